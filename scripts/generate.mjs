@@ -1,0 +1,12 @@
+// Generates the Prisma client without Prisma's schema engine: its binary is downloaded at install
+// time, which fails in a closed network, and generating a client never runs it. Naming any existing
+// program stops the download; nothing executes it.
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+
+const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
+const { status } = spawnSync(process.execPath, [cli, 'generate', '--no-hints'], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+  env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', ...process.env },
+});
+process.exit(status ?? 1);

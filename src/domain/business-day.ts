@@ -1,0 +1,88 @@
+/**
+ * Civil dates. An accepted date or due date is a day on somebody's calendar, not an instant, so it is
+ * `YYYY-MM-DD` text everywhere and never a JavaScript `Date`; `Date.UTC` below serves as a calendar
+ * only and never leaves this file.
+ */
+declare const civilDate: unique symbol;
+
+/** A real calendar date as `YYYY-MM-DD`, years 0001 to 9999. Text order is date order. */
+export type CivilDate = string & { readonly [civilDate]: true };
+
+const DAY_MS = 86_400_000;
+const SHAPE = /^(\d{4})-(\d{2})-(\d{2})$/;
+const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+
+function daysInMonth(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && leap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
+}
+
+/** The date, or null where the text is not `YYYY-MM-DD` or no such day exists (2026-02-30). */
+export function parseCivilDate(text: string): CivilDate | null {
+  const match = SHAPE.exec(text);
+  if (match === null) return null;
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])];
+  if (year < 1 || day < 1 || day > daysInMonth(year, month)) return null;
+  return text as CivilDate;
+}
+
+/** As `parseCivilDate`, for dates that the program itself wrote or that were checked before. */
+export function toCivilDate(text: string): CivilDate {
+  const date = parseCivilDate(text);
+  if (date === null) throw new RangeError(`not a calendar date: ${JSON.stringify(text)}`);
+  return date;
+}
+
+function toDayNumber(date: CivilDate): number {
+  const calendar = new Date(0);
+  calendar.setUTCFullYear(
+    Number(date.slice(0, 4)),
+    Number(date.slice(5, 7)) - 1,
+    Number(date.slice(8, 10)),
+  );
+  return calendar.getTime() / DAY_MS;
+}
+
+/** `days` later (earlier when negative). Throws a RangeError outside the years 0001 to 9999. */
+export function addDays(date: CivilDate, days: number): CivilDate {
+  return toCivilDate(new Date((toDayNumber(date) + days) * DAY_MS).toISOString().slice(0, 10));
+}
+
+/** Whole days from `from` to `to`; negative when `to` is earlier. */
+export function daysBetween(from: CivilDate, to: CivilDate): number {
+  return toDayNumber(to) - toDayNumber(from);
+}
+
+/** Every date from `from` to `to`, both included; empty when `to` is earlier. */
+export function datesBetween(from: CivilDate, to: CivilDate): CivilDate[] {
+  return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, days) =>
+    addDays(from, days),
+  );
+}
+
+/** True on Saturday and Sunday. */
+export function isWeekend(date: CivilDate): boolean {
+  // Day number 0, 1970-01-01, was a Thursday.
+  const weekday = (((toDayNumber(date) + 4) % 7) + 7) % 7;
+  return weekday === 0 || weekday === 6;
+}
+
+/** The date on the calendar of `timeZone` (IANA name) at the instant `at`. */
+export function dateIn(timeZone: string, at: Date): CivilDate {
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  }).formatToParts(at);
+  const part = (type: 'year' | 'month' | 'day') =>
+    parts.find((candidate) => candidate.type === type)?.value ?? '';
+  return toCivilDate(`${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`);
+}
+
+/** A date is closed once it is over in `timeZone`; only closed dates can be reconciled. */
+export function lastClosedDate(timeZone: string, at: Date): CivilDate {
+  return addDays(dateIn(timeZone, at), -1);
+}
