@@ -1,0 +1,122 @@
+/**
+ * The composition root, the only file that knows every part: configuration in, running parts out,
+ * started and stopped in order. The database is opened first and closed last.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import type { Config } from './config.ts';
+import { type CivilDate, lastClosedDate } from './domain/business-day.ts';
+import { openEmbeddedPostgres } from './embedded/embedded-postgres.ts';
+import { ConfigError } from './errors.ts';
+import type { Logger } from './logger.ts';
+import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
+import { fileToken, fixedToken } from './platform/token.ts';
+import type { PullParts } from './pull/run-pull.ts';
+import { type Database, openDatabase } from './staging/database.ts';
+import { ensureCheckpoint } from './staging/day-ledger.ts';
+import { migrate, pendingMigrations } from './staging/migrate.ts';
+
+/** The staging database, migrated and ready; on the embedded server where no DATABASE_URL is set. */
+export interface OpenStaging {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+export async function openStaging(
+  config: Config,
+  logger: Logger,
+  options: { readonly migrate: 'always' | 'embedded' } = { migrate: 'embedded' },
+): Promise<OpenStaging> {
+  const embedded =
+    config.databaseUrl === null
+      ? await openEmbeddedPostgres({ dataDir: config.dataDir, logger })
+      : null;
+  try {
+    const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
+    // Somebody else's server is changed only by the command that says so; our own is ours.
+    if (options.migrate === 'always' || embedded !== null) await migrate({ databaseUrl, logger });
+    else await requireMigrated(databaseUrl);
+    const database = openDatabase({ databaseUrl, applicationName: 'conciliation', logger });
+    return {
+      database,
+      databaseUrl,
+      async close() {
+        await database.close();
+        await embedded?.close();
+      },
+    };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+async function requireMigrated(databaseUrl: string): Promise<void> {
+  const pending = await pendingMigrations(databaseUrl);
+  if (pending.length === 0) return;
+  throw new ConfigError([
+    `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
+  ]);
+}
+
+/** The client of the platform that the configuration names. */
+export function openPlatform(config: Config): PlatformClient {
+  const { platform } = config;
+  if (platform === null) throw new Error('this command was configured without a platform');
+  const token =
+    platform.tokenFile === null ? fixedToken(platform.token ?? '') : fileToken(platform.tokenFile);
+  return createPlatformClient({
+    baseUrl: platform.baseUrl,
+    token,
+    concurrency: platform.concurrency,
+    timeoutMs: platform.timeoutSeconds * 1000,
+    userAgent: `erp-conciliation-sync/${packageVersion()}`,
+  });
+}
+
+/** What the pull engine needs, and the first date of the ledger decided. */
+export async function openPulls(
+  config: Config,
+  logger: Logger,
+  staging: OpenStaging,
+  platform: PlatformClient,
+): Promise<PullParts> {
+  await ensureStartDate(config, logger, staging.database);
+  return {
+    database: staging.database,
+    platform,
+    logger,
+    timeZone: config.timeZone,
+    withdrawalLimitPercent: config.withdrawalLimitPercent,
+    retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
+  };
+}
+
+async function ensureStartDate(
+  config: Config,
+  logger: Logger,
+  database: Database,
+): Promise<CivilDate> {
+  const wanted = config.startDate ?? lastClosedDate(config.timeZone, new Date());
+  const startDate = await ensureCheckpoint(database.prisma, wanted);
+  if (config.startDate !== null && config.startDate !== startDate) {
+    logger.warn(
+      { startDate, ignored: config.startDate },
+      'START_DATE is ignored: the ledger already began on another date',
+    );
+  }
+  return startDate;
+}
+
+/** The package's root, from src/ and from dist/ alike. */
+export function packageRoot(): URL {
+  const root = new URL('../', import.meta.url);
+  if (!existsSync(new URL('package.json', root))) throw new Error('package.json is missing');
+  return root;
+}
+
+export function packageVersion(): string {
+  const text = readFileSync(new URL('package.json', packageRoot()), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

@@ -1,0 +1,36 @@
+import { InvalidArgumentError } from 'commander';
+import { type CivilDate, dateIn, parseCivilDate } from '../domain/business-day.ts';
+import { InputError } from '../errors.ts';
+
+/** Commander argument parser: a real calendar date. */
+export function dateArgument(text: string): CivilDate {
+  const date = parseCivilDate(text);
+  if (date === null) throw new InvalidArgumentError('Expected a calendar date as YYYY-MM-DD.');
+  return date;
+}
+
+/** Commander argument parser: the number of a pull. */
+export function pullIdArgument(text: string): bigint {
+  if (!/^[1-9]\d{0,17}$/.test(text))
+    throw new InvalidArgumentError('Expected the number of a pull.');
+  return BigInt(text);
+}
+
+/** Commander argument parser for a whole number within bounds. */
+export function integerArgument(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+/** @throws InputError when the date has not begun in `timeZone` */
+export function requireNotFuture(name: string, date: CivilDate, timeZone: string): void {
+  const today = dateIn(timeZone, new Date());
+  if (date > today) {
+    throw new InputError(`${name}: ${date} is in the future; it is ${today} in ${timeZone}`);
+  }
+}

@@ -1,0 +1,86 @@
+import { type Config, type Environment, readConfig } from '../config.ts';
+import { ConciliationError, ConfigError, InputError } from '../errors.ts';
+import { createLogger, describeError, type Logger } from '../logger.ts';
+
+/** Exit statuses of every command. */
+export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/** What a command is given. */
+export interface CommandRun {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** What a command leaves: a document for `--json`, the same for people, and the exit status. */
+export interface CommandResult {
+  readonly document: object;
+  readonly text: string;
+  readonly exit: ExitStatus;
+}
+
+export interface CommandOptions {
+  readonly json?: boolean | undefined;
+  readonly platform: boolean;
+  /** Overrides of the environment, for commands that bring parts of their own. */
+  readonly environment?: Environment;
+}
+
+/**
+ * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints
+ * the result on standard output and everything else on standard error. One of the three places that
+ * translate errors.
+ */
+export async function runCommand(
+  options: CommandOptions,
+  command: (run: CommandRun) => Promise<CommandResult>,
+): Promise<ExitStatus> {
+  const abort = new AbortController();
+  const stop = () => {
+    abort.abort();
+    // A second signal ends the process at once, the way an impatient person expects.
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  try {
+    const environment = options.environment ?? process.env;
+    const config = readConfig(withQuietLog(environment), { platform: options.platform });
+    const logger = createLogger(config);
+    const result = await command({ config, logger, signal: abort.signal });
+    print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
+    return result.exit;
+  } catch (error) {
+    return reportError(error, options.json === true);
+  } finally {
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
+  }
+}
+
+/** A person at a terminal wants the outcome, not the service's log of it, unless they ask. */
+function withQuietLog(environment: Environment): Environment {
+  return { ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'fatal' };
+}
+
+function print(text: string): void {
+  if (text !== '') process.stdout.write(`${text}\n`);
+}
+
+function toJson(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+export function reportError(error: unknown, json: boolean): ExitStatus {
+  const known = error instanceof ConciliationError;
+  const code = known ? error.code : 'DEFECT';
+  const message = known
+    ? error.message
+    : `a defect of the program: ${JSON.stringify(describeError(error))}`;
+  if (json) print(JSON.stringify({ error: { code, message } }, null, 2));
+  process.stderr.write(`error: ${message}\n`);
+  return error instanceof ConfigError || error instanceof InputError ? EXIT.usage : EXIT.failed;
+}

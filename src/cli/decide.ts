@@ -1,0 +1,115 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { dateArgument, pullIdArgument } from './arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { datesTable } from './pull-text.ts';
+
+interface DecisionOptions {
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+/** The two decisions that only a person takes; both are kept in `audit_entry` with name and reason. */
+export function addDecisionCommands(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('release')
+    .description('merge what a held pull would change')
+    .argument('<pull-id>', 'the pull that holds, see "status"', pullIdArgument)
+    .requiredOption('--reason <text>', 'why this is right; kept in the audit log')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+A pull is held when its response would take away more titles than WITHDRAWAL_LIMIT_PERCENT allows, or
+all of a date. Titles are never deleted: they become "withdrawn" and can come back. A newer pull of the
+date voids the hold.
+
+Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
+    )
+    .action(async (pullId: bigint, options: DecisionOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          release(run, pullId, options.reason),
+        ),
+      );
+    });
+
+  program
+    .command('accept-rejects')
+    .description('let a date be reconciled without its rejected titles')
+    .argument('<date>', 'the date whose rejects are accepted', dateArgument)
+    .requiredOption('--reason <text>', 'why this is right; kept in the audit log')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+A title that breaks the platform's contract is kept apart with its text and the reasons; its day is
+"attention" until a later pull is clean or a person accepts the rejects. Accepted rejects stay accepted
+when the same titles come again.
+
+Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, no money behind it"`,
+    )
+    .action(async (date: CivilDate, options: DecisionOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          accept(run, date, options.reason),
+        ),
+      );
+    });
+}
+
+async function release(run: CommandRun, pullId: bigint, reason: string): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const report = await releasePull(
+      staging.database,
+      pullId,
+      { by: decider(), reason },
+      policyOf(run),
+    );
+    return {
+      document: { pullId: Number(pullId), dates: report.dates },
+      text: `${datesTable(report.dates)}\n\nReleased by ${decider()}.`,
+      exit: EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+async function accept(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const accepted = await acceptRejects(
+      staging.database,
+      date,
+      { by: decider(), reason },
+      policyOf(run),
+    );
+    return {
+      document: { date, accepted },
+      text: `${accepted} rejected title(s) of ${date} accepted by ${decider()}.`,
+      exit: EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+function policyOf(run: CommandRun) {
+  return { lastClosedDate: lastClosedDate(run.config.timeZone, new Date()) };
+}
+
+/** Who decides at a command line: the account of the operating system. */
+function decider(): string {
+  return `command line: ${userInfo().username}`;
+}

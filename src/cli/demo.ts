@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { openPlatform, openPulls, openStaging } from '../app.ts';
+import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
+import { dayWindow } from '../domain/pull-plan.ts';
+import { pullToEnd } from '../pull/pull-to-end.ts';
+import type { PullParts } from '../pull/run-pull.ts';
+import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { createPull } from '../staging/pull-ledger.ts';
+import type { DateReport } from '../staging/pull-outcome.ts';
+import { type DayRow, readDays } from '../staging/reads.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { createProgressLine } from './progress-line.ts';
+import { formatAmount, formatCount, renderTable } from './table.ts';
+
+const DEMO_DAYS = 14;
+
+export function addDemoCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('demo')
+    .description('show the product with nothing configured')
+    .option('--once', 'end after the pulls instead of serving on')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Starts a PostgreSQL of its own under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
+last ${DEMO_DAYS} days and prints them. Then the sandbox and the database stay up for your own tries until
+Ctrl-C. Delete the folder to start over.`,
+    )
+    .action(async (options: { once?: boolean; json?: boolean }) => {
+      const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
+      // The demo is about its own parts: a real database or platform in the environment is left alone.
+      const environment = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '' };
+      exit(
+        await runCommand({ json: options.json, platform: false, environment }, async (run) => {
+          const sandbox = await startSandbox();
+          try {
+            return await demo(run, sandbox, options.once === true);
+          } finally {
+            await sandbox.close();
+          }
+        }),
+      );
+    });
+}
+
+async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise<CommandResult> {
+  const to = lastClosedDate(run.config.timeZone, new Date());
+  const from = addDays(to, 1 - DEMO_DAYS);
+  const config = {
+    ...run.config,
+    startDate: from,
+    platform: {
+      baseUrl: new URL(sandbox.baseUrl),
+      tokenFile: null,
+      token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
+      concurrency: 4,
+      timeoutSeconds: 60,
+    },
+  };
+  const staging = await openStaging(config, run.logger);
+  const platform = openPlatform(config);
+  try {
+    const parts = await openPulls(config, run.logger, staging, platform);
+    const reports = await pullDates(parts, datesBetween(from, to), run.signal);
+    const days = await readDays(staging.database, { from, to });
+    const result = demoResult(days, reports);
+    if (isOnce) return result;
+    const tokenFile = writeToken(config.dataDir, config.platform.token);
+    process.stdout.write(
+      `${result.text}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`,
+    );
+    if (!run.signal.aborted) await once(run.signal, 'abort');
+    return { ...result, text: '' };
+  } finally {
+    await platform.close();
+    await staging.close();
+  }
+}
+
+async function pullDates(
+  parts: PullParts,
+  dates: readonly CivilDate[],
+  signal: AbortSignal,
+): Promise<Map<CivilDate, DateReport>> {
+  const line = createProgressLine();
+  const reports = new Map<CivilDate, DateReport>();
+  try {
+    for (const date of dates) {
+      line.update(`pulling ${date}`);
+      const pullId = await createPull(parts.database, {
+        origin: 'manual',
+        window: dayWindow(date),
+        requestedBy: 'demo',
+      });
+      const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
+      if (outcome.kind !== 'done') throw outcome.error;
+      for (const report of outcome.report.dates) reports.set(date, report);
+    }
+  } finally {
+    line.end();
+  }
+  return reports;
+}
+
+function demoResult(
+  days: readonly DayRow[],
+  reports: ReadonlyMap<CivilDate, DateReport>,
+): CommandResult {
+  const rows = days.map((day) => ({ ...day, report: reports.get(day.date) }));
+  const reconciled = days.filter((day) => day.state === 'reconciled').length;
+  return {
+    document: {
+      days: rows.map(({ report, ...day }) => ({
+        ...day,
+        inserted: report?.inserted ?? 0,
+        changed: report?.changed ?? 0,
+        withdrawnNow: report?.withdrawn ?? 0,
+      })),
+    },
+    text: `${renderTable(
+      [
+        { title: 'date' },
+        { title: 'titles', align: 'right' },
+        { title: 'original value', align: 'right' },
+        { title: 'inserted', align: 'right' },
+        { title: 'changed', align: 'right' },
+        { title: 'withdrawn', align: 'right' },
+        { title: 'state' },
+      ],
+      rows.map(({ report, ...day }) => [
+        day.date,
+        formatCount(day.titles),
+        formatAmount(day.originalValueSum),
+        formatCount(report?.inserted ?? 0),
+        formatCount(report?.changed ?? 0),
+        formatCount(report?.withdrawn ?? 0),
+        day.state,
+      ]),
+    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles are the platform's, to the digit.`,
+    exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
+  };
+}
+
+function writeToken(dataDir: string, token: string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, 'sandbox-token');
+  writeFileSync(path, token, { mode: 0o600 });
+  return path;
+}
+
+function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
+  return `The sandbox platform and the database stay up until Ctrl-C. In another terminal, in this folder:
+
+  export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
+  node bin/conciliation.js pull ${date}       # again: nothing changes
+  node bin/conciliation.js status
+  node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv
+
+  # the platform answers 500 twice, the pull comes through:
+  curl -X PUT ${sandbox.baseUrl}/_sandbox/faults -H 'content-type: application/json' -d '[{"kind":"status","status":500,"times":2}]'
+  PULL_BACKOFF_SECONDS=1 node bin/conciliation.js pull ${date}`;
+}

@@ -1,0 +1,101 @@
+import type { Command } from 'commander';
+import { openPlatform, openPulls, openStaging } from '../app.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { dayWindow, type PullOrigin, type PullWindow, sweepWindow } from '../domain/pull-plan.ts';
+import { pullToEnd } from '../pull/pull-to-end.ts';
+import { createPull } from '../staging/pull-ledger.ts';
+import { dateArgument, requireNotFuture } from './arguments.ts';
+import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
+import { createProgressLine } from './progress-line.ts';
+import { pullResult } from './pull-text.ts';
+import { formatCount } from './table.ts';
+
+export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('pull')
+    .description('pull one date now and print what changed')
+    .argument('<date>', 'the accepted date, YYYY-MM-DD, not in the future', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Asks the platform for the titles accepted on <date> and merges them into the staging tables. Makes as
+many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date again is always safe: what
+did not change is left as it is.
+
+Exit status: 0 merged or unchanged, 1 failed, 2 wrong usage, 3 merged but a person must look (rejected
+titles, or a date that is held).
+
+Example: conciliation pull 2026-03-02`,
+    )
+    .action(async (date: CivilDate, options: { json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: true }, (run) => {
+          requireNotFuture('<date>', date, run.config.timeZone);
+          return pullWindow(run, 'manual', dayWindow(date));
+        }),
+      );
+    });
+}
+
+export function addSweepCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('sweep')
+    .description('pull everything accepted since a date in one request')
+    .requiredOption('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Compares every date since <date> with what the platform says now, in one request, and merges what
+differs. Each date is decided on its own: a date that would lose too many titles is held, the others
+are merged.
+
+Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but a person must look.
+
+Example: conciliation sweep --from 2026-02-01`,
+    )
+    .action(async (options: { from: CivilDate; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: true }, (run) => {
+          requireNotFuture('--from', options.from, run.config.timeZone);
+          return pullWindow(run, 'sweep', sweepWindow(options.from));
+        }),
+      );
+    });
+}
+
+async function pullWindow(
+  run: CommandRun,
+  origin: PullOrigin,
+  window: PullWindow,
+): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  const platform = openPlatform(run.config);
+  const line = createProgressLine();
+  const name = window.to === null ? `since ${window.from}` : window.from;
+  try {
+    const parts = await openPulls(run.config, run.logger, staging, platform);
+    const pullId = await createPull(staging.database, {
+      origin,
+      window,
+      requestedBy: 'command line',
+    });
+    const observed = {
+      ...parts,
+      onProgress: ({ titles, bytes }: { titles: number; bytes: number }) =>
+        line.update(`${name}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`),
+    };
+    const outcome = await pullToEnd(observed, pullId, run.signal, (retry) => {
+      line.end();
+      process.stderr.write(
+        `${name}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
+      );
+    });
+    return pullResult(pullId, outcome);
+  } finally {
+    line.end();
+    await platform.close();
+    await staging.close();
+  }
+}

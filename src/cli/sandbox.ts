@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { startSandbox } from '../sandbox/sandbox.ts';
+import { integerArgument } from './arguments.ts';
+import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+
+export function addSandboxCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('sandbox')
+    .description('run a complete local platform to rehearse against')
+    .option(
+      '--port <number>',
+      'port on 127.0.0.1; 0 takes any free one',
+      integerArgument(0, 65_535),
+      0,
+    )
+    .option('--seed <text>', 'another seed makes other titles', '1')
+    .option(
+      '--titles-per-day <number>',
+      'titles on a working day',
+      integerArgument(0, 5_000_000),
+      60,
+    )
+    .addHelpText(
+      'after',
+      `
+Both operations of the platform with made-up titles, which are the same for the same seed: some are
+identical, some are restated or withdrawn as days go by. Faults can be ordered:
+
+  curl -X PUT  http://127.0.0.1:PORT/_sandbox/faults -H 'content-type: application/json' -d '[{"kind":"status","status":500}]'
+  curl -X DELETE http://127.0.0.1:PORT/_sandbox/faults
+
+The address itself, opened in a browser, tells the rest.`,
+    )
+    .action(async (options: { port: number; seed: string; titlesPerDay: number }) => {
+      exit(
+        await runCommand({ platform: false }, async ({ signal }) => {
+          const sandbox = await startSandbox(options);
+          process.stderr.write(
+            `The sandbox serves at ${sandbox.baseUrl} until Ctrl-C. In another terminal:\n` +
+              `  export PLATFORM_BASE_URL=${sandbox.baseUrl}\n` +
+              `  export PLATFORM_TOKEN=${sandbox.issueToken({ expiresInSeconds: 86_400 })}\n`,
+          );
+          if (!signal.aborted) await once(signal, 'abort');
+          await sandbox.close();
+          return { document: {}, text: '', exit: EXIT.done };
+        }),
+      );
+    });
+}

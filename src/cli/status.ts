@@ -1,0 +1,169 @@
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import { addDays, type CivilDate, daysBetween, lastClosedDate } from '../domain/business-day.ts';
+import { InputError } from '../errors.ts';
+import {
+  type CheckpointRow,
+  type DayRow,
+  type PullRow,
+  type RejectRow,
+  readCheckpoint,
+  readDays,
+  readOpenPulls,
+  readOpenRejects,
+} from '../staging/reads.ts';
+import { dateArgument } from './arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { formatAmount, formatCount, renderTable } from './table.ts';
+
+/** Days shown when no range is asked for. */
+const DEFAULT_DAYS = 31;
+/** Rejected titles listed per day; `--json` lists as many. */
+const MAX_REJECTS = 20;
+
+export function addStatusCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('status')
+    .description('show the checkpoint, the lag, and a line a day')
+    .option('--from <date>', 'first date to show', dateArgument)
+    .option('--to <date>', 'last date to show', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Reads the ledger only; the platform is not asked. Without a range the last ${DEFAULT_DAYS} days are shown.
+
+Exit status: 0 all is well, 3 some day needs a person (held, attention, failed).
+
+Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
+    )
+    .action(async (options: { from?: CivilDate; to?: CivilDate; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, async (run) => {
+          const closed = lastClosedDate(run.config.timeZone, new Date());
+          const to = options.to ?? addDays(closed, 1);
+          const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
+          if (range.from > range.to)
+            throw new InputError(`--from ${range.from} is after --to ${range.to}`);
+          const staging = await openStaging(run.config, run.logger);
+          try {
+            const checkpoint = await readCheckpoint(staging.database);
+            const days = await readDays(staging.database, range);
+            const pulls = await readOpenPulls(staging.database);
+            const rejects = new Map<CivilDate, RejectRow[]>();
+            for (const day of days) {
+              if (day.state !== 'attention') continue;
+              rejects.set(
+                day.date,
+                (await readOpenRejects(staging.database, day.date)).slice(0, MAX_REJECTS),
+              );
+            }
+            return statusResult({ checkpoint, days, pulls, rejects, closed });
+          } finally {
+            await staging.close();
+          }
+        }),
+      );
+    });
+}
+
+interface Status {
+  readonly checkpoint: CheckpointRow | null;
+  readonly days: readonly DayRow[];
+  readonly pulls: readonly PullRow[];
+  readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
+  readonly closed: CivilDate;
+}
+
+function statusResult(status: Status): CommandResult {
+  const lagDays = lagOf(status);
+  const needsPerson = status.days.some(({ state }) =>
+    ['held', 'attention', 'failed'].includes(state),
+  );
+  return {
+    document: {
+      checkpoint: status.checkpoint,
+      lagDays,
+      days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),
+      openPulls: status.pulls,
+    },
+    text: [
+      ...checkpointText(status, lagDays),
+      '',
+      daysTable(status.days),
+      ...needsText(status),
+    ].join('\n'),
+    exit: needsPerson ? EXIT.needsPerson : EXIT.done,
+  };
+}
+
+/** Closed days that the watermark has not reached; null before the first start. */
+function lagOf({ checkpoint, closed }: Status): number | null {
+  if (checkpoint === null) return null;
+  const reached = checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1);
+  return Math.max(0, daysBetween(reached, closed));
+}
+
+function checkpointText({ checkpoint }: Status, lagDays: number | null): string[] {
+  if (checkpoint === null)
+    return ['Nothing was pulled yet: start with "conciliation pull <date>".'];
+  const reached =
+    checkpoint.lastReconciledDate === null
+      ? `no date is reconciled yet (the ledger begins on ${checkpoint.startDate})`
+      : `every date from ${checkpoint.startDate} to ${checkpoint.lastReconciledDate} is reconciled`;
+  return [`Checkpoint: ${reached}; ${formatCount(lagDays ?? 0)} closed day(s) behind.`];
+}
+
+function daysTable(days: readonly DayRow[]): string {
+  if (days.length === 0) return 'No day of this range is in the ledger.';
+  return renderTable(
+    [
+      { title: 'date' },
+      { title: 'titles', align: 'right' },
+      { title: 'original value', align: 'right' },
+      { title: 'withdrawn', align: 'right' },
+      { title: 'rejected', align: 'right' },
+      { title: 'state' },
+      { title: 'verified (UTC)' },
+    ],
+    days.map((day) => [
+      day.date,
+      formatCount(day.titles),
+      formatAmount(day.originalValueSum),
+      formatCount(day.withdrawn),
+      formatCount(day.rejected),
+      day.state,
+      day.verifiedAt === null ? '' : day.verifiedAt.toISOString().slice(0, 16).replace('T', ' '),
+    ]),
+  );
+}
+
+function needsText({ days, pulls, rejects }: Status): string[] {
+  const lines: string[] = [];
+  for (const day of days) {
+    if (day.state === 'held') {
+      lines.push(
+        `${day.date} is held by pull ${day.heldPullId}: conciliation release ${day.heldPullId} --reason "…"`,
+      );
+    }
+    for (const reject of rejects.get(day.date) ?? []) {
+      lines.push(
+        `${day.date} title ${reject.ordinal + 1} was rejected: ${reject.reasons.join('; ')}`,
+      );
+    }
+    if (day.state === 'attention') {
+      lines.push(
+        `${day.date}: pull again when mended, or: conciliation accept-rejects ${day.date} --reason "…"`,
+      );
+    }
+  }
+  for (const pull of pulls) {
+    if (pull.state === 'held') continue;
+    const window = pull.to === null ? `since ${pull.from}` : pull.from;
+    const error = pull.errorMessage === null ? '' : `, last error: ${pull.errorMessage}`;
+    lines.push(
+      `Pull ${pull.id} (${pull.origin}, ${window}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
+    );
+  }
+  return lines.length === 0 ? [] : ['', ...lines];
+}

@@ -1,0 +1,31 @@
+/** Lays rows out in columns; numbers and amounts stand to the right. */
+export function renderTable(
+  columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[],
+  rows: readonly (readonly string[])[],
+): string {
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    columns
+      .map((column, index) => {
+        const cell = cells[index] ?? '';
+        const width = widths[index] ?? 0;
+        return column.align === 'right' ? cell.padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '─'.repeat(width));
+  return [line(columns.map((column) => column.title)), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** Groups the digits of an exact decimal: `1234567.5` is `1,234,567.50`; digits are never dropped. */
+export function formatAmount(decimal: string): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return `${grouped}.${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+}
+
+export function formatCount(count: number): string {
+  return formatAmount(String(count)).replace(/\.00$/, '');
+}

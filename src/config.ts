@@ -1,0 +1,174 @@
+import { type CivilDate, parseCivilDate } from './domain/business-day.ts';
+import { ConfigError } from './errors.ts';
+
+/** Everything the environment decides, checked once; see the README for each variable. */
+export interface Config {
+  /** Null where the command brings its own platform (`demo`, `sandbox`) or needs none (`status`). */
+  readonly platform: PlatformConfig | null;
+  /** Null: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  readonly timeZone: string;
+  readonly startDate: CivilDate | null;
+  readonly pullAttempts: number;
+  readonly pullBackoffSeconds: number;
+  readonly withdrawalLimitPercent: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'json' | 'pretty';
+}
+
+export interface PlatformConfig {
+  readonly baseUrl: URL;
+  /** Exactly one of the two is set. */
+  readonly tokenFile: string | null;
+  readonly token: string | null;
+  readonly concurrency: number;
+  readonly timeoutSeconds: number;
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Reads variables and gathers every fault, so that a person mends them all in one go. */
+class EnvironmentReader {
+  readonly problems: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** An empty variable counts as unset: that is what `VARIABLE=` in an env file means. */
+  text(name: string): string | null {
+    const value = this.#environment[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    this.#fault(name, text, `a whole number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  choice<T extends string>(name: string, fallback: T, choices: readonly T[]): T {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const chosen = choices.find((choice) => choice === text);
+    if (chosen !== undefined) return chosen;
+    this.#fault(name, text, `one of ${choices.join(', ')}`);
+    return fallback;
+  }
+
+  date(name: string): CivilDate | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const date = parseCivilDate(text);
+    if (date === null) this.#fault(name, text, 'a calendar date as YYYY-MM-DD');
+    return date;
+  }
+
+  timeZone(name: string, fallback: string): string {
+    const text = this.text(name) ?? fallback;
+    try {
+      new Intl.DateTimeFormat('en-US', { timeZone: text });
+      return text;
+    } catch {
+      this.#fault(name, text, 'an IANA time zone such as America/Sao_Paulo');
+      return fallback;
+    }
+  }
+
+  /** The value is a secret or may hold one, so only what is wrong with it is said. */
+  secretFault(name: string, expected: string): void {
+    this.problems.push(`${name}: expected ${expected}`);
+  }
+
+  #fault(name: string, got: string, expected: string): void {
+    this.problems.push(`${name}: got ${JSON.stringify(got.slice(0, 80))}, expected ${expected}`);
+  }
+}
+
+/**
+ * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.
+ * @throws ConfigError naming every variable at fault
+ */
+export function readConfig(
+  environment: Environment,
+  needs: { readonly platform: boolean },
+): Config {
+  const reader = new EnvironmentReader(environment);
+  const config: Config = {
+    platform: needs.platform ? readPlatform(reader) : null,
+    databaseUrl: readDatabaseUrl(reader),
+    dataDir: reader.text('DATA_DIR') ?? '.data',
+    timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
+    startDate: reader.date('START_DATE'),
+    pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
+    pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
+    withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
+    logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
+    logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
+      'json',
+      'pretty',
+    ]),
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return Object.freeze(config);
+}
+
+function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
+  const baseUrl = readBaseUrl(reader);
+  const tokenFile = reader.text('PLATFORM_TOKEN_FILE');
+  const token = reader.text('PLATFORM_TOKEN');
+  if ((tokenFile === null) === (token === null)) {
+    reader.problems.push(
+      `PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got ${token === null ? 'neither' : 'both'}, expected one of them`,
+    );
+  }
+  const concurrency = reader.integer('PLATFORM_CONCURRENCY', 4, 1, 64);
+  const timeoutSeconds = reader.integer('PLATFORM_TIMEOUT_SECONDS', 60, 1, 3600);
+  return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, timeoutSeconds };
+}
+
+function readBaseUrl(reader: EnvironmentReader): URL | null {
+  const name = 'PLATFORM_BASE_URL';
+  const text = reader.text(name);
+  if (text === null) {
+    reader.problems.push(`${name}: not set, expected the platform's address, https://…`);
+    return null;
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    reader.secretFault(name, 'an address that begins with https://');
+    return null;
+  }
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    reader.secretFault(name, 'an address without user, password, query or fragment');
+    return null;
+  }
+  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
+    reader.secretFault(
+      name,
+      'https (http only to localhost): the token must not travel in the clear',
+    );
+    return null;
+  }
+  return url;
+}
+
+function readDatabaseUrl(reader: EnvironmentReader): string | null {
+  const text = reader.text('DATABASE_URL');
+  if (text === null) return null;
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
+    reader.secretFault('DATABASE_URL', 'postgresql://user:password@host:port/database');
+  }
+  return text;
+}

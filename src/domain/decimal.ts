@@ -1,0 +1,49 @@
+/**
+ * Exact decimals. An amount is the text that the platform wrote; no binary floating-point number
+ * stands between that text and PostgreSQL's `numeric`.
+ */
+export interface Decimal {
+  /** As written, `1.10` or `1e2`; PostgreSQL reads either exactly and keeps the written scale. */
+  readonly written: string;
+  /** One text a number: no exponent, no needless zero, no `-0`. `1.10`, `1.1` and `11e-1` share it. */
+  readonly canonical: string;
+}
+
+/**
+ * Most digits in a plain rendering. Far beyond money, and far below what would let twelve bytes
+ * (`1e99999999`) grow into a hundred megabytes.
+ */
+export const MAX_DECIMAL_DIGITS = 100;
+
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Null where the text is not a JSON number or needs more than `MAX_DECIMAL_DIGITS` digits. */
+export function parseDecimal(written: string): Decimal | null {
+  const match = NUMBER.exec(written);
+  if (match === null) return null;
+  const [, sign = '', whole = '', fraction = '', exponentText = '0'] = match;
+  const digits = (whole + fraction).replace(/^0+/, '');
+  if (digits === '') {
+    return isWithinLimit(whole.length, fraction.length, Number(exponentText))
+      ? { written, canonical: '0' }
+      : null;
+  }
+  const exponent = Number(exponentText);
+  // `scale` digits stand behind the point; negative: that many zeros are missing before it.
+  const scale = fraction.length - exponent;
+  const plainLength = Math.max(digits.length - scale, 0) + Math.max(scale, 0);
+  if (plainLength > MAX_DECIMAL_DIGITS || digits.length > MAX_DECIMAL_DIGITS) return null;
+  return { written, canonical: sign + toPlain(digits, scale) };
+}
+
+function isWithinLimit(wholeLength: number, fractionLength: number, exponent: number): boolean {
+  return Math.abs(exponent) + wholeLength + fractionLength <= MAX_DECIMAL_DIGITS;
+}
+
+function toPlain(digits: string, scale: number): string {
+  if (scale <= 0) return digits + '0'.repeat(-scale);
+  const padded = digits.padStart(scale + 1, '0');
+  const whole = padded.slice(0, -scale);
+  const fraction = padded.slice(-scale).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

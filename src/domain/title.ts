@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { CivilDate } from './business-day.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import type { Decimal } from './decimal.ts';
+import type { JsonObject } from './json-value.ts';
+
+/**
+ * One accepted anticipation as the platform states it, flattened. Source: an item of `titles` in
+ * `GET /api/anticipations/conciliation`; null stands for absent and for null alike. Field names are
+ * the columns of `conciliation.title`.
+ */
+export interface Title {
+  readonly order_uid: string;
+  readonly accepted_date: CivilDate;
+  readonly anticipated_due_date: CivilDate | null;
+  readonly buyer_identification: string | null;
+  readonly provider_external_id: string | null;
+  readonly provider_identification: string | null;
+  readonly provider_bank: string | null;
+  readonly provider_agency: string | null;
+  readonly provider_agency_digit: string | null;
+  readonly provider_account: string | null;
+  readonly provider_account_digit: string | null;
+  readonly financial_agent_type: string | null;
+  readonly financial_agent_identification: string | null;
+  readonly financial_agent_name: string | null;
+  readonly buyer_is_financial: boolean | null;
+  readonly payment_type: string | null;
+  readonly payment_bank: string | null;
+  readonly payment_agency: string | null;
+  readonly payment_agency_digit: string | null;
+  readonly payment_account: string | null;
+  readonly payment_account_digit: string | null;
+  readonly original_value: Decimal;
+  readonly platform_discounted_value: Decimal | null;
+  readonly financial_discounted_value: Decimal | null;
+  readonly buyer_discounted_value: Decimal | null;
+  readonly billing_fee: Decimal | null;
+  readonly money_transfer_fee: Decimal | null;
+  readonly platform_commission: string | null;
+  /** Fields that the documented interface does not have, where they stood; null when none. */
+  readonly extra: JsonObject | null;
+}
+
+export type TitleColumn = keyof Title;
+
+/** Every column that the platform's answer decides, in the order of the tables. */
+export const TITLE_COLUMNS = [
+  'order_uid',
+  'accepted_date',
+  'anticipated_due_date',
+  'buyer_identification',
+  'provider_external_id',
+  'provider_identification',
+  'provider_bank',
+  'provider_agency',
+  'provider_agency_digit',
+  'provider_account',
+  'provider_account_digit',
+  'financial_agent_type',
+  'financial_agent_identification',
+  'financial_agent_name',
+  'buyer_is_financial',
+  'payment_type',
+  'payment_bank',
+  'payment_agency',
+  'payment_agency_digit',
+  'payment_account',
+  'payment_account_digit',
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+  'buyer_discounted_value',
+  'billing_fee',
+  'money_transfer_fee',
+  'platform_commission',
+  'extra',
+] as const satisfies readonly TitleColumn[];
+
+/** The amounts; the day ledger keeps the sum of each over a day's current titles. */
+export const AMOUNT_COLUMNS = [
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+  'buyer_discounted_value',
+  'billing_fee',
+  'money_transfer_fee',
+] as const satisfies readonly TitleColumn[];
+
+/**
+ * A title has no identifier, so these fields stand in for one. They are what the parties agreed on;
+ * what may still be restated (discounts, fees, accounts) is not among them. Several titles may share
+ * one identity; `occurrence` numbers them.
+ */
+export const IDENTITY_COLUMNS = [
+  'order_uid',
+  'buyer_identification',
+  'provider_external_id',
+  'accepted_date',
+  'anticipated_due_date',
+  'original_value',
+] as const satisfies readonly TitleColumn[];
+
+function canonicalText(title: Title, column: TitleColumn): string | null {
+  if (column === 'extra') return title.extra === null ? null : toCanonicalJson(title.extra);
+  const value = title[column];
+  if (value === null || typeof value === 'string') return value;
+  return typeof value === 'boolean' ? String(value) : value.canonical;
+}
+
+/** The first 128 bits of SHA-256 over the canonical fields, as 32 hexadecimal digits. */
+function hashFields(title: Title, columns: readonly TitleColumn[]): string {
+  // Null and the empty string must differ, and no value may run into the next: a value is marked
+  // with '=', and U+0000 ends a field because no title that holds one passes the contract check.
+  let canonical = '';
+  for (const column of columns) {
+    const text = canonicalText(title, column);
+    canonical += text === null ? '\u0000' : `=${text}\u0000`;
+  }
+  return createHash('sha256').update(canonical, 'utf8').digest('hex').slice(0, 32);
+}
+
+/** Equal for titles that may be one and the same obligation. 32 hexadecimal digits. */
+export function identityHash(title: Title): string {
+  return hashFields(title, IDENTITY_COLUMNS);
+}
+
+/** Equal exactly for titles that agree in every field, amounts compared as numbers. */
+export function contentHash(title: Title): string {
+  return hashFields(title, TITLE_COLUMNS);
+}

@@ -1,0 +1,199 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { StagingUnavailableError } from '../errors.ts';
+import type { Cluster } from './cluster.ts';
+import { findFreePort } from './free-port.ts';
+import { findServerPrograms } from './server-programs.ts';
+
+/** A live server process. `port` is null in its first moments, before it has noted one. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly port: number | null;
+}
+
+const POLL_MS = 20;
+const FAST_SHUTDOWN_LIMIT_MS = 60_000;
+const IMMEDIATE_SHUTDOWN_LIMIT_MS = 15_000;
+const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The server that runs on this cluster, by PostgreSQL's own lock file, or null. The file is only
+ * read: whether a stale one may be replaced is for PostgreSQL to decide when it starts.
+ */
+export async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
+  let lines: string[];
+  try {
+    lines = (await readFile(join(clusterDir, 'postmaster.pid'), 'utf8')).split('\n');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+  const [pidLine = '', folder, , portLine = ''] = lines;
+  // Another folder's name means that this one is a copy, made while the original was running: the
+  // server that the file tells of is not ours to use or stop.
+  if (folder !== undefined && folder !== '' && folder !== clusterDir) return null;
+  const pid = Number(pidLine);
+  if (!Number.isInteger(pid) || pid <= 0 || !(await isPostgres(pid))) return null;
+  return { pid, port: Number(portLine) || null };
+}
+
+/** False also for a zombie, which answers signals until its parent reaps it. */
+async function isPostgres(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    // ESRCH: gone. EPERM: another user's process, so a number that was given out again.
+    return false;
+  }
+  if (process.platform !== 'linux') return true;
+  try {
+    return /^\d+ \(postgres\) [^ZX]/.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
+    throw error;
+  }
+}
+
+/** A server that we started and that nobody has seen ready yet. */
+export interface StartedPostmaster {
+  readonly pid: number;
+  hasExited(): boolean;
+  stop(logger: Logger): Promise<void>;
+  /** Why it gave up, in its own words, or null where it left none. */
+  lastWords(): Promise<string | null>;
+}
+
+/**
+ * Starts a server in a session of its own: it must outlive a Ctrl-C that ends us, because we stop
+ * it ourselves, last. Its log is a file, because a pipe would end with us.
+ *
+ * @param fixedPort the only acceptable port; null: the cluster's own, or any that is free.
+ */
+export async function startPostmaster(
+  cluster: Cluster,
+  fixedPort: number | null,
+): Promise<StartedPostmaster> {
+  const programs = await findServerPrograms(cluster.dataDir, cluster.owner);
+  const port = fixedPort ?? (await findFreePort(cluster.credentials.port));
+  const { file, args, options } = programs.postgres([
+    '-D',
+    cluster.clusterDir,
+    ...settings(port).flatMap((setting) => ['-c', setting]),
+  ]);
+  const log = await open(cluster.logFile, 'a', 0o600);
+  const logStart = (await log.stat()).size;
+  let child: ChildProcess;
+  try {
+    if (cluster.owner !== null) await log.chown(cluster.owner.uid, cluster.owner.gid);
+    child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', log.fd, log.fd] });
+    await new Promise((settle, fail) => child.once('spawn', settle).once('error', fail));
+  } finally {
+    await log.close();
+  }
+  child.unref();
+  const { pid } = child;
+  if (pid === undefined) throw new StagingUnavailableError('the embedded database has no pid');
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+  return {
+    pid,
+    hasExited,
+    stop: (logger) => stopProcess(pid, async () => !hasExited(), logger),
+    lastWords: () => lastFatalLine(cluster.logFile, logStart),
+  };
+}
+
+function settings(port: number): readonly string[] {
+  return [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'unix_socket_directories=',
+    'max_connections=200',
+    'timezone=UTC',
+    'log_timezone=UTC',
+    'fsync=on',
+    // Containers give /dev/shm 64 MB, too little for a parallel query over a large table.
+    'dynamic_shared_memory_type=mmap',
+    // The log must hold no personal data. Errors are the client's business and quote values in
+    // their text, so only the server's own events (LOG) and its failures are written, without
+    // DETAIL, statements or parameters.
+    'log_min_messages=log',
+    'log_min_error_statement=panic',
+    'log_error_verbosity=terse',
+    'log_parameter_max_length=0',
+    'log_parameter_max_length_on_error=0',
+    'log_statement=none',
+    'log_checkpoints=off',
+    'log_autovacuum_min_duration=-1',
+    'log_line_prefix=%m [%p] ',
+    'logging_collector=off',
+  ];
+}
+
+async function lastFatalLine(logFile: string, start: number): Promise<string | null> {
+  const log = await open(logFile, 'r');
+  try {
+    const stream = log.createReadStream({ start, encoding: 'utf8', autoClose: false });
+    const lines: string[] = (await stream.toArray()).join('').split('\n');
+    const fatal = lines.findLast((line) => /\b(FATAL|PANIC):|error while loading/.test(line));
+    return fatal === undefined ? null : fatal.replace(/^.*?\b(?:FATAL|PANIC): +/, '');
+  } finally {
+    await log.close();
+  }
+}
+
+/**
+ * Keeps the log bounded: the newest part stays, with one older file beside it. The server appends,
+ * so cutting the file under it is safe.
+ */
+export async function trimLog(logFile: string): Promise<void> {
+  const { size } = await stat(logFile);
+  if (size < LOG_LIMIT_BYTES) return;
+  await copyFile(logFile, `${logFile}.1`);
+  await truncate(logFile, 0);
+}
+
+/**
+ * Stops a server and waits until it is gone: first by a fast shutdown, which ends all sessions and
+ * leaves nothing to recover; then, where that hangs, by an immediate one, which loses nothing
+ * either but makes the next start recover.
+ */
+export async function stopPostmaster(pid: number, logger: Logger): Promise<void> {
+  await stopProcess(pid, () => isPostgres(pid), logger);
+}
+
+async function stopProcess(
+  pid: number,
+  isAlive: () => Promise<boolean>,
+  logger: Logger,
+): Promise<void> {
+  if (await signalAndWait(pid, 'SIGINT', isAlive, FAST_SHUTDOWN_LIMIT_MS)) return;
+  logger.warn(
+    { serverPid: pid },
+    'the embedded database does not stop: stopping it without a checkpoint',
+  );
+  if (await signalAndWait(pid, 'SIGQUIT', isAlive, IMMEDIATE_SHUTDOWN_LIMIT_MS)) return;
+  throw new StagingUnavailableError(`the embedded database (pid ${pid}) does not stop`);
+}
+
+async function signalAndWait(
+  pid: number,
+  signal: NodeJS.Signals,
+  isAlive: () => Promise<boolean>,
+  limitMs: number,
+): Promise<boolean> {
+  const deadline = Date.now() + limitMs;
+  if (!(await isAlive())) return true;
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+  while (await isAlive()) {
+    if (Date.now() > deadline) return false;
+    await sleep(POLL_MS);
+  }
+  return true;
+}

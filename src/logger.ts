@@ -1,0 +1,51 @@
+import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import { build as pinoPretty } from 'pino-pretty';
+import type { Config } from './config.ts';
+import { ConciliationError } from './errors.ts';
+
+export type { Logger } from 'pino';
+
+/** Logs to standard error; standard output belongs to what a command was asked for. */
+export function createLogger(
+  config: Pick<Config, 'logLevel' | 'logFormat'>,
+  destination?: DestinationStream,
+): Logger {
+  const stream =
+    destination ??
+    (config.logFormat === 'pretty'
+      ? pinoPretty({ destination: 2, sync: true, ignore: 'pid,hostname' })
+      : pino.destination({ dest: 2, sync: true }));
+  return pino(
+    {
+      level: config.logLevel,
+      timestamp: stdTimeFunctions.isoTime,
+      base: { pid: process.pid },
+      serializers: { err: describeError },
+    },
+    stream,
+  );
+}
+
+/**
+ * What may be logged of an error. The message of our own classes is written for the log; anybody
+ * else's (a driver's, a parser's) may quote a row or a response, so only its type, its code and the
+ * places it passed through are kept.
+ */
+export function describeError(error: unknown): object {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {};
+  if (error instanceof ConciliationError) {
+    const context = Object.keys(error.context).length > 0 ? { context: error.context } : {};
+    return { type: error.name, ...code, message: error.message, ...context, ...cause };
+  }
+  return { type: error.name, ...code, stack: stackFrames(error), ...cause };
+}
+
+function stackFrames(error: Error): string[] {
+  return (error.stack ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('at '))
+    .slice(0, 12);
+}

@@ -1,0 +1,108 @@
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { ConciliationError, PlatformContractError, PlatformUnavailableError } from '../errors.ts';
+import { type HttpAnswer, silenceError } from './http-origin.ts';
+import { SilenceTimer } from './silence-timer.ts';
+
+export interface AnswerBody {
+  /** Decoded. Ends only where the transfer ended cleanly; leaving early drops the connection. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Decoded bytes handed out so far. */
+  readonly bytesReceived: () => number;
+}
+
+/**
+ * Nothing is read before the consumer asks, and never more than a few buffers ahead of it.
+ *
+ * Throws PlatformContractError for an encoding that was not asked for. Reading throws
+ * PlatformUnavailableError where the transfer is cut or silent for `timeoutMs`, and
+ * PlatformContractError where what came is not what its headers say.
+ */
+export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
+  const pieces = decode(answer, readPieces(answer, timeoutMs));
+  let bytesReceived = 0;
+  const iterator: AsyncIterableIterator<Uint8Array> = {
+    async next() {
+      try {
+        const piece = await pieces.next();
+        // What was stopped did not end cleanly, even where everything had been buffered by then.
+        if (answer.stopReason !== null) throw answer.stopReason;
+        bytesReceived += piece.value?.length ?? 0;
+        return piece;
+      } catch (error) {
+        answer.message.destroy();
+        throw answer.stopReason ?? toTransferError(error, bytesReceived);
+      }
+    },
+    async return() {
+      // First: a generator that waits for a piece cannot be left before that wait ends.
+      answer.message.destroy();
+      await pieces.return(undefined).catch(() => {});
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return iterator;
+    },
+  };
+  return { chunks: iterator, bytesReceived: () => bytesReceived };
+}
+
+type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
+
+async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pieces {
+  const { socket } = message;
+  // Runs only while a piece is waited for. A slow consumer is no silence of the platform.
+  const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
+  try {
+    silence.arm();
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      silence.clear();
+      yield piece;
+      silence.arm();
+    }
+  } finally {
+    silence.clear();
+  }
+  // A body that only the end of the connection delimits counts as complete even after a reset.
+  if (!message.complete || socket.errored) throw new TransferCut();
+}
+
+function decode({ message }: HttpAnswer, pieces: Pieces): Pieces {
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return pieces;
+  if (encoding === 'gzip' || encoding === 'x-gzip') return gunzip(pieces);
+  throw new PlatformContractError(
+    'the platform answered in a content encoding that was not asked for, expected gzip or none',
+  );
+}
+
+/** Several gzip members in a row are one stream, as RFC 1952 has it. */
+async function* gunzip(pieces: Pieces): Pieces {
+  let encodedBytes = 0;
+  async function* count(): Pieces {
+    for await (const piece of pieces) {
+      encodedBytes += piece.length;
+      yield piece;
+    }
+  }
+  const decoded = pipeline(count(), createGunzip(), () => {});
+  yield* decoded as AsyncIterable<Buffer>;
+  // zlib ends in peace at a zero byte after a member, whatever stands behind it.
+  if (decoded.bytesWritten !== encodedBytes) {
+    throw new PlatformContractError("data follows the end of the answer's gzip stream");
+  }
+}
+
+class TransferCut extends Error {}
+
+function toTransferError(error: unknown, bytesReceived: number): unknown {
+  if (error instanceof ConciliationError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT') {
+    return new PlatformContractError("the answer's gzip stream is broken", { cause: error });
+  }
+  return new PlatformUnavailableError(`the transfer was cut after ${bytesReceived} bytes`, {
+    cause: error,
+    context: { bytesReceived },
+  });
+}

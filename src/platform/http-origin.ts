@@ -1,0 +1,166 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import {
+  ConciliationError,
+  PlatformContractError,
+  PlatformUnavailableError,
+  ShutdownError,
+} from '../errors.ts';
+import { SilenceTimer } from './silence-timer.ts';
+
+/** Idle connections go before most servers drop theirs, so that few requests meet a closed one. */
+const IDLE_CONNECTION_MS = 4000;
+
+export interface HttpOriginOptions {
+  readonly baseUrl: URL;
+  /** Most requests at once; further ones wait, and their waiting counts towards no timeout. */
+  readonly concurrency: number;
+  /** Longest silence while connecting, until the headers, and between two pieces of the body. */
+  readonly timeoutMs: number;
+}
+
+/** An answer whose headers have come. Holds its connection until the body is read or destroyed. */
+export interface HttpAnswer {
+  readonly message: http.IncomingMessage;
+  /** Ends the answer; reading it fails from then on. The first reason given is the one that counts. */
+  stop(reason: ConciliationError): void;
+  readonly stopReason: ConciliationError | null;
+}
+
+/** Connections to one origin, on Node's own HTTP client: no redirects, no retries, no cookies. */
+export class HttpOrigin {
+  readonly #options: HttpOriginOptions;
+  readonly #agent: http.Agent;
+  readonly #open = new Set<Exchange>();
+  #isClosed = false;
+
+  constructor(options: HttpOriginOptions) {
+    this.#options = options;
+    const agentOptions = {
+      keepAlive: true,
+      maxSockets: options.concurrency,
+      timeout: IDLE_CONNECTION_MS,
+    };
+    // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn the verification off.
+    this.#agent =
+      options.baseUrl.protocol === 'https:'
+        ? new https.Agent({ ...agentOptions, rejectUnauthorized: true })
+        : new http.Agent(agentOptions);
+  }
+
+  /**
+   * Throws PlatformUnavailableError where no answer begins, PlatformContractError where it is not
+   * HTTP, and what `toStopReason` says when the signal aborts, also while waiting for a connection.
+   */
+  async get(url: URL, headers: http.OutgoingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer> {
+    if (this.#isClosed) throw new ShutdownError('the client is closed');
+    if (signal.aborted) throw toStopReason(signal);
+    const send = url.protocol === 'https:' ? https.request : http.request;
+    const request = send(url, { agent: this.#agent, headers });
+    const exchange = new Exchange(request, this.#options.timeoutMs);
+    const onAbort = () => exchange.stop(toStopReason(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#open.add(exchange);
+    exchange.whenOver(() => {
+      signal.removeEventListener('abort', onAbort);
+      this.#open.delete(exchange);
+    });
+    return exchange.answer();
+  }
+
+  /** Stops every request under way with a ShutdownError and closes the connections. */
+  close(): void {
+    this.#isClosed = true;
+    for (const exchange of this.#open) exchange.stop(new ShutdownError('the client was closed'));
+    this.#agent.destroy();
+  }
+}
+
+class Exchange {
+  readonly #request: http.ClientRequest;
+  readonly #silence: SilenceTimer;
+  #message: http.IncomingMessage | null = null;
+  #stopReason: ConciliationError | null = null;
+
+  constructor(request: http.ClientRequest, timeoutMs: number) {
+    this.#request = request;
+    this.#silence = new SilenceTimer(timeoutMs, () => this.stop(silenceError(timeoutMs)));
+  }
+
+  get stopReason(): ConciliationError | null {
+    return this.#stopReason;
+  }
+
+  stop(reason: ConciliationError): void {
+    this.#stopReason ??= reason;
+    (this.#message ?? this.#request).destroy(reason);
+  }
+
+  answer(): Promise<HttpAnswer> {
+    const request = this.#request;
+    return new Promise((resolve, reject) => {
+      // Only now does the request have a connection, or is getting one.
+      request.once('socket', (socket) => {
+        this.#silence.arm();
+        if (!socket.connecting) return;
+        socket.once('connect', () => this.#silence.arm());
+        socket.once('secureConnect', () => this.#silence.arm());
+      });
+      request.once('response', (message) => {
+        this.#silence.clear();
+        this.#message = message;
+        // A fault of the connection is reported to whoever reads the body; without a listener it
+        // would be an uncaught exception while nobody reads.
+        message.on('error', () => {});
+        const exchange = this;
+        resolve({
+          message,
+          stop: (reason) => exchange.stop(reason),
+          get stopReason() {
+            return exchange.stopReason;
+          },
+        });
+      });
+      // Stays for the whole exchange: after the headers, the request still emits its socket's faults.
+      request.on('error', (error) => {
+        this.#silence.clear();
+        reject(this.#stopReason ?? toConnectionError(error));
+      });
+      request.end();
+    });
+  }
+
+  /** Once the request has failed, or its answer is read to the end or destroyed. */
+  whenOver(callback: () => void): void {
+    this.#request.once('close', () => {
+      // A connection may close long before the last buffered piece of the body is read.
+      if (this.#message === null || this.#message.closed) callback();
+      else this.#message.once('close', callback);
+    });
+  }
+}
+
+/** The signal's reason where it is an error of this program's, else a ShutdownError. */
+export function toStopReason(signal: AbortSignal): ConciliationError {
+  return signal.reason instanceof ConciliationError
+    ? signal.reason
+    : new ShutdownError('the request was stopped');
+}
+
+export function silenceError(timeoutMs: number): PlatformUnavailableError {
+  return new PlatformUnavailableError(`the platform sent nothing for ${timeoutMs / 1000} seconds`, {
+    context: { timeoutMs },
+  });
+}
+
+function toConnectionError(error: Error): ConciliationError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  if (code.startsWith('HPE_')) {
+    // No cause: Node's parser errors carry the packet that they failed on.
+    return new PlatformContractError(`the platform's answer is not HTTP (${code})`);
+  }
+  return new PlatformUnavailableError(`no answer from the platform (${code})`, {
+    cause: error,
+    context: { systemCode: code },
+  });
+}

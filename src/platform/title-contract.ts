@@ -1,0 +1,68 @@
+import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
+import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
+import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
+import type { Title } from '../domain/title.ts';
+import { toColumns } from './title-columns.ts';
+import { collectExtra } from './title-extra.ts';
+import { toReasons } from './title-faults.ts';
+import { CONCILIATION_TITLE_SCHEMA } from './title-schema.ts';
+
+/** Something that the documented interface does not have. It never fails a title. */
+export interface DriftItem {
+  /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
+  readonly path: string;
+  readonly kind: 'unknown_field' | 'unknown_value';
+  /** Of a field its JSON type, of an enumeration the value; at most 64 printable characters. */
+  readonly value: string;
+}
+
+export type TitleCheck =
+  | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
+  | {
+      readonly ok: false;
+      /** At most 20, `field.path: what was expected`; no values, the accepted date aside. */
+      readonly reasons: readonly string[];
+      /** The day that the title belongs to, where it names one inside the window. */
+      readonly acceptedDate: CivilDate | null;
+    };
+
+const MAX_REASONS = 20;
+
+// For the whole process, and of no consequence to other schemas but completer diagnostics.
+Settings.Set({ maxErrors: MAX_REASONS });
+
+const CONTRACT = Compile(CONCILIATION_TITLE_SCHEMA);
+
+/**
+ * Holds one item of `titles` against the contract and flattens it to a row. Nothing is lost: what no
+ * column takes is in `extra`.
+ */
+export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
+  const acceptedDate = findAcceptedDate(value);
+  const isInside = acceptedDate !== null && isInWindow(window, acceptedDate);
+  if (isInside && CONTRACT.Check(value)) {
+    const { extra, drift, faults } = collectExtra(value);
+    if (faults.length === 0) return { ok: true, title: toColumns(value, extra), drift };
+  }
+  return {
+    ok: false,
+    reasons: explain(value, isInside ? null : acceptedDate),
+    acceptedDate: isInside ? acceptedDate : null,
+  };
+}
+
+function findAcceptedDate(value: JsonValue): CivilDate | null {
+  const text = isJsonObject(value) ? value['acceptedDate'] : null;
+  return typeof text === 'string' ? parseCivilDate(text) : null;
+}
+
+function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
+  const reasons: string[] = CONTRACT.Errors(value).flatMap((error) => toReasons(value, error));
+  if (outsideDate !== null) {
+    reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
+  }
+  if (CONTRACT.Check(value)) reasons.push(...collectExtra(value).faults);
+  return reasons.slice(0, MAX_REASONS);
+}

@@ -1,0 +1,62 @@
+/**
+ * Takes one stretch of a byte stream out of the chunks it comes in: `begin`, then `endChunk` at the
+ * end of every chunk that the stretch reaches beyond, then `finish`. Keeps its first `limit` bytes at
+ * most. A stretch within one chunk is not copied.
+ */
+export class ByteCapture {
+  readonly #limit: number;
+  /** Grows to what stretches over chunk ends have needed, never beyond the limit. */
+  #held = Buffer.alloc(0);
+  #heldLength = 0;
+  #byteLength = 0;
+  /** Where the stretch goes on in the current chunk; null while nothing is captured. */
+  #from: number | null = null;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isActive(): boolean {
+    return this.#from !== null;
+  }
+
+  begin(index: number): void {
+    this.#from = index;
+    this.#heldLength = 0;
+    this.#byteLength = 0;
+  }
+
+  /** Copies what the chunk holds of the stretch, so that no chunk outlives the next. */
+  endChunk(chunk: Uint8Array): void {
+    if (this.#from === null) return;
+    this.#hold(chunk.subarray(this.#from));
+    this.#from = 0;
+  }
+
+  /** The stretch ends before index `end` of the chunk. `byteLength` counts also what was not kept. */
+  finish(chunk: Uint8Array, end: number): { bytes: Buffer; byteLength: number } {
+    const from = this.#from ?? end;
+    this.#from = null;
+    if (this.#byteLength === 0) {
+      const length = Math.min(end - from, this.#limit);
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset + from, length);
+      return { bytes, byteLength: end - from };
+    }
+    this.#hold(chunk.subarray(from, end));
+    const bytes = Buffer.from(this.#held.subarray(0, this.#heldLength));
+    return { bytes, byteLength: this.#byteLength };
+  }
+
+  #hold(part: Uint8Array): void {
+    this.#byteLength += part.length;
+    const kept = part.subarray(0, this.#limit - this.#heldLength);
+    const needed = this.#heldLength + kept.length;
+    if (needed > this.#held.length) {
+      const grown = Buffer.alloc(Math.min(this.#limit, Math.max(needed, 2 * this.#held.length)));
+      grown.set(this.#held.subarray(0, this.#heldLength));
+      this.#held = grown;
+    }
+    this.#held.set(kept, this.#heldLength);
+    this.#heldLength = needed;
+  }
+}

@@ -1,0 +1,262 @@
+import { isUtf8 } from 'node:buffer';
+import { MAX_DECIMAL_DIGITS, parseDecimal } from '../domain/decimal.ts';
+import { JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
+import { toDisplayName } from './field-name.ts';
+import {
+  ASCII_TEXT,
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  isSpace,
+  MINUS_SIGN,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-bytes.ts';
+
+/** Containers within each other, the outermost included. A title has three. */
+export const MAX_JSON_DEPTH = 32;
+
+/** So that a hostile title costs a page of reasons and not a million. */
+const MAX_PROBLEMS = 20;
+const MAX_PATH_NAME_LENGTH = 60;
+
+export interface ExactJson {
+  /** Null wherever something could not be kept. */
+  readonly value: JsonValue;
+  /**
+   * What could not be kept, one sentence each: the field's path and what was expected of it, never
+   * the value. Empty where `value` says exactly what the bytes say.
+   */
+  readonly problems: string[];
+}
+
+/**
+ * Reads one JSON value whose grammar has been checked already; that is `TitleReader`'s work. Strings
+ * are decoded, numbers keep their text, objects have no prototype.
+ *
+ * What JSON allows and the database or the interface cannot keep becomes a problem: invalid UTF-8, an
+ * lone surrogate, U+0000, a field that its object has twice, nesting beyond `MAX_JSON_DEPTH`, and
+ * numbers beyond `MAX_DECIMAL_DIGITS`. Given anything but one JSON value it still ends, with an error
+ * or a wrong value: a truncated title must not come here.
+ */
+export function parseExactJson(bytes: Buffer): ExactJson {
+  return new ExactJsonParser(bytes).parse();
+}
+
+class ExactJsonParser {
+  readonly #bytes: Buffer;
+  /** One character a byte, so that indexes agree and cutting out ASCII text costs next to nothing. */
+  readonly #text: string;
+  readonly #problems: string[] = [];
+  /** The way to the current value: field names and array indexes. */
+  readonly #path: (string | number)[] = [];
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#text = bytes.toString('latin1');
+  }
+
+  parse(): ExactJson {
+    const value = this.#value(0);
+    if (this.#nextByte() !== undefined) throw this.#notJson();
+    return { value, problems: this.#problems };
+  }
+
+  /** `level`: how many containers are open around the value. */
+  #value(level: number): JsonValue {
+    const first = this.#nextByte();
+    switch (first) {
+      case QUOTE:
+        return this.#string('a string');
+      case OPEN_BRACE:
+        return level < MAX_JSON_DEPTH ? this.#object(level + 1) : this.#skipContainer();
+      case OPEN_BRACKET:
+        return level < MAX_JSON_DEPTH ? this.#array(level + 1) : this.#skipContainer();
+      case 0x74:
+        this.#at += 4;
+        return true;
+      case 0x66:
+        this.#at += 5;
+        return false;
+      case 0x6e:
+        this.#at += 4;
+        return null;
+      default:
+        return this.#number();
+    }
+  }
+
+  #object(level: number): JsonObject {
+    const object: Record<string, JsonValue> = Object.create(null);
+    this.#at++;
+    if (this.#nextByte() === CLOSE_BRACE) {
+      this.#at++;
+      return object;
+    }
+    for (;;) {
+      if (this.#nextByte() !== QUOTE) throw this.#notJson();
+      const name = this.#string('a field name');
+      if (this.#nextByte() !== 0x3a) throw this.#notJson();
+      this.#at++;
+      this.#path.push(name ?? '\u{fffd}');
+      const value = this.#value(level);
+      if (name !== null) {
+        if (name in object) this.#addProblem('expected one value, not the field twice');
+        else object[name] = value;
+      }
+      this.#path.pop();
+      if (this.#closes(CLOSE_BRACE)) return object;
+    }
+  }
+
+  #array(level: number): JsonValue[] {
+    const items: JsonValue[] = [];
+    this.#at++;
+    if (this.#nextByte() === CLOSE_BRACKET) {
+      this.#at++;
+      return items;
+    }
+    for (;;) {
+      this.#path.push(items.length);
+      items.push(this.#value(level));
+      this.#path.pop();
+      if (this.#closes(CLOSE_BRACKET)) return items;
+    }
+  }
+
+  /** Reads what follows an item: true for the container's end, false for a comma. */
+  #closes(closing: number): boolean {
+    const byte = this.#nextByte();
+    this.#at++;
+    if (byte === COMMA) return false;
+    if (byte === closing) return true;
+    throw this.#notJson();
+  }
+
+  /** Null where the text cannot be kept. `what` tells a name from a value in the problem. */
+  #string(what: 'a string' | 'a field name'): string | null {
+    const bytes = this.#bytes;
+    const start = this.#at + 1;
+    let end = start;
+    let hasEscapes = false;
+    let isAscii = true;
+    for (;;) {
+      while (ASCII_TEXT[bytes[end] as number] === 1) end++;
+      const special = bytes[end];
+      if (special === QUOTE) break;
+      if (special === BACKSLASH) {
+        hasEscapes = true;
+        // The escaped character is taken with it, lest an escaped quote end the string.
+        end += 2;
+      } else if (special !== undefined && special >= 0x80) {
+        isAscii = false;
+        end++;
+      } else {
+        throw this.#notJson();
+      }
+    }
+    this.#at = end + 1;
+
+    if (!isAscii && !isUtf8(bytes.subarray(start, end))) {
+      return this.#refuse(`expected ${what} in valid UTF-8`);
+    }
+    const written = isAscii ? this.#text.slice(start, end) : bytes.toString('utf8', start, end);
+    if (!hasEscapes) return written;
+
+    const decoded = JSON.parse(`"${written}"`) as string;
+    if (decoded.includes('\u0000')) return this.#refuse(`expected ${what} without U+0000`);
+    if (/\p{Surrogate}/u.test(decoded))
+      return this.#refuse(`expected ${what} without lone surrogates`);
+    return decoded;
+  }
+
+  #number(): JsonNumber | null {
+    const bytes = this.#bytes;
+    const start = this.#at;
+    let end = start;
+    let isPlain = true;
+    for (;;) {
+      const byte = bytes[end];
+      if (byte === undefined) break;
+      if (byte === 0x2b || (byte | 0x20) === 0x65) isPlain = false;
+      else if (byte !== MINUS_SIGN && byte !== 0x2e && !(byte >= 0x30 && byte <= 0x39)) break;
+      end++;
+    }
+    if (end === start) throw this.#notJson();
+    this.#at = end;
+    const text = this.#text.slice(start, end);
+    // Without an exponent a number has no more digits than characters.
+    if ((isPlain && text.length <= MAX_DECIMAL_DIGITS) || parseDecimal(text) !== null) {
+      return new JsonNumber(text);
+    }
+    return this.#refuse(`expected a number of at most ${MAX_DECIMAL_DIGITS} digits`);
+  }
+
+  /** Passes over a container by its brackets alone, so that no depth can overflow the stack. */
+  #skipContainer(): null {
+    let open = 0;
+    do {
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) throw this.#notJson();
+      if (byte === QUOTE) {
+        this.#skipString();
+        continue;
+      }
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) open++;
+      else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) open--;
+      this.#at++;
+    } while (open > 0);
+    return this.#refuse(`expected at most ${MAX_JSON_DEPTH} levels of nesting`);
+  }
+
+  #skipString(): void {
+    const bytes = this.#bytes;
+    this.#at++;
+    while (bytes[this.#at] !== QUOTE) {
+      if (this.#at >= bytes.length) throw this.#notJson();
+      this.#at += bytes[this.#at] === BACKSLASH ? 2 : 1;
+    }
+    this.#at++;
+  }
+
+  /** Stands on the next byte that is no whitespace; undefined at the end. */
+  #nextByte(): number | undefined {
+    const bytes = this.#bytes;
+    let byte = bytes[this.#at];
+    while (byte !== undefined && isSpace(byte)) byte = bytes[++this.#at];
+    return byte;
+  }
+
+  /** For a value that cannot be kept: the problem on record, null in its place. */
+  #refuse(expectation: string): null {
+    this.#addProblem(expectation);
+    return null;
+  }
+
+  #addProblem(expectation: string): void {
+    if (this.#problems.length > MAX_PROBLEMS) return;
+    this.#problems.push(
+      this.#problems.length === MAX_PROBLEMS
+        ? 'further problems are not listed'
+        : `${toPathText(this.#path)}: ${expectation}`,
+    );
+  }
+
+  #notJson(): RangeError {
+    return new RangeError(`not a JSON value, at byte ${this.#at}`);
+  }
+}
+
+/** `financialAgent.payment.bank`, `phones[0].number`; `(title)` for the whole. */
+function toPathText(path: readonly (string | number)[]): string {
+  if (path.length === 0) return '(title)';
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else text += `${text === '' ? '' : '.'}${toDisplayName(step, MAX_PATH_NAME_LENGTH)}`;
+  }
+  return text;
+}

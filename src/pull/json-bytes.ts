@@ -1,0 +1,37 @@
+/** The bytes that JSON's grammar is made of. */
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
+export const MINUS_SIGN = 0x2d;
+export const DIGIT_ZERO = 0x30;
+export const COLON_SIGN = 0x3a;
+export const OPEN_BRACKET = 0x5b;
+export const BACKSLASH = 0x5c;
+export const CLOSE_BRACKET = 0x5d;
+export const OPEN_BRACE = 0x7b;
+export const CLOSE_BRACE = 0x7d;
+
+/** 1 for the bytes up to `lastByte` that stand for themselves in a string, 0 for all others. */
+function textTable(lastByte: number): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) =>
+    byte >= 0x20 && byte <= lastByte && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
+  );
+}
+
+/** 1 for an ASCII character that needs no look inside a string. */
+export const ASCII_TEXT = textTable(0x7f);
+/** As `ASCII_TEXT`, and the bytes from 0x80 on, for where UTF-8 is checked elsewhere. */
+export const ANY_TEXT = textTable(0xff);
+
+export function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+export function isDigit(byte: number): boolean {
+  return byte >= DIGIT_ZERO && byte <= 0x39;
+}
+
+export function isHexDigit(byte: number): boolean {
+  // Bit 0x20 turns an ASCII capital into the small letter.
+  const lower = byte | 0x20;
+  return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import type { Pool } from 'pg';
+import type { PullWindow } from '../domain/pull-plan.ts';
+import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { DriftLog } from '../platform/drift-log.ts';
+import { checkTitle, type DriftItem } from '../platform/title-contract.ts';
+import {
+  copyRejects,
+  copyTitles,
+  encodeReject,
+  encodeTitle,
+  type RejectedTitle,
+} from '../staging/stage.ts';
+import { parseExactJson } from './exact-json.ts';
+import { MAX_TITLE_BYTES, type RawTitle, TitleReader } from './title-stream.ts';
+
+/** What was read and staged; nothing of it is verified yet. */
+export interface StagedCount {
+  /** Titles that kept the contract. */
+  readonly accepted: number;
+  readonly rejected: number;
+  /** Rejects that name no date inside the window. */
+  readonly undatedRejects: number;
+  /** Rows that PostgreSQL says it took. */
+  readonly stagedTitles: number;
+  readonly stagedRejects: number;
+  readonly drift: readonly DriftItem[];
+}
+
+export interface PullProgress {
+  readonly titles: number;
+  readonly bytes: number;
+}
+
+/** Rejects wait in memory up to this many bytes of raw text before they are copied. */
+const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
+/** Raw text kept of one rejected title. */
+const MAX_RAW_CHARACTERS = 64 * 1024;
+
+/**
+ * Reads a response title by title into the staging tables. Ends well only when the document has
+ * closed and the transfer has ended cleanly.
+ *
+ * @throws PlatformContractError the answer is not the documented document
+ * @throws PlatformUnavailableError the transfer broke off
+ * @throws StagingUnavailableError the database went away
+ */
+export async function stageResponse(
+  response: ConciliationResponse,
+  target: { readonly pool: Pool; readonly fence: bigint; readonly window: PullWindow },
+  signal: AbortSignal,
+  onProgress?: (progress: PullProgress) => void,
+): Promise<StagedCount> {
+  const reader = new TitleReader();
+  const drift = new DriftLog();
+  let accepted = 0;
+  let rejected = 0;
+  let undatedRejects = 0;
+  let stagedRejects = 0;
+  let rejects: RejectedTitle[] = [];
+  let rejectBytes = 0;
+
+  const flushRejects = async () => {
+    if (rejects.length === 0) return;
+    const rows = rejects.map((reject) => encodeReject(target.fence, reject));
+    rejects = [];
+    rejectBytes = 0;
+    stagedRejects += await copyRejects(target.pool, toSource(rows), signal);
+  };
+
+  const encode = (raw: RawTitle): string => {
+    const outcome = readTitle(raw, target.window);
+    if (outcome.ok) {
+      accepted += 1;
+      drift.add(outcome.drift);
+      return encodeTitle(target.fence, raw.ordinal, outcome.title);
+    }
+    rejected += 1;
+    if (outcome.reject.date === null) undatedRejects += 1;
+    rejects.push(outcome.reject);
+    rejectBytes += outcome.reject.raw.length;
+    return '';
+  };
+
+  async function* encodedRows(): AsyncGenerator<string> {
+    for await (const chunk of response.chunks) {
+      let rows = '';
+      for (const raw of reader.push(chunk)) rows += encode(raw);
+      onProgress?.({ titles: accepted + rejected, bytes: response.bytesReceived() });
+      if (rejectBytes > REJECT_BUFFER_BYTES) await flushRejects();
+      if (rows !== '') yield rows;
+    }
+    endDocument(reader, response.bytesReceived());
+    await flushRejects();
+  }
+
+  const stagedTitles = await copyTitles(target.pool, encodedRows(), signal);
+  for (const field of reader.otherFields) {
+    drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
+  }
+  return { accepted, rejected, undatedRejects, stagedTitles, stagedRejects, drift: drift.items() };
+}
+
+/**
+ * A response that ends in the middle of its document was cut, whatever the transport says of it: a
+ * body that ends with its connection has no other sign of being whole.
+ */
+function endDocument(reader: TitleReader, bytesReceived: number): void {
+  try {
+    reader.end();
+  } catch (error) {
+    if (
+      error instanceof PlatformContractError &&
+      error.context['complete'] === false &&
+      bytesReceived > 0
+    ) {
+      throw new PlatformUnavailableError(
+        `the transfer was cut: the document was still open after ${bytesReceived} bytes`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+type TitleOutcome =
+  | Extract<ReturnType<typeof checkTitle>, { ok: true }>
+  | { readonly ok: false; readonly reject: RejectedTitle };
+
+function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
+  if (raw.truncated) {
+    return reject(raw, window, [
+      `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`,
+    ]);
+  }
+  const { value, problems } = parseExactJson(raw.bytes);
+  const check = checkTitle(value, window);
+  if (check.ok && problems.length === 0) return check;
+  return reject(
+    raw,
+    window,
+    check.ok ? problems : [...problems, ...check.reasons],
+    check.ok ? check.title.accepted_date : check.acceptedDate,
+  );
+}
+
+function reject(
+  raw: RawTitle,
+  window: PullWindow,
+  reasons: readonly string[],
+  acceptedDate: RejectedTitle['date'] = null,
+): TitleOutcome {
+  return {
+    ok: false,
+    reject: {
+      ordinal: raw.ordinal,
+      // What a day's request answers belongs to that day, whatever its titles say.
+      date: window.to === null ? acceptedDate : window.from,
+      reasons,
+      // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
+      raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),
+      rawBytes: raw.byteLength,
+      rawHash: createHash('sha256').update(raw.bytes).digest('hex').slice(0, 32),
+    },
+  };
+}
+
+async function* toSource(rows: readonly string[]): AsyncGenerator<string> {
+  yield* rows;
+}

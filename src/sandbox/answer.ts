@@ -1,0 +1,227 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { createGzip } from 'node:zlib';
+import type { Fault } from './faults.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case. Without `content-length` the body is sent in chunks. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const CHUNK_CHARACTERS = 65_536;
+/** How much more a `cut` with `framing: 'length'` promises than it sends. */
+const MISSING_BYTES = 65_536;
+/**
+ * A reset discards whatever the client has not read yet, and one that arrives together with data
+ * looks to libuv like an orderly end. So the client gets the time to read first.
+ */
+const RESET_DELAY_MS = 50;
+
+export function bytesAnswer(
+  status: number,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return {
+    status,
+    headers: { 'content-type': JSON_TYPE, 'content-length': String(bytes.length), ...headers },
+    body: [bytes],
+  };
+}
+
+export function jsonAnswer(status: number, value: unknown): Answer {
+  return bytesAnswer(status, JSON.stringify(value));
+}
+
+/** The shape of the platform's error bodies is unknown, so this one says no more than it must. */
+export function errorAnswer(status: number, message: string): Answer {
+  return jsonAnswer(status, { status, message });
+}
+
+/** `{"titles":[…]}` from titles that are JSON texts, never more than a chunk of it in memory. */
+export function titlesAnswer(titles: Iterable<string>): Answer {
+  return { status: 200, headers: { 'content-type': JSON_TYPE }, body: renderTitles(titles) };
+}
+
+function* renderTitles(titles: Iterable<string>): Generator<Uint8Array, void> {
+  let text = '{"titles":[';
+  let separator = '';
+  for (const title of titles) {
+    text += separator + title;
+    separator = ',';
+    if (text.length < CHUNK_CHARACTERS) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(`${text}]}`);
+}
+
+/** True where the fault answers by itself, so the request must not take effect. */
+export function standsIn(fault: Fault | null): boolean {
+  return fault?.kind === 'status' || fault?.kind === 'redirect' || fault?.kind === 'body';
+}
+
+/**
+ * Sends the answer with the fault applied: the one place where faults become bytes. It writes to the
+ * response itself, because a framework between would repair what is meant to be broken. `onHead` is
+ * called when the head is on its way. Resolves once all was handed to the system or the client left.
+ */
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | null,
+  onHead: (status: number) => void,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    if (fault?.kind === 'latency') await delay(fault.latencyMs, undefined, { signal: gone.signal });
+    const spoilt = withFault(answer, fault, gone.signal);
+    writeHead(response, spoilt, fault);
+    onHead(spoilt.status);
+    await writeBody(response, spoilt.body, byteLimit(fault), gone.signal);
+    await finish(response, fault);
+  } catch (error) {
+    const isClientGone = gone.signal.aborted || (response.socket?.destroyed ?? true);
+    response.destroy();
+    if (!isClientGone) throw error;
+  }
+}
+
+/** The fault's part in what is said; how it is framed and ended, `writeHead`'s and `finish`'s. */
+function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): Answer {
+  switch (fault?.kind) {
+    case 'status': {
+      const message = JSON.stringify({ status: fault.status, message: 'a fault on demand' });
+      const contentType = { 'content-type': fault.contentType ?? JSON_TYPE };
+      const headers = { ...contentType, ...lowerCaseNames(fault.headers ?? {}) };
+      return bytesAnswer(fault.status, fault.body ?? message, headers);
+    }
+    case 'redirect':
+      return bytesAnswer(fault.status ?? 302, '', { location: fault.to });
+    case 'body': {
+      const bytes = Buffer.from(fault.body, fault.encoding ?? 'utf8');
+      return bytesAnswer(200, bytes, { 'content-type': fault.contentType ?? JSON_TYPE });
+    }
+    case 'content-type':
+      return { ...answer, headers: { ...answer.headers, 'content-type': fault.contentType } };
+    case 'drip':
+      return { ...answer, body: drip(answer.body, fault.bytes, fault.everyMs, signal) };
+    case 'gzip': {
+      const headers = { ...withoutLength(answer.headers), 'content-encoding': 'gzip' };
+      return { ...answer, headers, body: compress(answer.body) };
+    }
+    case 'cut': {
+      const length = { 'content-length': String(fault.afterBytes + MISSING_BYTES) };
+      const headers = withoutLength(answer.headers);
+      return {
+        ...answer,
+        headers: fault.framing === 'length' ? { ...headers, ...length } : headers,
+      };
+    }
+    case 'close-delimited':
+      return { ...answer, headers: { ...withoutLength(answer.headers), connection: 'close' } };
+    default:
+      return answer;
+  }
+}
+
+function writeHead(response: ServerResponse, answer: Answer, fault: Fault | null): void {
+  // Node frames a body without a length as chunks unless told before the head is written.
+  if (fault?.kind === 'close-delimited') response.removeHeader('transfer-encoding');
+  response.writeHead(answer.status, answer.headers);
+  response.flushHeaders();
+}
+
+async function finish(response: ServerResponse, fault: Fault | null): Promise<void> {
+  if (fault?.kind === 'cut') {
+    if (fault.how === 'end') {
+      response.socket?.destroySoon();
+      return;
+    }
+    await delay(RESET_DELAY_MS);
+    response.socket?.resetAndDestroy();
+  } else if (fault?.kind !== 'stall') {
+    // A stalled answer is neither ended nor closed; the client, or closing the sandbox, ends it.
+    response.end();
+  }
+}
+
+function byteLimit(fault: Fault | null): number {
+  if (fault?.kind === 'stall' || fault?.kind === 'cut') return fault.afterBytes;
+  if (fault?.kind === 'gzip' || fault?.kind === 'close-delimited') {
+    return fault.cutAfterBytes ?? Number.POSITIVE_INFINITY;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+async function writeBody(
+  response: ServerResponse,
+  body: Answer['body'],
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let leftBytes = limitBytes;
+  if (leftBytes === 0) return;
+  for await (const chunk of body) {
+    const part = chunk.length > leftBytes ? chunk.subarray(0, leftBytes) : chunk;
+    leftBytes -= part.length;
+    await write(response, part, signal);
+    if (leftBytes === 0) return;
+    // A reader that keeps up never makes a write wait, and other requests would never get a turn.
+    await nextTurn();
+  }
+}
+
+/** Resolves when the system took the bytes, which is the backpressure: one chunk is under way. */
+function write(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onGone = () => reject(signal.reason);
+    if (signal.aborted) return onGone();
+    signal.addEventListener('abort', onGone, { once: true });
+    response.write(bytes, (error) => {
+      signal.removeEventListener('abort', onGone);
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+async function* drip(
+  body: Answer['body'],
+  bytes: number,
+  everyMs: number,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body) {
+    for (let offset = 0; offset < chunk.length; offset += bytes) {
+      yield chunk.subarray(offset, offset + bytes);
+      await delay(everyMs, undefined, { signal });
+    }
+  }
+}
+
+function compress(body: Answer['body']): AsyncIterable<Uint8Array> {
+  const source = Readable.from(body, { objectMode: false });
+  const gzip = createGzip();
+  // `pipe` forwards no errors; the reader of the compressed side has to see those of the source.
+  source.once('error', (error) => gzip.destroy(error));
+  gzip.once('close', () => source.destroy());
+  return source.pipe(gzip);
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}
+
+function withoutLength(headers: Answer['headers']): Record<string, string> {
+  const { 'content-length': _, ...rest } = headers;
+  return rest;
+}

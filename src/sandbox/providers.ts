@@ -1,0 +1,141 @@
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { parseTaxId } from '../domain/tax-id.ts';
+import { type Answer, errorAnswer, jsonAnswer } from './answer.ts';
+
+const MAX_PROVIDERS_PER_REQUEST = 100;
+
+const Text = Type.String({ minLength: 1 });
+
+/**
+ * Types as documented. Which fields are required is not documented; without these three there is
+ * nothing to register. Unknown fields and unknown values of the enums are accepted.
+ */
+const ProviderSchema = Type.Object({
+  externalId: Text,
+  identificationNumber: Text,
+  name: Text,
+  type: Type.Optional(Text),
+  canAnticipate: Type.Optional(Type.Boolean()),
+  phones: Type.Optional(Type.Array(Type.Object({ number: Type.String() }))),
+  emailAddresses: Type.Optional(
+    Type.Array(Type.Object({ email: Type.String({ pattern: '^[^@\\s]+@[^@\\s]+$' }) })),
+  ),
+  accounts: Type.Optional(
+    Type.Array(
+      Type.Object({
+        bankNumber: Type.Optional(Type.String()),
+        agencyNumber: Type.Optional(Type.String()),
+        accountNumber: Type.Optional(Type.String()),
+        accountDigit: Type.Optional(Type.String()),
+        type: Type.Optional(Type.String()),
+        defaultAccount: Type.Optional(Type.Boolean()),
+      }),
+    ),
+  ),
+});
+
+const BatchSchema = Type.Object({ providers: Type.Array(Type.Unknown()) });
+
+export type RegisteredProvider = Type.Static<typeof ProviderSchema>;
+
+const providerValidator = Compile(ProviderSchema);
+const batchValidator = Compile(BatchSchema);
+
+/** What the platform may do and its documentation leaves open. */
+export const ProviderRulesSchema = Type.Object(
+  {
+    /** A batch with a bad provider: nothing of it is applied, or its good providers are; 400 either way. */
+    onInvalid: Type.Union([Type.Literal('refuse-batch'), Type.Literal('apply-valid')]),
+    /** The body of a 200. */
+    answer: Type.Union([Type.Literal('empty'), Type.Literal('summary'), Type.Literal('statuses')]),
+  },
+  { additionalProperties: false },
+);
+
+export type ProviderRules = Type.Static<typeof ProviderRulesSchema>;
+
+interface Outcome {
+  readonly index: number;
+  readonly externalId: string | null;
+  readonly status: 'CREATED' | 'UPDATED' | 'REJECTED';
+  readonly message?: string;
+}
+
+/** The platform's providers: create or update by `externalId`, a tax identifier under one of them only. */
+export class ProviderRegistry {
+  #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };
+  readonly #byExternalId = new Map<string, RegisteredProvider>();
+  /** May name a provider that has changed its number since; `#holder` looks at its present one. */
+  readonly #lastHolder = new Map<string, string>();
+
+  get byExternalId(): ReadonlyMap<string, RegisteredProvider> {
+    return this.#byExternalId;
+  }
+
+  setRules(rules: Partial<ProviderRules>): void {
+    this.#rules = { ...this.#rules, ...rules };
+  }
+
+  /** Answers one `POST /api/providers`, whose parsed body this is. */
+  receive(body: unknown): Answer {
+    if (!batchValidator.Check(body)) return errorAnswer(400, 'providers must be an array');
+    if (body.providers.length > MAX_PROVIDERS_PER_REQUEST) {
+      return errorAnswer(400, `at most ${MAX_PROVIDERS_PER_REQUEST} providers a request`);
+    }
+    const staged = new Map<string, RegisteredProvider>();
+    const outcomes = body.providers.map((item, index) => this.#stage(item, index, staged));
+    const isValid = outcomes.every(({ status }) => status !== 'REJECTED');
+    if (isValid || this.#rules.onInvalid === 'apply-valid') this.#apply(staged);
+    if (isValid) return jsonAnswer(200, this.#describe(outcomes));
+    const errors = outcomes.filter(({ status }) => status === 'REJECTED');
+    return jsonAnswer(400, { status: 400, message: 'providers were refused', errors });
+  }
+
+  #stage(item: unknown, index: number, staged: Map<string, RegisteredProvider>): Outcome {
+    const reject = (externalId: string | null, message: string): Outcome => ({
+      index,
+      externalId,
+      status: 'REJECTED',
+      message,
+    });
+    if (!providerValidator.Check(item)) {
+      const field = providerValidator.Errors(item)[0]?.instancePath || '/';
+      return reject(null, `invalid data format at ${field}`);
+    }
+    const { externalId } = item;
+    const taxId = parseTaxId(item.identificationNumber);
+    if (taxId === null) return reject(externalId, 'identificationNumber is no valid CPF or CNPJ');
+    const holder = this.#holder(taxId.digits, staged);
+    if (holder !== null && holder !== externalId) {
+      return reject(externalId, 'identificationNumber exists under a different externalId');
+    }
+    const isKnown = staged.has(externalId) || this.#byExternalId.has(externalId);
+    staged.set(externalId, { ...item, identificationNumber: taxId.digits });
+    return { index, externalId, status: isKnown ? 'UPDATED' : 'CREATED' };
+  }
+
+  #holder(digits: string, staged: ReadonlyMap<string, RegisteredProvider>): string | null {
+    for (const provider of staged.values()) {
+      if (provider.identificationNumber === digits) return provider.externalId;
+    }
+    const last = this.#lastHolder.get(digits);
+    if (last === undefined || staged.has(last)) return null;
+    return this.#byExternalId.get(last)?.identificationNumber === digits ? last : null;
+  }
+
+  #apply(staged: ReadonlyMap<string, RegisteredProvider>): void {
+    for (const [externalId, provider] of staged) {
+      this.#byExternalId.set(externalId, provider);
+      this.#lastHolder.set(provider.identificationNumber, externalId);
+    }
+  }
+
+  #describe(outcomes: readonly Outcome[]): unknown {
+    if (this.#rules.answer === 'empty') return {};
+    if (this.#rules.answer === 'statuses') return { providers: outcomes };
+    const count = (status: Outcome['status']) =>
+      outcomes.filter((outcome) => outcome.status === status).length;
+    return { received: outcomes.length, created: count('CREATED'), updated: count('UPDATED') };
+  }
+}

@@ -1,0 +1,36 @@
+/** Odd, so that `index * GOLDEN_RATIO` visits every 32-bit number once before it repeats. */
+export const GOLDEN_RATIO = 0x9e3779b1;
+
+/** Scatters 32 bits: a bijection (the finaliser of MurmurHash3), so distinct inputs stay distinct. */
+export function mixBits(bits: number): number {
+  let mixed = bits ^ (bits >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** The same unsigned 32 bits for the same text on every machine and in every process. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return mixBits(hash);
+}
+
+/** Whole numbers from 0 to `limit - 1`, in an order that the seed alone decides. */
+export type SeededRandom = (limit: number) => number;
+
+export function createSeededRandom(seed: string): SeededRandom {
+  let state = hashText(seed);
+  return (limit) => {
+    state = (state + GOLDEN_RATIO) | 0;
+    return mixBits(state) % limit;
+  };
+}
+
+/** One of `choices`, which must not be empty. */
+export function pick<T>(choices: readonly [T, ...T[]], draw: number): T {
+  return choices[draw % choices.length] ?? choices[0];
+}

@@ -1,0 +1,169 @@
+import pg from 'pg';
+import { Prisma } from '../generated/prisma/client.ts';
+
+/**
+ * Reads what PostgreSQL, `pg`, Prisma and the socket below them throw. Their messages, details and
+ * metadata quote rows, so of a database error nothing but names goes on: codes, and the schema,
+ * table, column or constraint concerned.
+ */
+interface ErrorFacts {
+  /** Five characters of SQLSTATE where PostgreSQL itself answered. */
+  readonly sqlState: string | null;
+  /** Of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in this order. */
+  readonly code: string | null;
+  /** `conciliation.title`, `column status`, `constraint title_identity_key`. */
+  readonly concerns: readonly string[];
+}
+
+/** What the driver says of an error behind Prisma; the fields it may have differ by `kind`. */
+interface DriverCause {
+  readonly kind?: unknown;
+  readonly originalCode?: unknown;
+  readonly originalMessage?: unknown;
+  readonly table?: unknown;
+  readonly column?: unknown;
+  readonly constraint?: unknown;
+}
+
+/**
+ * Conditions that pass by themselves, so that the same work may succeed later. Beside lost
+ * connections (08), a server that stops or cuts the session off (57P), one that is full (53), and the
+ * victims of a conflict (40001, 40P01): a statement that was cancelled (57014) is one whose
+ * statement_timeout ran out on a busy server, or that an administrator stopped; a lock that was not
+ * got in time (55P03) and a session ended while idle in its transaction (25P03) or for its age
+ * (25P04) are the same, for other clocks.
+ */
+const UNAVAILABLE_SQL_STATE = /^(08...|53...|57P..|57014|40001|40P01|55P03|25P03|25P04)$/;
+
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Prisma's adapter, where PostgreSQL could not answer.
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+]);
+
+/** `pg` gives these no code, and Prisma passes them on as they are. */
+const UNAVAILABLE_MESSAGE =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+/** Prisma's P2028 is also the code of mistakes in the program, told apart by their text alone. */
+const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
+
+/** Whether the same work may succeed later without anybody changing anything. */
+export function isUnavailable(error: unknown): boolean {
+  const { sqlState, code } = readFacts(error);
+  if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
+  if (code !== null && UNAVAILABLE_CODES.has(code)) return true;
+  if (!(error instanceof Error)) return false;
+  if (code === 'P2028') return TRANSACTION_TIMEOUT.test(error.message);
+  return UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** Whether the error comes from the database or the way to it, so that its text may quote a row. */
+export function isDatabaseError(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError ||
+    driverCauseOf(error) !== null ||
+    error instanceof Prisma.PrismaClientKnownRequestError ||
+    error instanceof Prisma.PrismaClientUnknownRequestError ||
+    error instanceof Prisma.PrismaClientInitializationError ||
+    error instanceof Prisma.PrismaClientValidationError ||
+    error instanceof Prisma.PrismaClientRustPanicError
+  );
+}
+
+/** SQLSTATE, or else the code of the socket or of Prisma; null where there is none. */
+export function databaseErrorCode(error: unknown): string | null {
+  const { sqlState, code } = readFacts(error);
+  return sqlState ?? code;
+}
+
+/**
+ * One line that is safe to log, store and show: `SQLSTATE 23505, conciliation.title, constraint
+ * title_identity_key`. Never a message, a detail or a value.
+ */
+export function describeDatabaseError(error: unknown): string {
+  const { sqlState, code, concerns } = readFacts(error);
+  if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
+  if (code !== null) return code;
+  if (!(error instanceof Error)) return typeof error;
+  return UNAVAILABLE_MESSAGE.exec(error.message)?.[0] ?? error.name;
+}
+
+function readFacts(error: unknown): ErrorFacts {
+  if (error instanceof pg.DatabaseError) {
+    const table = [error.schema, error.table].filter((name) => name !== undefined).join('.');
+    return {
+      sqlState: error.code ?? null,
+      code: null,
+      concerns: concernsOf(table, error.column, error.constraint),
+    };
+  }
+  const cause = driverCauseOf(error);
+  const sqlState = textOf(cause, 'originalCode');
+  if (sqlState === null) {
+    const code = textOf(cause, 'kind') ?? textOf(error, 'code') ?? textOf(error, 'errorCode');
+    return { sqlState, code, concerns: [] };
+  }
+  const named = namesInMessage(sqlState, textOf(cause, 'originalMessage'));
+  return {
+    sqlState,
+    code: null,
+    concerns: concernsOf(
+      textOf(cause, 'table') ?? named.table,
+      textOf(cause, 'column') ?? named.column,
+      textOf(cause?.constraint, 'index') ?? named.constraint,
+    ),
+  };
+}
+
+/**
+ * Prisma's adapter drops most names that PostgreSQL gives beside the message. Of a violated
+ * constraint (class 23) the message is made of names only; the row is in the detail.
+ */
+function namesInMessage(sqlState: string, message: string | null) {
+  const text = sqlState.startsWith('23') && message !== null ? message : '';
+  const nameAfter = (word: string) => new RegExp(`${word} "(\\w+)"`).exec(text)?.[1];
+  return {
+    table: nameAfter('relation') ?? nameAfter('table'),
+    column: nameAfter('column'),
+    constraint: nameAfter('constraint'),
+  };
+}
+
+function concernsOf(
+  table: string | undefined,
+  column: string | undefined,
+  constraint: string | undefined,
+): string[] {
+  const concerns = [];
+  if (table) concerns.push(table);
+  if (column) concerns.push(`column ${column}`);
+  if (constraint) concerns.push(`constraint ${constraint}`);
+  return concerns;
+}
+
+/** Prisma keeps the driver's error in `meta`; the adapter's own errors carry it as their cause. */
+function driverCauseOf(error: unknown): DriverCause | null {
+  if (!(error instanceof Error)) return null;
+  if (error instanceof Prisma.PrismaClientKnownRequestError) {
+    return driverCauseOf(error.meta?.['driverAdapterError']);
+  }
+  if (error.name !== 'DriverAdapterError') return null;
+  return typeof error.cause === 'object' ? error.cause : null;
+}
+
+function textOf(value: unknown, key: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const text: unknown = Reflect.get(value, key);
+  return typeof text === 'string' ? text : null;
+}

@@ -1,0 +1,122 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import type { HoldReason } from '../domain/day-state.ts';
+import type { PullState } from '../domain/pull-state.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import type { LockedDay } from './day-ledger.ts';
+import type { DatePlan } from './merge-plan.ts';
+import type { Attempt } from './pull-ledger.ts';
+
+export type DateOutcome = 'merged' | 'unchanged' | 'held' | 'superseded' | 'released';
+
+/** What a pull did to one date. */
+export interface DateReport extends DatePlan {
+  readonly outcome: DateOutcome;
+  readonly holdReason: HoldReason | null;
+  readonly unchanged: number;
+}
+
+export function datesWith(
+  reports: readonly DateReport[],
+  ...outcomes: readonly DateOutcome[]
+): CivilDate[] {
+  return reports.filter((report) => outcomes.includes(report.outcome)).map(({ date }) => date);
+}
+
+/** The pull's own state: it waits while any date waits, and is superseded only as a whole. */
+export function pullStateOf(reports: readonly DateReport[]): PullState {
+  const outcomes = new Set(reports.map((report) => report.outcome));
+  if (outcomes.has('held')) return 'held';
+  if (outcomes.has('merged')) return 'merged';
+  return outcomes.has('unchanged') ? 'unchanged' : 'superseded';
+}
+
+/** Ends the attempt: the counts are those of the dates that were merged. */
+export async function finishPull(
+  tx: Prisma.TransactionClient,
+  attempt: Attempt,
+  response: {
+    readonly httpStatus: number;
+    readonly responseBytes: number;
+    readonly accepted: number;
+    readonly rejected: number;
+  },
+  reports: readonly DateReport[],
+): Promise<PullState> {
+  const state = pullStateOf(reports);
+  const done = reports.filter(({ outcome }) => outcome === 'merged' || outcome === 'unchanged');
+  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
+    done.reduce((total, report) => total + report[field], 0);
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = ${state}, attempts = attempts + 1,
+        finished_at = CASE WHEN ${state} <> 'held' THEN clock_timestamp() END,
+        http_status = ${response.httpStatus}, response_bytes = ${response.responseBytes}::bigint,
+        titles = ${response.accepted + response.rejected}, inserted = ${sum('inserted')},
+        changed = ${sum('changed')}, withdrawn = ${sum('withdrawn')}, restored = ${sum('restored')},
+        unchanged = ${sum('unchanged')}, rejected = ${response.rejected}
+    WHERE id = ${attempt.pullId}`;
+  return state;
+}
+
+/** One line a date for what the pull did; a release writes over the line that said `held`. */
+export async function recordDates(
+  tx: Prisma.TransactionClient,
+  pullId: bigint,
+  reports: readonly DateReport[],
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.pull_date
+      (pull_id, date, outcome, hold_reason, titles, inserted, changed, withdrawn, restored, unchanged, rejected)
+    SELECT ${pullId}::bigint, date, outcome, "holdReason", titles, inserted, changed, withdrawn, restored,
+           unchanged, rejected
+    FROM jsonb_to_recordset(${JSON.stringify(reports)}::jsonb) AS report
+      (date date, outcome text, "holdReason" text, titles int, inserted int, changed int,
+       withdrawn int, restored int, unchanged int, rejected int)
+    ON CONFLICT (pull_id, date) DO UPDATE
+    SET outcome = excluded.outcome, titles = excluded.titles, inserted = excluded.inserted,
+        changed = excluded.changed, withdrawn = excluded.withdrawn, restored = excluded.restored,
+        unchanged = excluded.unchanged, rejected = excluded.rejected`;
+}
+
+/** A newer fetch has decided the date, or waits there itself: what an older pull held is void. */
+export async function supersedeHolds(
+  tx: Prisma.TransactionClient,
+  pullId: bigint,
+  days: readonly LockedDay[],
+  decided: readonly CivilDate[],
+): Promise<void> {
+  const superseded = new Set<bigint>();
+  for (const day of days) {
+    if (day.heldPullId === null || day.heldPullId === pullId || !decided.includes(day.date))
+      continue;
+    superseded.add(day.heldPullId);
+    await tx.$executeRaw`
+      UPDATE conciliation.pull_date SET outcome = 'superseded'
+      WHERE pull_id = ${day.heldPullId} AND date = ${day.date}::date`;
+    await tx.$executeRaw`
+      DELETE FROM conciliation.staged_title staged USING conciliation.pull pull
+      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
+        AND staged.accepted_date = ${day.date}::date`;
+  }
+  for (const heldPullId of superseded) await settleHeldPull(tx, heldPullId);
+}
+
+/** Ends a held pull once none of its dates waits any more. */
+export async function settleHeldPull(tx: Prisma.TransactionClient, pullId: bigint): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull pull
+    SET state = CASE WHEN total.kept THEN 'merged' ELSE 'superseded' END,
+        finished_at = now(), inserted = total.inserted, changed = total.changed,
+        withdrawn = total.withdrawn, restored = total.restored, unchanged = total.unchanged
+    FROM (
+      SELECT bool_or(outcome = 'held') AS waiting,
+             bool_or(outcome IN ('merged', 'released', 'unchanged')) AS kept,
+             sum(inserted) FILTER (WHERE outcome IN ('merged', 'released')) AS inserted,
+             sum(changed) FILTER (WHERE outcome IN ('merged', 'released')) AS changed,
+             sum(withdrawn) FILTER (WHERE outcome IN ('merged', 'released')) AS withdrawn,
+             sum(restored) FILTER (WHERE outcome IN ('merged', 'released')) AS restored,
+             sum(unchanged) FILTER (WHERE outcome IN ('merged', 'released', 'unchanged')) AS unchanged
+      FROM conciliation.pull_date WHERE pull_id = ${pullId}
+    ) AS total
+    WHERE pull.id = ${pullId} AND pull.state = 'held' AND NOT total.waiting`;
+}

@@ -1,0 +1,89 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import type { DayState } from '../domain/day-state.ts';
+import type { PullOrigin } from '../domain/pull-plan.ts';
+import type { PullState } from '../domain/pull-state.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/** A day of the ledger as people read it. Amounts are decimal text, exact. */
+export interface DayRow {
+  readonly date: CivilDate;
+  readonly state: DayState;
+  readonly titles: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  readonly originalValueSum: string;
+  readonly heldPullId: number | null;
+  readonly verifiedAt: Date | null;
+}
+
+export interface CheckpointRow {
+  readonly startDate: CivilDate;
+  /** Null until the first date is reconciled. */
+  readonly lastReconciledDate: CivilDate | null;
+}
+
+export interface PullRow {
+  readonly id: number;
+  readonly origin: PullOrigin;
+  readonly from: CivilDate;
+  readonly to: CivilDate | null;
+  readonly state: PullState;
+  readonly attempts: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly startedAt: Date | null;
+}
+
+/** Null where nothing was ever pulled into this database. */
+export function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[CheckpointRow?]>`
+      SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate"
+      FROM conciliation.checkpoint`;
+    return row ?? null;
+  });
+}
+
+/** The days of the ledger from `from` to `to`, both included, in date order. */
+export function readDays(
+  database: Database,
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+): Promise<DayRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<DayRow[]>`
+      SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
+             rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
+             held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt"
+      FROM conciliation.day
+      WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
+  );
+}
+
+/** Pulls that have not ended, and the newest that failed or wait for a person. */
+export function readOpenPulls(database: Database): Promise<PullRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<PullRow[]>`
+      SELECT id::float8 AS id, origin, window_from::text AS "from", window_to::text AS "to", state,
+             attempts, error_code AS "errorCode", error_message AS "errorMessage",
+             fetch_started_at AS "startedAt"
+      FROM conciliation.pull
+      WHERE state IN ('queued', 'running', 'held')
+      ORDER BY id DESC LIMIT 20`,
+  );
+}
+
+export interface RejectRow {
+  readonly date: CivilDate | null;
+  readonly ordinal: number;
+  readonly reasons: readonly string[];
+}
+
+/** The rejects of a date that wait for a decision, in the order of the response. */
+export function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<RejectRow[]>`
+      SELECT date::text AS date, ordinal, reasons FROM conciliation.rejected_title
+      WHERE date = ${date}::date AND status = 'open' ORDER BY ordinal`,
+  );
+}

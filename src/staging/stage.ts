@@ -1,0 +1,128 @@
+import { pipeline } from 'node:stream/promises';
+import type { Pool } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import type { CivilDate } from '../domain/business-day.ts';
+import { toJsonText } from '../domain/canonical-json.ts';
+import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
+import { toStagingError } from './database.ts';
+
+/**
+ * Rows enter the staging tables by COPY in csv format, the only bytes of the product that do not go
+ * through Prisma. Every text is quoted, so that neither a lone `\.` nor an unquoted empty string can
+ * mean anything but itself.
+ */
+const STAGED_TITLE_COLUMNS = [
+  'fence',
+  'ordinal',
+  ...TITLE_COLUMNS,
+  'identity_hash',
+  'content_hash',
+];
+const STAGED_REJECT_COLUMNS = [
+  'fence',
+  'ordinal',
+  'date',
+  'reasons',
+  'raw',
+  'raw_bytes',
+  'raw_hash',
+];
+
+/** A title that broke the contract: where it stood, its text, and every reason. */
+export interface RejectedTitle {
+  /** Position in the response's `titles`, from 0. */
+  readonly ordinal: number;
+  /** Null where the title names no usable date inside the window. */
+  readonly date: CivilDate | null;
+  readonly reasons: readonly string[];
+  /** The title's text, storable by PostgreSQL, cut to a bounded length. */
+  readonly raw: string;
+  /** Its whole length in the response, in bytes. */
+  readonly rawBytes: number;
+  /** SHA-256 of its bytes, first 128 bits in hexadecimal. */
+  readonly rawHash: string;
+}
+
+export function encodeTitle(fence: bigint, ordinal: number, title: Title): string {
+  let row = `${fence},${ordinal}`;
+  for (const column of TITLE_COLUMNS) {
+    if (column === 'extra') {
+      row += title.extra === null ? ',' : `,${quote(toJsonText(title.extra))}`;
+      continue;
+    }
+    const value = title[column];
+    if (value === null) row += ',';
+    else if (typeof value === 'string') row += `,${quote(value)}`;
+    else if (typeof value === 'boolean') row += value ? ',t' : ',f';
+    else row += `,${value.written}`;
+  }
+  return `${row},${identityHash(title)},${contentHash(title)}\n`;
+}
+
+export function encodeReject(fence: bigint, reject: RejectedTitle): string {
+  const reasons = `{${reject.reasons.map(quoteArrayItem).join(',')}}`;
+  return `${fence},${reject.ordinal},${reject.date ?? ''},${quote(reasons)},${quote(reject.raw)},${reject.rawBytes},${reject.rawHash}\n`;
+}
+
+function quote(text: string): string {
+  return text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
+}
+
+function quoteArrayItem(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+/**
+ * Copies encoded titles into `staged_title` as fast as the source yields and PostgreSQL takes them.
+ * Nothing is visible unless the source ends well: an error in it fails the COPY as a whole.
+ *
+ * @returns the rows that PostgreSQL says it took
+ * @throws what the source throws; StagingUnavailableError when the database goes away
+ */
+export function copyTitles(
+  pool: Pool,
+  source: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<number> {
+  return copyInto(pool, 'staged_title', STAGED_TITLE_COLUMNS, source, signal);
+}
+
+/** As `copyTitles`, into `staged_reject`. */
+export function copyRejects(
+  pool: Pool,
+  source: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<number> {
+  return copyInto(pool, 'staged_reject', STAGED_REJECT_COLUMNS, source, signal);
+}
+
+async function copyInto(
+  pool: Pool,
+  table: string,
+  columns: readonly string[],
+  source: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<number> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStagingError(error);
+  });
+  let failure: Error | undefined;
+  try {
+    // One COPY lasts as long as the platform's answer takes to arrive; silence on that side is
+    // bounded by the client, so the session's statement_timeout would only cut slow answers off.
+    await client.query('BEGIN');
+    await client.query('SET LOCAL statement_timeout = 0');
+    const copy = client.query(
+      copyFrom(`COPY conciliation.${table} (${columns.join(', ')}) FROM STDIN (FORMAT csv)`),
+    );
+    await pipeline(source, copy, { signal });
+    await client.query('COMMIT');
+    return copy.rowCount;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error('COPY failed');
+    throw toStagingError(error);
+  } finally {
+    // After a failed COPY the protocol state is unknown; such a connection is not used again.
+    client.release(failure);
+  }
+}

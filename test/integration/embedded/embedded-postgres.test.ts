@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect } from 'vitest';
+import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
+import { ShutdownError } from '../../../src/errors.ts';
+import { dataFolderTest as test } from './data-folder-test.ts';
+import { openInProcess, query, readServerPid } from './opening-process.ts';
+
+const logger = pino({ level: 'silent' });
+
+describe('opening', () => {
+  test('creates a UTF-8 database that sorts by code point, in UTC, on the loopback only', async ({
+    dataDir,
+  }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    expect(new URL(database.url).pathname).toBe('/conciliation');
+    const [settings] = await query(
+      database.url,
+      `SELECT current_setting('server_encoding') AS encoding,
+              current_setting('TimeZone') AS timezone,
+              current_setting('listen_addresses') AS addresses,
+              current_setting('unix_socket_directories') AS sockets,
+              current_setting('fsync') AS fsync,
+              'Z' < 'a' AS by_code_point,
+              upper('ação') AS upper`,
+    );
+    await database.close();
+    expect(settings).toEqual({
+      encoding: 'UTF8',
+      timezone: 'UTC',
+      addresses: '127.0.0.1',
+      sockets: '',
+      fsync: 'on',
+      by_code_point: true,
+      upper: 'AÇÃO',
+    });
+  });
+
+  test('keeps the data folder and the password from other users', async ({ dataDir }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    await database.close();
+    const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
+    expect(await modeOf(dataDir)).toBe(0o700);
+    expect(await modeOf(join(dataDir, 'postgres'))).toBe(0o700);
+    expect(await modeOf(join(dataDir, 'postgres.json'))).toBe(0o600);
+    expect(await modeOf(join(dataDir, 'postgres.log'))).toBe(0o600);
+  });
+
+  test('refuses a wrong password', async ({ dataDir }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    const wrong = new URL(database.url);
+    wrong.password = 'wrong';
+    await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    await database.close();
+  });
+
+  test('uses the same port again when it is free, and another when it is not', async ({
+    dataDir,
+  }) => {
+    const first = await openEmbeddedPostgres({ dataDir, logger });
+    await first.close();
+    const second = await openEmbeddedPostgres({ dataDir, logger });
+    await second.close();
+    expect(second.url).toBe(first.url);
+
+    const squatter = await listen(Number(new URL(first.url).port));
+    const third = await openEmbeddedPostgres({ dataDir, logger });
+    await third.close();
+    squatter.close();
+    expect(new URL(third.url).port).not.toBe(new URL(first.url).port);
+  });
+
+  test('by three processes at once makes one cluster that all three share', async ({ dataDir }) => {
+    const processes = await Promise.all([1, 2, 3].map(() => openInProcess({ dataDir })));
+    const urls = processes.map((process) => process.opened['url']);
+    expect(urls[0]).toMatch(/^postgres:/);
+    expect(new Set(urls).size).toBe(1);
+    expect((await readdir(dataDir)).toSorted()).toEqual([
+      'postgres',
+      'postgres.json',
+      'postgres.log',
+    ]);
+    await Promise.all(processes.map((process) => process.close()));
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('that is cancelled while it creates leaves nothing that hinders the next', async ({
+    dataDir,
+  }) => {
+    const cancelling = new AbortController();
+    const opening = openEmbeddedPostgres({ dataDir, logger, signal: cancelling.signal });
+    while (!(await readdir(dataDir).catch((): string[] => [])).includes('postgres.json')) {
+      await sleep(5);
+    }
+    cancelling.abort();
+    await expect(opening).rejects.toBeInstanceOf(ShutdownError);
+    expect(await readdir(dataDir)).toEqual(['postgres.json']);
+
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+
+  test('removes a half-made cluster that a killed process left, once it is old', async ({
+    dataDir,
+  }) => {
+    await (await openEmbeddedPostgres({ dataDir, logger })).close();
+    const old = join(dataDir, 'postgres.new-old');
+    const recent = join(dataDir, 'postgres.new-recent');
+    await mkdir(join(old, 'cluster'), { recursive: true });
+    await mkdir(join(recent, 'cluster'), { recursive: true });
+    const yesterday = Date.now() / 1000 - 24 * 60 * 60;
+    await utimes(old, yesterday, yesterday);
+
+    await (await openEmbeddedPostgres({ dataDir, logger })).close();
+    const left = await readdir(dataDir);
+    expect(left).toContain('postgres.new-recent');
+    expect(left).not.toContain('postgres.new-old');
+  });
+
+  test('names what to do when the password file is lost or wrong', async ({ dataDir }) => {
+    await (await openEmbeddedPostgres({ dataDir, logger })).close();
+    const passwordFile = join(dataDir, 'postgres.json');
+    const credentials = JSON.parse(await readFile(passwordFile, 'utf8'));
+
+    await writeFile(passwordFile, JSON.stringify({ ...credentials, password: 'wrong' }));
+    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(/refuses the password/);
+    expect(await readServerPid(dataDir)).toBeNull();
+
+    await rm(passwordFile);
+    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
+      /DATA_DIR.*postgres\.json/,
+    );
+  });
+
+  test('of a copied folder does not touch the server of the original', async ({
+    parentDir,
+    dataDir,
+  }) => {
+    const original = await openEmbeddedPostgres({ dataDir, logger });
+    await query(original.url, 'CREATE TABLE title (id int)');
+    const copyDir = join(parentDir, 'copy');
+    await cp(dataDir, copyDir, { recursive: true });
+
+    await expect(openEmbeddedPostgres({ dataDir: copyDir, logger })).rejects.toThrow(
+      /does not start/,
+    );
+    expect(await query(original.url, 'SELECT count(*)::int FROM title')).toEqual([{ count: 0 }]);
+    await original.close();
+  });
+});
+
+/** Whether root is whole here: containers often run without some of its capabilities. */
+function canGrantReadingAll(): boolean {
+  const { status } = spawnSync('setpriv', [
+    '--ambient-caps=+dac_read_search',
+    '--inh-caps=+dac_read_search',
+    'true',
+  ]);
+  return process.getuid?.() === 0 && status === 0;
+}
+
+describe.runIf(process.getuid?.() === 0)('under root', () => {
+  test('the server runs as another user, who owns the files', async ({ parentDir }) => {
+    const database = await openEmbeddedPostgres({ dataDir: parentDir, logger });
+    const { uid } = await stat(join(parentDir, 'postgres'));
+    const server = await stat(`/proc/${await readServerPid(parentDir)}`);
+    await database.close();
+    expect(uid).not.toBe(0);
+    expect(server.uid).toBe(uid);
+  });
+
+  test('a folder that belongs to an ordinary user stays usable for that user', async ({
+    parentDir,
+  }) => {
+    await chown(parentDir, 65534, 65534);
+    const database = await openEmbeddedPostgres({ dataDir: parentDir, logger });
+    await database.close();
+    for (const name of await readdir(parentDir)) {
+      expect((await stat(join(parentDir, name))).uid, name).toBe(65534);
+    }
+  });
+
+  test.runIf(canGrantReadingAll())(
+    'a folder that only root may enter will do',
+    async ({ parentDir, dataDir }) => {
+      await chmod(parentDir, 0o700);
+      const database = await openEmbeddedPostgres({ dataDir, logger });
+      expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await database.close();
+      expect(await readServerPid(dataDir)).toBeNull();
+    },
+  );
+});
+
+/** Takes a port as another program would. */
+async function listen(port: number): Promise<Server> {
+  const server = createServer();
+  await new Promise<void>((settle) => server.listen(port, '127.0.0.1', settle));
+  return server;
+}

@@ -1,0 +1,186 @@
+import { appendFile, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { describe, expect } from 'vitest';
+import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { dataFolderTest as test } from './data-folder-test.ts';
+import {
+  isServerRunning,
+  killServer,
+  openInProcess,
+  query,
+  readServerPid,
+  requireServerPid,
+} from './opening-process.ts';
+
+const logger = pino({ level: 'silent' });
+
+describe('sharing', () => {
+  test('joins a running server, which the last one to leave stops', async ({ dataDir }) => {
+    const first = await openInProcess({ dataDir });
+    const second = await openInProcess({ dataDir });
+    const serverPid = await requireServerPid(dataDir);
+    expect(second.opened['url']).toBe(first.opened['url']);
+
+    await first.close();
+    expect(await query(String(second.opened['url']), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(await readServerPid(dataDir)).toBe(serverPid);
+
+    await second.close();
+    expect(await isServerRunning(serverPid)).toBe(false);
+  });
+
+  test('close is idempotent and does not count twice', async ({ dataDir }) => {
+    const other = await openEmbeddedPostgres({ dataDir, logger });
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    await Promise.all([database.close(), database.close()]);
+    await database.close();
+    expect(await query(other.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await other.close();
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('an open that races a close ends in a working database, every time', async ({ dataDir }) => {
+    for (let round = 0; round < 10; round += 1) {
+      const leaving = await openEmbeddedPostgres({ dataDir, logger });
+      const closing = leaving.close();
+      await sleep(round * 5);
+      const coming = await openEmbeddedPostgres({ dataDir, logger });
+      await closing;
+      expect(await query(coming.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await coming.close();
+    }
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('a second exclusive open fails at once and names the folder and the holder', async ({
+    dataDir,
+  }) => {
+    const service = await openInProcess({ dataDir, exclusive: true });
+    const rival = await openInProcess({ dataDir, exclusive: true });
+    expect(rival.opened['error']).toBe(ConfigError.name);
+    expect(rival.opened['message']).toContain(`DATA_DIR (${dataDir})`);
+    expect(rival.opened['message']).toContain(`pid ${service.pid}`);
+
+    const command = await openInProcess({ dataDir });
+    expect(command.opened['url']).toBe(service.opened['url']);
+    await command.close();
+    await service.close();
+
+    const successor = await openInProcess({ dataDir, exclusive: true });
+    expect(successor.opened['url']).toBeDefined();
+    await successor.close();
+  });
+});
+
+describe('failure', () => {
+  test('a killed process leaves the server running, and the next one joins it', async ({
+    dataDir,
+  }) => {
+    const service = await openInProcess({ dataDir, exclusive: true });
+    const url = String(service.opened['url']);
+    await query(url, 'CREATE TABLE title AS SELECT 7 AS id');
+    const serverPid = await requireServerPid(dataDir);
+    await service.kill();
+    expect(await isServerRunning(serverPid)).toBe(true);
+
+    const successor = await openInProcess({ dataDir, exclusive: true });
+    expect(successor.opened['url']).toBe(url);
+    expect(await readServerPid(dataDir)).toBe(serverPid);
+    expect(await query(url, 'SELECT id FROM title')).toEqual([{ id: 7 }]);
+    await successor.close();
+    expect(await isServerRunning(serverPid)).toBe(false);
+  });
+
+  test('after process and server are killed, committed data is recovered', async ({ dataDir }) => {
+    const service = await openInProcess({ dataDir });
+    await query(String(service.opened['url']), 'CREATE TABLE title AS SELECT 7 AS id');
+    const serverPid = await requireServerPid(dataDir);
+    await service.kill();
+    await killServer(serverPid);
+
+    const successor = await openInProcess({ dataDir });
+    expect(successor.opened['message']).toBeUndefined();
+    expect(await readServerPid(dataDir)).not.toBe(serverPid);
+    expect(await query(String(successor.opened['url']), 'SELECT id FROM title')).toEqual([
+      { id: 7 },
+    ]);
+    await successor.close();
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('a server that dies under its holder is started again on the same address', async ({
+    dataDir,
+  }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    await query(database.url, 'CREATE TABLE title AS SELECT 7 AS id');
+    const serverPid = await requireServerPid(dataDir);
+    await killServer(serverPid);
+
+    await expect
+      .poll(() => query(database.url, 'SELECT id FROM title').catch(() => null), {
+        timeout: 20_000,
+      })
+      .toEqual([{ id: 7 }]);
+    await database.close();
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('a holder whose session was ended takes its stake again', async ({ dataDir }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    const holders = `SELECT pid FROM pg_locks
+                      WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted`;
+    const [before] = await query(database.url, holders);
+    await query(database.url, `SELECT pg_terminate_backend(pid) FROM (${holders}) AS holder`);
+    await expect
+      .poll(async () => (await query(database.url, holders))[0], { timeout: 10_000 })
+      .not.toEqual(before);
+    await expect.poll(() => query(database.url, holders)).toHaveLength(1);
+
+    const command = await openEmbeddedPostgres({ dataDir, logger });
+    await command.close();
+    expect(await query(database.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await database.close();
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('a Ctrl-C that reaches the process group does not reach the server', async ({ dataDir }) => {
+    const service = await openInProcess({ dataDir });
+    process.kill(-service.pid, 'SIGINT');
+    expect(await service.nextAnswer()).toEqual({ interrupted: true });
+    expect(await query(String(service.opened['url']), 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await service.close();
+    expect(await readServerPid(dataDir)).toBeNull();
+  });
+
+  test('a log that has grown large is cut, and its past kept in one older file', async ({
+    dataDir,
+  }) => {
+    await (await openEmbeddedPostgres({ dataDir, logger })).close();
+    const log = join(dataDir, 'postgres.log');
+    await appendFile(log, Buffer.alloc(9 * 1024 * 1024, 'x'));
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    await expect.poll(async () => (await stat(log)).size).toBeLessThan(10_000);
+    await database.close();
+    expect((await stat(`${log}.1`)).size).toBeGreaterThan(9_000_000);
+    expect(await readFile(log, 'utf8')).toContain('database system is shut down');
+  });
+
+  test('the log holds neither statements nor values', async ({ dataDir }) => {
+    const database = await openEmbeddedPostgres({ dataDir, logger });
+    await query(database.url, 'CREATE TABLE provider (tax_id text PRIMARY KEY)');
+    const insert = "INSERT INTO provider VALUES ('52998224725')";
+    await query(database.url, insert);
+    await expect(query(database.url, insert)).rejects.toMatchObject({ code: '23505' });
+    await expect(query(database.url, "SELECT 'x52998224725'::int")).rejects.toMatchObject({
+      code: '22P02',
+    });
+    await database.close();
+    const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+    expect(log).toContain('database system is ready');
+    expect(log).not.toContain('52998224725');
+    expect(log).not.toContain('provider');
+  });
+});

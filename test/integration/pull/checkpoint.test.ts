@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { openDatabase } from '../../../src/staging/database.ts';
+import { readCheckpoint } from '../../../src/staging/reads.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** Through connections of its own, as a restarted process would. */
+async function checkpoint() {
+  const database = openDatabase({
+    databaseUrl: world.databaseUrl,
+    applicationName: 'test',
+    logger: world.parts.logger,
+  });
+  try {
+    return (await readCheckpoint(database))?.lastReconciledDate;
+  } finally {
+    await database.close();
+  }
+}
+
+test('the checkpoint stands before a gap and passes it once the gap is closed', async () => {
+  const days = [0, 1, 2, 3, 4].map((offset) => daysFrom(offset));
+  const third = daysFrom(2);
+  for (const date of days) world.sandbox.setDayTexts(date, [titleText({ date })]);
+  world.sandbox.faults.add({ kind: 'status', status: 500, date: third, times: 'forever' });
+
+  for (const date of days) {
+    if (date !== third) await world.pullDay(date);
+  }
+  const failed = await world.attempt(dayWindow(third), {
+    retry: { attempts: 1, backoffSeconds: 1 },
+  });
+  expect(failed.kind).toBe('failed');
+  expect(await checkpoint()).toBe(daysFrom(1));
+  const day = await world.database.prisma
+    .$queryRaw`SELECT state FROM conciliation.day WHERE date = ${third}::date`;
+  expect(day).toEqual([{ state: 'failed' }]);
+
+  world.sandbox.faults.clear();
+  await world.pullDay(third);
+  expect(await checkpoint()).toBe(daysFrom(4));
+});
+
+test('the checkpoint never goes back when a reconciled day needs attention later', async () => {
+  world.sandbox.setDayTexts(DAY, ['{}']);
+  await world.pull(dayWindow(DAY), { withdrawalLimitPercent: 100 });
+  expect(await checkpoint()).toBe(daysFrom(4));
+});
+
+test('gaps that are closed at the same moment are both passed', async () => {
+  const dates = [5, 6, 7, 8, 9, 10].map((offset) => daysFrom(offset));
+  for (const date of dates) world.sandbox.setDayTexts(date, [titleText({ date })]);
+  await Promise.all(dates.map((date) => world.pullDay(date)));
+  expect(await checkpoint()).toBe(daysFrom(10));
+});

@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { openDatabase } from '../../../src/staging/database.ts';
+import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+// Each test takes a date of its own, so that none sees another's titles.
+let nextDay = DAY;
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+async function dayRow(date: CivilDate) {
+  const [row] = await world.database.prisma.$queryRaw<
+    [
+      {
+        state: string;
+        title_count: number;
+        withdrawn_count: number;
+        rejected_count: number;
+        sum: string;
+        held: bigint | null;
+      },
+    ]
+  >`SELECT state, title_count, withdrawn_count, rejected_count, original_value_sum::text AS sum, held_pull_id AS held
+    FROM conciliation.day WHERE date = ${date}::date`;
+  return row;
+}
+
+async function titles(date: CivilDate) {
+  return world.database.prisma.$queryRaw<
+    {
+      order_uid: string;
+      status: string;
+      occurrence: number;
+      original_value: string;
+      discount: string;
+    }[]
+  >`SELECT order_uid, status, occurrence, original_value::text, platform_discounted_value::text AS discount
+    FROM conciliation.title WHERE accepted_date = ${date}::date ORDER BY order_uid, occurrence`;
+}
+
+const decision = { by: 'tester', reason: 'asked the platform' };
+const policy = { lastClosedDate: daysFrom(-1, TODAY) };
+
+describe('a day', () => {
+  test('is reconciled with its titles, sums and counts', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [
+      titleText({ date, uid: 'a', value: '0.10' }),
+      titleText({ date, uid: 'b', value: '0.20' }),
+    ]);
+    const report = await world.pullDay(date);
+    expect(report.dates).toMatchObject([{ date, outcome: 'merged', titles: 2, inserted: 2 }]);
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 2, sum: '0.30' });
+  });
+
+  test('without titles is reconciled too', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, []);
+    expect((await world.pullDay(date)).state).toBe('unchanged');
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 0, sum: '0' });
+  });
+
+  test('that is not over yet takes its titles and stays pending', async () => {
+    world.sandbox.setDayTexts(TODAY, [titleText({ date: TODAY })]);
+    await world.pullDay(TODAY);
+    expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
+  });
+
+  test('keeps two identical titles as two rows, and withdraws one when one is gone', async () => {
+    const date = freshDay();
+    const twin = titleText({ date, uid: 'twin' });
+    const others = Array.from({ length: 8 }, (_, index) =>
+      titleText({ date, uid: `other-${index}` }),
+    );
+    world.sandbox.setDayTexts(date, [twin, ...others, twin]);
+    await world.pullDay(date);
+    expect((await titles(date)).filter((title) => title.order_uid === 'twin')).toMatchObject([
+      { occurrence: 1, status: 'current' },
+      { occurrence: 2, status: 'current' },
+    ]);
+    world.sandbox.setDayTexts(date, [twin, ...others]);
+    expect((await world.pullDay(date)).dates).toMatchObject([{ withdrawn: 1, unchanged: 9 }]);
+    world.sandbox.setDayTexts(date, [twin, ...others, twin]);
+    expect((await world.pullDay(date)).dates).toMatchObject([{ restored: 1, unchanged: 9 }]);
+    expect(await titles(date)).toHaveLength(10);
+  });
+
+  test('changes a restated title in place and keeps what it was', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.34' })]);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.35' })]);
+    expect((await world.pullDay(date)).dates).toMatchObject([
+      { changed: 1, inserted: 0, withdrawn: 0 },
+    ]);
+    expect(await titles(date)).toMatchObject([{ discount: '12.35', occurrence: 1 }]);
+    const revisions = await world.database.prisma.$queryRaw`
+      SELECT revision, kind, before, after FROM conciliation.title_revision
+      JOIN conciliation.title ON title.id = title_id WHERE accepted_date = ${date}::date`;
+    expect(revisions).toEqual([
+      {
+        revision: 1,
+        kind: 'changed',
+        before: { platform_discounted_value: 12.34 },
+        after: { platform_discounted_value: 12.35 },
+      },
+    ]);
+  });
+
+  test('whose amounts are only written differently does not change', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date, value: '100', discount: '1.10' })]);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, [titleText({ date, value: '1e2', discount: '1.1' })]);
+    expect((await world.pullDay(date)).state).toBe('unchanged');
+  });
+});
+
+describe('a hold', () => {
+  test('keeps an emptied day as it was until a person releases it', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, []);
+    const report = await world.pull(dayWindow(date), { withdrawalLimitPercent: 100 });
+    expect(report).toMatchObject({
+      state: 'held',
+      dates: [{ outcome: 'held', holdReason: 'emptied', withdrawn: 1 }],
+    });
+    expect(await dayRow(date)).toMatchObject({
+      state: 'held',
+      title_count: 1,
+      held: report.pullId,
+    });
+
+    await releasePull(world.database, report.pullId, decision, policy);
+    expect(await dayRow(date)).toMatchObject({
+      state: 'reconciled',
+      title_count: 0,
+      withdrawn_count: 1,
+      held: null,
+    });
+    await expect(releasePull(world.database, report.pullId, decision, policy)).rejects.toThrow(
+      /holds no date/,
+    );
+    const audit = await world.database.prisma.auditEntry.findMany({
+      where: { pull_id: report.pullId },
+    });
+    expect(audit).toMatchObject([
+      { actor: 'tester', action: 'pull.release', reason: decision.reason },
+    ]);
+  });
+
+  test('counts withdrawals against the limit: at it they pass, beyond it they wait', async () => {
+    const date = freshDay();
+    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    world.sandbox.setDayTexts(date, ten);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, ten.slice(2));
+    expect((await world.pullDay(date)).dates).toMatchObject([{ outcome: 'merged', withdrawn: 2 }]);
+    world.sandbox.setDayTexts(date, ten.slice(4));
+    expect((await world.pullDay(date)).dates).toMatchObject([
+      { outcome: 'held', holdReason: 'withdrawal_limit' },
+    ]);
+    expect(await dayRow(date)).toMatchObject({ title_count: 8, withdrawn_count: 2 });
+  });
+
+  test('is void once a newer pull is merged', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, []);
+    const held = await world.pullDay(date);
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    expect((await world.pullDay(date)).state).toBe('unchanged');
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 1, held: null });
+    const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: held.pullId } });
+    expect(pull.state).toBe('superseded');
+    await expect(releasePull(world.database, held.pullId, decision, policy)).rejects.toThrow(
+      /holds no date/,
+    );
+  });
+
+  test('whose staged titles a crash has emptied cannot be released', async () => {
+    const date = freshDay();
+    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    world.sandbox.setDayTexts(date, ten);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, ten.slice(5));
+    const held = await world.pullDay(date);
+    // What recovery does to unlogged tables.
+    await world.database.prisma.$executeRaw`TRUNCATE conciliation.staged_title`;
+    await expect(releasePull(world.database, held.pullId, decision, policy)).rejects.toThrow(
+      /pull the date again/,
+    );
+    expect(await dayRow(date)).toMatchObject({ state: 'held', title_count: 10 });
+  });
+});
+
+describe('rejected titles', () => {
+  const bad = (date: CivilDate) => titleText({ date, uid: 'bad', value: '"12"' });
+
+  test('are kept apart, the rest is merged, and the day needs attention', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date)]);
+    const report = await world.pullDay(date);
+    expect(report).toMatchObject({ titles: 2, rejected: 1, dates: [{ inserted: 1, rejected: 1 }] });
+    expect(await dayRow(date)).toMatchObject({
+      state: 'attention',
+      title_count: 1,
+      rejected_count: 1,
+    });
+    const rejects = await world.database.prisma.rejectedTitle.findMany({
+      where: { last_pull_id: report.pullId },
+    });
+    expect(rejects).toMatchObject([{ status: 'open', ordinal: 1, raw: bad(date) }]);
+    expect(rejects[0]?.reasons.join()).toMatch(/originalValue/);
+  });
+
+  test('are resolved by a clean pull', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [bad(date)]);
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    await world.pullDay(date);
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 0 });
+  });
+
+  test('once accepted stay accepted when they come again', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date)]);
+    await world.pullDay(date);
+    expect(await acceptRejects(world.database, date, decision, policy)).toBe(2);
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 2 });
+    await world.pullDay(date);
+    expect(await dayRow(date)).toMatchObject({ state: 'reconciled' });
+    world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date), bad(date)]);
+    await world.pullDay(date);
+    expect(await dayRow(date)).toMatchObject({ state: 'attention', rejected_count: 3 });
+    await expect(acceptRejects(world.database, daysFrom(900), decision, policy)).rejects.toThrow(
+      /no rejected titles/,
+    );
+  });
+});
+
+describe('a sweep', () => {
+  test('decides each date on its own and holds only what must wait', async () => {
+    const other = await openPullWorld({ startDate: daysFrom(-5, TODAY) });
+    const dates = [5, 4, 3, 2, 1].map((days) => daysFrom(-days, TODAY));
+    const [first = DAY, second = DAY, third = DAY] = dates;
+    try {
+      for (const date of dates) other.sandbox.setDayTexts(date, [titleText({ date })]);
+      other.sandbox.setDayTexts(TODAY, []);
+      expect((await other.pull(sweepWindow(first))).state).toBe('merged');
+      other.sandbox.setDayTexts(second, [
+        titleText({ date: second, discount: '1' }),
+        titleText({ date: second, uid: 'new' }),
+      ]);
+      other.sandbox.setDayTexts(third, []);
+      const report = await other.pull(sweepWindow(first));
+      expect(report.state).toBe('held');
+      expect(report.dates.filter(({ outcome }) => outcome !== 'unchanged')).toMatchObject([
+        { date: second, outcome: 'merged', changed: 1, inserted: 1 },
+        { date: third, outcome: 'held' },
+      ]);
+      const released = await releasePull(other.database, report.pullId, decision, policy);
+      expect(released.dates).toMatchObject([{ date: third, withdrawn: 1, outcome: 'released' }]);
+      const pull = await other.database.prisma.pull.findUniqueOrThrow({
+        where: { id: report.pullId },
+      });
+      expect(pull).toMatchObject({ state: 'merged', inserted: 1, changed: 1, withdrawn: 1 });
+      const left = await other.database.prisma
+        .$queryRaw`SELECT count(*)::int AS rows FROM conciliation.staged_title`;
+      expect(left).toEqual([{ rows: 0 }]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('withdraws nothing while a title that it could not place may be the missing one', async () => {
+    const other = await openPullWorld({ startDate: daysFrom(-2, TODAY) });
+    const date = daysFrom(-1, TODAY);
+    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    try {
+      other.sandbox.setDayTexts(TODAY, []);
+      other.sandbox.setDayTexts(daysFrom(-2, TODAY), []);
+      other.sandbox.setDayTexts(date, ten);
+      await other.pullDay(date);
+      other.sandbox.setDayTexts(date, [...ten.slice(1), '{"order":{"uid":"t0"}}']);
+      const report = await other.pull(sweepWindow(date));
+      expect(report.dates.find((entry) => entry.date === date)).toMatchObject({
+        outcome: 'held',
+        holdReason: 'undated_rejects',
+      });
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('a database that is not in UTC still stores the right instants', async () => {
+  const database = openDatabase({
+    databaseUrl: world.databaseUrl,
+    applicationName: 'test',
+    logger: world.parts.logger,
+  });
+  const [row] = await database.prisma.$queryRaw<
+    [{ zone: string }]
+  >`SELECT current_setting('TimeZone') AS zone`;
+  expect(row.zone).toBe('UTC');
+  await database.close();
+});

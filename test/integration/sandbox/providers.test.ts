@@ -1,0 +1,158 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { toCpf } from '../../../src/sandbox/synthetic-parties.ts';
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+  sandbox = await startSandbox();
+});
+afterEach(() => sandbox.close());
+
+const cpfOf = (number: number) => toCpf(String(100_000_000 + number));
+
+function provider(number: number, fields: Record<string, unknown> = {}) {
+  return {
+    type: 'INDIVIDUAL',
+    identificationNumber: cpfOf(number),
+    name: 'Fornecedor de Teste',
+    externalId: `F${number}`,
+    canAnticipate: true,
+    phones: [{ number: '+55 11 90000-0000' }],
+    emailAddresses: [{ email: 'fornecedor@example.com' }],
+    accounts: [
+      {
+        bankNumber: '341',
+        agencyNumber: '0001',
+        accountNumber: '12345',
+        accountDigit: '6',
+        type: 'CHECKING_ACCOUNT',
+        defaultAccount: true,
+      },
+    ],
+    ...fields,
+  };
+}
+
+function post(body: unknown): Promise<Response> {
+  return fetch(`${sandbox.baseUrl}/api/providers`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${sandbox.issueToken()}`,
+      'content-type': 'application/json',
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+const postProviders = (...providers: unknown[]) => post({ providers });
+
+describe('POST /api/providers', () => {
+  it('creates and updates by external id', async () => {
+    expect((await postProviders(provider(1), provider(2))).status).toBe(200);
+    const answer = await postProviders(provider(1, { name: 'Outro Nome' }));
+    expect(await answer.json()).toEqual({});
+    expect([...sandbox.providers.keys()]).toEqual(['F1', 'F2']);
+    expect(sandbox.providers.get('F1')).toEqual(provider(1, { name: 'Outro Nome' }));
+  });
+
+  it('takes a hundred providers and refuses a hundred and one', async () => {
+    const hundred = Array.from({ length: 100 }, (_, index) => provider(index));
+    expect((await postProviders(...hundred, provider(100))).status).toBe(400);
+    expect(sandbox.providers.size).toBe(0);
+    expect((await postProviders(...hundred)).status).toBe(200);
+    expect(sandbox.providers.size).toBe(100);
+  });
+
+  it.each([
+    ['an invalid tax identifier', { identificationNumber: '12345678901' }],
+    ['no tax identifier', { identificationNumber: undefined }],
+    ['no external id', { externalId: undefined }],
+    ['an external id that is a number', { externalId: 5 }],
+    ['a flag that is text', { canAnticipate: 'true' }],
+    ['phones that are text', { phones: ['+55 11 90000-0000'] }],
+    ['an address that is none', { emailAddresses: [{ email: 'nowhere' }] }],
+    ['an account digit that is a number', { accounts: [{ accountDigit: 6 }] }],
+  ])('refuses the whole batch for %s', async (_, fields) => {
+    const answer = await postProviders(provider(1), provider(2, fields));
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ errors: [{ index: 1, status: 'REJECTED' }] });
+    expect(sandbox.providers.size).toBe(0);
+  });
+
+  it.each([
+    ['no list', {}],
+    ['a list that is none', { providers: {} }],
+    ['no JSON', 'providers'],
+    ['an array', []],
+  ])('refuses a body with %s', async (_, body) => {
+    expect((await post(body)).status).toBe(400);
+  });
+
+  it('accepts enum values and fields that the documentation does not show', async () => {
+    const answer = await postProviders(provider(1, { type: 'COMPANY', nickname: 'x' }));
+    expect(answer.status).toBe(200);
+  });
+
+  it('refuses a tax identifier that exists under another external id, masked or not', async () => {
+    const masked = cpfOf(1).replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+    await postProviders(provider(1, { identificationNumber: masked }));
+    const answer = await postProviders(provider(2, { identificationNumber: cpfOf(1) }));
+    expect(answer.status).toBe(400);
+    const twice = await postProviders(
+      provider(3, { identificationNumber: cpfOf(9) }),
+      provider(4, { identificationNumber: cpfOf(9) }),
+    );
+    expect(twice.status).toBe(400);
+    expect([...sandbox.providers.keys()]).toEqual(['F1']);
+  });
+
+  it('frees a tax identifier when its provider takes another', async () => {
+    await postProviders(provider(1));
+    await postProviders(provider(1, { identificationNumber: cpfOf(50) }));
+    expect((await postProviders(provider(2, { identificationNumber: cpfOf(1) }))).status).toBe(200);
+    expect((await postProviders(provider(3, { identificationNumber: cpfOf(50) }))).status).toBe(
+      400,
+    );
+    const swapped = await postProviders(
+      provider(1, { identificationNumber: cpfOf(60) }),
+      provider(3, { identificationNumber: cpfOf(50) }),
+    );
+    expect(swapped.status).toBe(200);
+  });
+
+  it('applies the valid part of a bad batch and still answers 400, when told to', async () => {
+    sandbox.setProviderRules({ onInvalid: 'apply-valid' });
+    const answer = await postProviders(provider(1), provider(2, { name: 7 }), provider(3));
+    expect(answer.status).toBe(400);
+    expect([...sandbox.providers.keys()]).toEqual(['F1', 'F3']);
+  });
+
+  it('says more in a 200, when told to', async () => {
+    await postProviders(provider(1));
+    sandbox.setProviderRules({ answer: 'summary' });
+    expect(await (await postProviders(provider(1), provider(2))).json()).toEqual({
+      received: 2,
+      created: 1,
+      updated: 1,
+    });
+    sandbox.setProviderRules({ answer: 'statuses' });
+    expect(await (await postProviders(provider(2), provider(3))).json()).toEqual({
+      providers: [
+        { index: 0, externalId: 'F2', status: 'UPDATED' },
+        { index: 1, externalId: 'F3', status: 'CREATED' },
+      ],
+    });
+  });
+
+  it('has no effect where a fault stands in for the answer', async () => {
+    sandbox.faults.add({ kind: 'status', status: 500, operation: 'providers' });
+    expect((await postProviders(provider(1))).status).toBe(500);
+    expect(sandbox.providers.size).toBe(0);
+  });
+
+  it('has its effect where only the answer is lost', async () => {
+    sandbox.faults.add({ kind: 'cut', afterBytes: 0, how: 'end' });
+    await expect(postProviders(provider(1)).then((answer) => answer.text())).rejects.toThrow();
+    expect(sandbox.providers.size).toBe(1);
+  });
+});

@@ -1,0 +1,288 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { InputError } from '../../../src/errors.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+
+// Half past eleven at night in São Paulo; in UTC the next day has begun.
+const NOW = () => new Date('2026-03-20T02:30:00Z');
+const TODAY = toCivilDate('2026-03-19');
+const YESTERDAY = toCivilDate('2026-03-18');
+const OLD_DATE = toCivilDate('2026-03-03');
+
+const started: Sandbox[] = [];
+
+async function start(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ now: NOW, ...options });
+  started.push(sandbox);
+  return sandbox;
+}
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((sandbox) => sandbox.close()));
+});
+
+function get(sandbox: Sandbox, query: string, token = sandbox.issueToken()): Promise<Response> {
+  return fetch(`${sandbox.baseUrl}/api/anticipations/conciliation${query}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+}
+
+async function getTitles(sandbox: Sandbox, query: string): Promise<{ acceptedDate: string }[]> {
+  const response = await get(sandbox, query);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  return ((await response.json()) as { titles: { acceptedDate: string }[] }).titles;
+}
+
+describe('the token', () => {
+  it('is wanted by both operations', async () => {
+    const sandbox = await start();
+    const answers = await Promise.all([
+      fetch(`${sandbox.baseUrl}/api/anticipations/conciliation?conciliationDate=${OLD_DATE}`),
+      fetch(`${sandbox.baseUrl}/api/providers`, { method: 'POST', body: '{"providers":[]}' }),
+    ]);
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+      expect(await answer.json()).toMatchObject({ status: 401 });
+    }
+  });
+
+  it('is refused when expired, of another secret, unsigned or no token at all', async () => {
+    const sandbox = await start({ secret: 'the secret of this sandbox' });
+    const other = await start({ secret: 'another secret' });
+    const [, payload] = sandbox.issueToken().split('.');
+    const unsigned = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${payload}.`;
+    const tokens = [
+      sandbox.issueToken({ expiresInSeconds: -1 }),
+      other.issueToken(),
+      unsigned,
+      'nonsense',
+    ];
+    for (const token of tokens) {
+      const answer = await get(sandbox, `?conciliationDate=${OLD_DATE}`, token);
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  it('outlives a restart with the same secret', async () => {
+    const first = await start({ secret: 'kept' });
+    const second = await start({ secret: 'kept' });
+    const answer = await get(second, `?conciliationDate=${OLD_DATE}`, first.issueToken());
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('the conciliation query', () => {
+  it('gives one accepted date for conciliationDate', async () => {
+    const titles = await getTitles(await start(), `?conciliationDate=${OLD_DATE}`);
+    expect(titles.length).toBeGreaterThan(50);
+    expect(new Set(titles.map((title) => title.acceptedDate))).toEqual(new Set([OLD_DATE]));
+  });
+
+  it('gives every accepted date from anticipationDate to today in São Paulo', async () => {
+    const sandbox = await start();
+    const since = await getTitles(sandbox, '?anticipationDate=2026-03-17');
+    expect([...new Set(since.map((title) => title.acceptedDate))]).toEqual([
+      '2026-03-17',
+      YESTERDAY,
+      TODAY,
+    ]);
+    const today = await getTitles(sandbox, `?conciliationDate=${TODAY}`);
+    expect(since.filter((title) => title.acceptedDate === TODAY)).toEqual(today);
+  });
+
+  it('has no titles of the future, nor from before the platform', async () => {
+    const sandbox = await start();
+    expect(await getTitles(sandbox, '?conciliationDate=2026-03-20')).toEqual([]);
+    expect(await getTitles(sandbox, '?anticipationDate=2026-03-20')).toEqual([]);
+    expect(await getTitles(sandbox, '?conciliationDate=2019-12-31')).toEqual([]);
+  });
+
+  it.each([
+    '',
+    `?conciliationDate=${OLD_DATE}&anticipationDate=${OLD_DATE}`,
+    `?conciliationDate=${OLD_DATE}&conciliationDate=${OLD_DATE}`,
+    '?conciliationDate=',
+    '?conciliationDate=2026-02-30',
+    '?anticipationDate=10/03/2026',
+    '?anticipationDate=2026-3-1',
+  ])('answers 400 to the query "%s"', async (query) => {
+    const answer = await get(await start(), query);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ status: 400 });
+  });
+
+  it('answers alike after a restart with the same seed, and not with another', async () => {
+    const body = async (options: SandboxOptions) =>
+      (await get(await start(options), `?conciliationDate=${OLD_DATE}`)).text();
+    const first = await body({ seed: 7 });
+    expect(await body({ seed: 7 })).toBe(first);
+    expect(await body({ seed: 8 })).not.toBe(first);
+  });
+
+  it('shows a day as a pure function of seed, date and age predicts it', async () => {
+    let now = NOW();
+    const sandbox = await start({ seed: 's', titlesPerDay: 400, now: () => now });
+    const synthetic = new SyntheticTitles({ seed: 's', titlesPerDay: 400, restate: true });
+    const bodies = new Set<string>();
+    for (const ageDays of [0, 1, 2, 3, 4, 5]) {
+      now = new Date(NOW().getTime() + ageDays * 86_400_000);
+      const body = await (await get(sandbox, `?conciliationDate=${TODAY}`)).text();
+      const expected = [...synthetic.titlesOn(TODAY, ageDays)].join(',');
+      expect(body).toBe(`{"titles":[${expected}]}`);
+      bodies.add(body);
+    }
+    expect(bodies.size).toBe(6);
+  });
+});
+
+describe('days that were set', () => {
+  it('has exactly the titles of setDay, until null', async () => {
+    const sandbox = await start();
+    const usual = await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`);
+    const mine = [{ order: { uid: 'a' }, acceptedDate: OLD_DATE, originalValue: 1 }, null, 'text'];
+    sandbox.setDay(OLD_DATE, mine);
+    expect(await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`)).toEqual(mine);
+    sandbox.setDay(OLD_DATE, []);
+    expect(await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`)).toEqual([]);
+    sandbox.setDay(OLD_DATE, null);
+    expect(await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`)).toEqual(usual);
+  });
+
+  it('sends the texts of setDayTexts to the letter, in a sweep too', async () => {
+    const sandbox = await start({ titlesPerDay: 0 });
+    const future = toCivilDate('2027-01-01');
+    const past = toCivilDate('1999-12-31');
+    sandbox.setDayTexts(future, ['{"originalValue":1.10}']);
+    sandbox.setDayTexts(YESTERDAY, ['{"originalValue": 1e2 }']);
+    sandbox.setDayTexts(past, ['{"originalValue":0.30}']);
+    const body = await (await get(sandbox, '?anticipationDate=1990-01-01')).text();
+    expect(body).toBe(
+      '{"titles":[{"originalValue":0.30},{"originalValue": 1e2 },{"originalValue":1.10}]}',
+    );
+  });
+
+  it('has as many titles as setDaySize says', async () => {
+    const sandbox = await start({ restate: false });
+    sandbox.setDaySize(OLD_DATE, 1_234);
+    expect(await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`)).toHaveLength(1_234);
+    sandbox.setDaySize(TODAY, 3);
+    expect(await getTitles(sandbox, `?conciliationDate=${TODAY}`)).toHaveLength(3);
+  });
+
+  it('answers with the raw body, its headers and status for either parameter', async () => {
+    const sandbox = await start();
+    sandbox.setRawBody(OLD_DATE, {
+      body: Buffer.from([0xff, 0x00, 0x7b]),
+      headers: { 'content-type': 'text/html', 'x-odd': '1' },
+      status: 203,
+    });
+    for (const parameter of ['conciliationDate', 'anticipationDate']) {
+      const answer = await get(sandbox, `?${parameter}=${OLD_DATE}`);
+      expect(answer.status).toBe(203);
+      expect(answer.headers.get('x-odd')).toBe('1');
+      expect([...new Uint8Array(await answer.arrayBuffer())]).toEqual([0xff, 0x00, 0x7b]);
+    }
+    sandbox.setRawBody(OLD_DATE, {
+      body: function* () {
+        yield Buffer.from('{"titles":');
+        yield Buffer.from('[]}');
+      },
+    });
+    expect(await getTitlesText(sandbox)).toBe('{"titles":[]}');
+    sandbox.setRawBody(OLD_DATE, null);
+    expect((await getTitlesText(sandbox)).length).toBeGreaterThan(1_000);
+  });
+
+  async function getTitlesText(sandbox: Sandbox): Promise<string> {
+    return (await get(sandbox, `?conciliationDate=${OLD_DATE}`)).text();
+  }
+});
+
+describe('a large day', () => {
+  it('is streamed, however large and however slow the reader', async () => {
+    const sandbox = await start({ restate: false });
+    sandbox.setDaySize(OLD_DATE, 300_000);
+    let titleCount = 0;
+    let byteCount = 0;
+    let greatestRss = 0;
+    await getTitles(sandbox, `?conciliationDate=${YESTERDAY}`);
+    globalThis.gc?.();
+    const rssBefore = process.memoryUsage.rss();
+    const answer = await get(sandbox, `?conciliationDate=${OLD_DATE}`);
+    // Long enough to make the whole day ahead of a reader that takes nothing.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    for await (const chunk of answer.body ?? []) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      byteCount += bytes.length;
+      for (let at = bytes.indexOf('"uid"'); at !== -1; at = bytes.indexOf('"uid"', at + 5)) {
+        titleCount += 1;
+      }
+      greatestRss = Math.max(greatestRss, process.memoryUsage.rss());
+    }
+    // A chunk's end may split the text that is counted.
+    expect(titleCount).toBeGreaterThan(299_900 - byteCount / 65_536);
+    expect(titleCount).toBeLessThanOrEqual(300_000);
+    expect(byteCount).toBeGreaterThan(200_000_000);
+    expect(greatestRss - rssBefore).toBeLessThan(120_000_000);
+  });
+
+  it('leaves turns to other requests while it is sent', async () => {
+    const sandbox = await start();
+    sandbox.setDaySize(OLD_DATE, 50_000);
+    const large = get(sandbox, `?conciliationDate=${OLD_DATE}`).then((answer) => answer.text());
+    let isLargeDone = false;
+    void large.then(() => {
+      isLargeDone = true;
+    });
+    await getTitles(sandbox, `?conciliationDate=${YESTERDAY}`);
+    expect(isLargeDone).toBe(false);
+    await large;
+  });
+});
+
+describe('the sandbox', () => {
+  it('tells a person what it is', async () => {
+    const answer = await fetch(`${(await start()).baseUrl}/`);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+    expect(await answer.text()).toContain('/api/anticipations/conciliation');
+  });
+
+  it('logs requests without headers and bodies', async () => {
+    const sandbox = await start();
+    await getTitles(sandbox, `?conciliationDate=${OLD_DATE}`);
+    await get(sandbox, '?anticipationDate=x');
+    await get(sandbox, `?conciliationDate=${OLD_DATE}`, 'bad');
+    await (await fetch(`${sandbox.baseUrl}/no/such/path`)).text();
+    expect(sandbox.requests.map(({ at: _, ...request }) => request)).toEqual([
+      request('/api/anticipations/conciliation', { conciliationDate: OLD_DATE }, 200),
+      request('/api/anticipations/conciliation', { anticipationDate: 'x' }, 400),
+      request('/api/anticipations/conciliation', { conciliationDate: OLD_DATE }, 401),
+      request('/no/such/path', {}, 404),
+    ]);
+    expect(sandbox.requests[0]?.at).toBeInstanceOf(Date);
+  });
+
+  function request(path: string, query: Record<string, string>, status: number) {
+    return { method: 'GET', path, query, status };
+  }
+
+  it('throws an InputError where its port is taken', async () => {
+    const sandbox = await start();
+    await expect(start({ port: Number(new URL(sandbox.baseUrl).port) })).rejects.toThrow(
+      InputError,
+    );
+  });
+
+  it('closes at once in the middle of an answer', async () => {
+    const sandbox = await start();
+    sandbox.setDaySize(OLD_DATE, 1_000_000);
+    const answer = await get(sandbox, `?conciliationDate=${OLD_DATE}`);
+    const closingFrom = performance.now();
+    await sandbox.close();
+    expect(performance.now() - closingFrom).toBeLessThan(1_000);
+    await expect(answer.text()).rejects.toThrow();
+  });
+});

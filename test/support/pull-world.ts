@@ -1,0 +1,101 @@
+import { pino } from 'pino';
+import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
+import { dayWindow, type PullWindow } from '../../src/domain/pull-plan.ts';
+import {
+  createPlatformClient,
+  type PlatformClient,
+} from '../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/platform/token.ts';
+import { type AttemptOutcome, type PullParts, runPull } from '../../src/pull/run-pull.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Database, openDatabase } from '../../src/staging/database.ts';
+import { ensureCheckpoint } from '../../src/staging/day-ledger.ts';
+import type { PullReport } from '../../src/staging/merge.ts';
+import { migrate } from '../../src/staging/migrate.ts';
+import { createPull } from '../../src/staging/pull-ledger.ts';
+import { createTestDatabase } from './database.ts';
+
+const TIME_ZONE = 'America/Sao_Paulo';
+
+/** A date long over, far from any daylight saving change. */
+export const DAY = toCivilDate('2026-03-02');
+export const TODAY = dateIn(TIME_ZONE, new Date());
+export const daysFrom = (days: number, from: CivilDate = DAY) => addDays(from, days);
+
+/** A sandbox, a migrated database of its own and an engine between them, all real. */
+export interface PullWorld {
+  readonly sandbox: Sandbox;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly platform: PlatformClient;
+  readonly parts: PullParts;
+  /** One attempt at a window, whatever its outcome. */
+  attempt(
+    window: PullWindow,
+    parts?: Partial<PullParts>,
+  ): Promise<AttemptOutcome & { pullId: bigint }>;
+  /** One attempt that has to end well. */
+  pull(window: PullWindow, parts?: Partial<PullParts>): Promise<PullReport>;
+  pullDay(date?: CivilDate): Promise<PullReport>;
+  close(): Promise<void>;
+}
+
+export async function openPullWorld(
+  options: { readonly startDate?: CivilDate; readonly timeoutMs?: number } = {},
+): Promise<PullWorld> {
+  const logger = pino({ level: 'silent' });
+  const testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  const database = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'test',
+    logger,
+  });
+  const sandbox = await startSandbox();
+  const platform = createPlatformClient({
+    baseUrl: new URL(sandbox.baseUrl),
+    token: fixedToken(sandbox.issueToken()),
+    concurrency: 4,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    userAgent: 'test',
+  });
+  await ensureCheckpoint(database.prisma, options.startDate ?? DAY);
+  const parts: PullParts = {
+    database,
+    platform,
+    logger,
+    timeZone: TIME_ZONE,
+    withdrawalLimitPercent: 20,
+    retry: { attempts: 3, backoffSeconds: 1 },
+    random: () => 0,
+  };
+  const world: PullWorld = {
+    sandbox,
+    database,
+    databaseUrl: testDatabase.url,
+    platform,
+    parts,
+    async attempt(window, overrides = {}) {
+      const pullId = await createPull(database, { origin: 'manual', window, requestedBy: 'test' });
+      const outcome = await runPull(
+        { ...parts, ...overrides },
+        pullId,
+        new AbortController().signal,
+      );
+      return { ...outcome, pullId };
+    },
+    async pull(window, overrides = {}) {
+      const outcome = await world.attempt(window, overrides);
+      if (outcome.kind !== 'done') throw outcome.error;
+      return outcome.report;
+    },
+    pullDay: (date = DAY) => world.pull(dayWindow(date)),
+    async close() {
+      await platform.close();
+      await sandbox.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+  return world;
+}

@@ -1,0 +1,37 @@
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import { DAY } from './pull-world.ts';
+
+/**
+ * A title as the platform writes it, JSON text, so that its numbers are exactly what a test says.
+ * Its personal data is recognisable: nothing of it may ever show up in a log.
+ */
+export function titleText(
+  fields: {
+    readonly uid?: string;
+    readonly date?: CivilDate;
+    readonly value?: string;
+    readonly discount?: string;
+    readonly dueDate?: string;
+    readonly name?: string;
+    readonly more?: string;
+  } = {},
+): string {
+  const {
+    uid = 'order-1',
+    date = DAY,
+    value = '1000.50',
+    discount = '12.34',
+    dueDate = '2026-06-30',
+    name = 'CANARY Agente Financeiro',
+    more = '',
+  } = fields;
+  return (
+    `{"order":{"uid":${JSON.stringify(uid)}},"financialAgent":{"type":"INDIVIDUAL",` +
+    `"identificationNumber":"11222333000181","name":${JSON.stringify(name)},"buyerIsFinancial":false,` +
+    `"payment":{"type":"BANK_TRANSFER","bank":"341","agency":"0987","agencyDigit":"","account":"1234567","accountDigit":"8"}},` +
+    `"buyerIdentification":"90021382000122","providerExternalId":"P-1","platformDiscountedValue":${discount},` +
+    `"financialDiscountedValue":1,"buyerDiscountedValue":0.5,"billingFee":0,"moneyTransferFee":3.90,` +
+    `"originalValue":${value},"anticipatedDueDate":"${dueDate}","acceptedDate":"${date}","platformCommission":"0.5%",` +
+    `"provider":{"identification":"52998224725","externalId":"P-1","bankAccount":{"bank":"001","agency":"1111","agencyDigit":"X","account":"7654321","accountDigit":"0"}}${more}}`
+  );
+}

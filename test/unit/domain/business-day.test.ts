@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  datesBetween,
+  daysBetween,
+  isWeekend,
+  lastClosedDate,
+  parseCivilDate,
+  toCivilDate,
+} from '../../../src/domain/business-day.ts';
+
+/** Every civil date, built from its parts and so independent of the code under test. */
+const civilDate: fc.Arbitrary<CivilDate> = fc
+  .tuple(
+    fc.integer({ min: 1, max: 9999 }),
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 28 }),
+  )
+  .map(([year, month, day]) =>
+    toCivilDate(
+      [
+        String(year).padStart(4, '0'),
+        String(month).padStart(2, '0'),
+        String(day).padStart(2, '0'),
+      ].join('-'),
+    ),
+  );
+
+describe('parseCivilDate', () => {
+  it.each(['2026-07-01', '0001-01-01', '9999-12-31', '2024-02-29', '2000-02-29', '2026-04-30'])(
+    'takes %s',
+    (text) => {
+      expect(parseCivilDate(text)).toBe(text);
+      expect(toCivilDate(text)).toBe(text);
+    },
+  );
+
+  it.each([
+    ...['2026-02-29', '1900-02-29', '2100-02-29', '2026-02-30', '2026-04-31', '2026-13-01'],
+    ...['2026-00-10', '2026-01-00', '2026-01-32', '0000-01-01', '2026-1-1', '26-01-01', '20260101'],
+    ...['2026-07-01T00:00:00Z', '2026-07-01 ', ' 2026-07-01', '2026-07-01\n', '01/07/2026', ''],
+    ...['+002026-07-01', '-001-01-01', '２０２６-07-01', '2026‐07‐01', '2026-07-0１'],
+  ])('refuses %j', (text) => {
+    expect(parseCivilDate(text)).toBeNull();
+    expect(() => toCivilDate(text)).toThrow(RangeError);
+  });
+});
+
+describe('counting days', () => {
+  it.each([
+    ['2026-02-28', 1, '2026-03-01'],
+    ['2024-02-28', 1, '2024-02-29'],
+    ['2026-12-31', 1, '2027-01-01'],
+    ['2026-01-01', -1, '2025-12-31'],
+    ['2026-07-01', 0, '2026-07-01'],
+    ['2024-01-01', 366, '2025-01-01'],
+    ['0001-01-02', -1, '0001-01-01'],
+    ['0099-12-31', 1, '0100-01-01'],
+    ['9999-12-30', 1, '9999-12-31'],
+  ])('%s and %i days is %s', (from, days, to) => {
+    expect(addDays(toCivilDate(from), days)).toBe(to);
+    expect(daysBetween(toCivilDate(from), toCivilDate(to))).toBe(days);
+  });
+
+  it('ends with the years of four digits', () => {
+    expect(() => addDays(toCivilDate('9999-12-31'), 1)).toThrow(RangeError);
+    expect(() => addDays(toCivilDate('0001-01-01'), -1)).toThrow(RangeError);
+  });
+
+  it('there and back is where it began, and text order is date order', () => {
+    fc.assert(
+      fc.property(civilDate, civilDate, (from, to) => {
+        const days = daysBetween(from, to);
+        expect(addDays(from, days)).toBe(to);
+        expect(daysBetween(to, from)).toBe(days === 0 ? 0 : -days);
+        expect(Math.sign(days)).toBe(from === to ? 0 : from < to ? 1 : -1);
+      }),
+    );
+  });
+
+  it('lists both ends and every date between them', () => {
+    expect(datesBetween(toCivilDate('2024-02-27'), toCivilDate('2024-03-02'))).toEqual([
+      '2024-02-27',
+      '2024-02-28',
+      '2024-02-29',
+      '2024-03-01',
+      '2024-03-02',
+    ]);
+    const day = toCivilDate('2026-07-01');
+    expect(datesBetween(day, day)).toEqual([day]);
+    expect(datesBetween(day, toCivilDate('2026-06-30'))).toEqual([]);
+    expect(datesBetween(day, toCivilDate('2020-01-01'))).toEqual([]);
+  });
+
+  it.each([
+    ['2026-07-03', false],
+    ['2026-07-04', true],
+    ['2026-07-05', true],
+    ['2026-07-06', false],
+    ['1969-12-27', true],
+    ['1969-12-29', false],
+    ['0001-01-06', true],
+    ['0001-01-08', false],
+  ])('%s is on a weekend: %s', (date, expected) => {
+    expect(isWeekend(toCivilDate(date))).toBe(expected);
+  });
+});
+
+describe('the date in a time zone', () => {
+  it.each([
+    ['America/Sao_Paulo', '2026-07-01T02:59:59.999Z', '2026-06-30'],
+    ['America/Sao_Paulo', '2026-07-01T03:00:00.000Z', '2026-07-01'],
+    // Summer time, and the night in which midnight did not exist.
+    ['America/Sao_Paulo', '2018-11-04T02:59:59.999Z', '2018-11-03'],
+    ['America/Sao_Paulo', '2018-11-04T03:00:00.000Z', '2018-11-04'],
+    // The evening that was lived twice.
+    ['America/Sao_Paulo', '2019-02-17T02:30:00.000Z', '2019-02-16'],
+    ['America/Sao_Paulo', '2019-02-17T03:00:00.000Z', '2019-02-17'],
+    ['UTC', '2026-12-31T23:59:59.999Z', '2026-12-31'],
+    ['Asia/Kathmandu', '2026-06-30T18:15:00.000Z', '2026-07-01'],
+    ['Pacific/Kiritimati', '2026-06-30T10:00:00.000Z', '2026-07-01'],
+    ['Pacific/Pago_Pago', '2026-07-01T10:59:59.999Z', '2026-06-30'],
+    // Samoa went from the 29th to the 31st.
+    ['Pacific/Apia', '2011-12-30T09:59:59.999Z', '2011-12-29'],
+    ['Pacific/Apia', '2011-12-30T10:00:00.000Z', '2011-12-31'],
+  ])('%s at %s is %s', (timeZone, at, date) => {
+    expect(dateIn(timeZone, new Date(at))).toBe(date);
+  });
+
+  it('closes when it is over there', () => {
+    const timeZone = 'America/Sao_Paulo';
+    expect(lastClosedDate(timeZone, new Date('2026-07-01T02:59:59.999Z'))).toBe('2026-06-29');
+    expect(lastClosedDate(timeZone, new Date('2026-07-01T03:00:00.000Z'))).toBe('2026-06-30');
+  });
+
+  it('needs a time zone that exists', () => {
+    expect(() => dateIn('America/Atlantis', new Date())).toThrow(RangeError);
+  });
+});

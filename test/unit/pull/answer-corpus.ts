@@ -1,0 +1,156 @@
+/** Bytes from readable text, in which `<c3 28>` stands for those two bytes. */
+function bytesOf(text: string): Buffer {
+  const parts = text.split(/<((?:[0-9a-f]{2} ?)+)>/);
+  return Buffer.concat(
+    parts.map((part, index) =>
+      index % 2 === 0 ? Buffer.from(part) : Buffer.from(part.replaceAll(' ', ''), 'hex'),
+    ),
+  );
+}
+
+/** Answers that must be read, by what is special about them. */
+export const READABLE: Record<string, string | Buffer> = {
+  'no titles': '{"titles":[]}',
+  'one title': '{"titles":[{"order":{"uid":"a"},"originalValue":1.10}]}',
+  'two titles': '{"titles":[{"a":[1,2,{}]},{"a":[]}]}',
+  'whitespace everywhere': ' \t\r\n{ "titles" : [ { } , [ ] , 1 , "x" ] , "n" : { } } \n',
+  'whitespace in empty containers': '{"a":{ \n},"titles":[\t ]}',
+  'elements of every kind': '{"titles":[null,true,false,"a",-0,0,0.0,10,1e5,1E+5,1e-5,[],{}]}',
+  'a number that nothing can hold': '{"titles":[{"originalValue":1e400}]}',
+  'escapes in strings': '{"titles":["\\"\\\\\\/\\b\\f\\n\\r\\t\\u00Ff"],"\\"":"\\\\"}',
+  'brackets in strings': '{"titles":["]}","[{",{"]":"}"}],"a":"]}"}',
+  'titles in an escaped spelling': '{"\\u0074itl\\u0065s":[1]}',
+  'titles elsewhere as well': '{"a":{"titles":[1]},"titles":[{"titles":[2]}],"b":[{"titles":3}]}',
+  'titles as a value': '{"a":"titles","titles":["titles"]}',
+  'names like titles': '{"Titles":1,"titles ":2,"title":3,"\\ttitles":4,"titles":[]}',
+  'other root fields': '{"page":1,"next":null,"titles":[1],"meta":{"a":[[],{}]},"n":-1.5e3}',
+  'other fields twice': '{"a":1,"a":2,"titles":[]}',
+  'characters of two, three and four bytes': '{"titles":["é€😀\u{10ffff}"],"é€😀\u{10ffff}":"é"}',
+  'a byte order mark': '\ufeff{"titles":[1]}',
+  'a byte order mark and whitespace': '\ufeff \n{"titles":[1]}',
+  'invalid UTF-8 in a title': bytesOf('{"titles":["<ff>","<c3>",{"<80>":"<ed a0 80>"}],"é":1}'),
+  'lone surrogates, escaped': '{"titles":["\\ud800"],"\\udc00":"\\udc00\\ud800"}',
+  'U+0000, escaped': '{"titles":["\\u0000"],"\\u0000":"\\u0000"}',
+  'U+007F and beyond the basic plane': '{"titles":["\u007f\u{1f600}"],"\u007f":"\u{1f600}"}',
+};
+
+/** Answers that must be refused, by what is wrong, with a part of the error's message. */
+export const REFUSED: Record<string, { document: string | Buffer; error: string }> = {
+  'null for titles': { document: '{"titles":null}', error: "'titles' is not an array, at byte 10" },
+  'an object for titles': { document: '{"titles":{}}', error: "'titles' is not an array" },
+  'a string for titles': { document: '{"titles":"[]"}', error: "'titles' is not an array" },
+  'no titles field': { document: '{"error":"x"}', error: "no field 'titles'" },
+  'an empty object': { document: '{}', error: "no field 'titles'" },
+  'titles nested only': { document: '{"data":{"titles":[]}}', error: "no field 'titles'" },
+  'titles twice': {
+    document: '{"titles":[],"titles":[]}',
+    error: "a second field 'titles', at byte 20",
+  },
+  'titles twice, spelled differently': {
+    document: '{"titles":[1],"\\u0074itles":[1]}',
+    error: "a second field 'titles'",
+  },
+  'an array': { document: '[]', error: 'not a JSON object, at byte 0' },
+  'a literal': { document: 'true', error: 'not a JSON object, at byte 0' },
+  'a string': { document: '"titles"', error: 'not a JSON object, at byte 0' },
+  'a page': { document: '<html>', error: 'not a JSON object, at byte 0' },
+  'text after the document': {
+    document: '{"titles":[]} x',
+    error: 'text after the document, at byte 14',
+  },
+  'a second document': {
+    document: '{"titles":[]}{}',
+    error: 'text after the document, at byte 13',
+  },
+  'a closing brace too many': { document: '{"titles":[]}}', error: 'text after the document' },
+  'U+0000 after the document': { document: '{"titles":[]}\0', error: 'text after the document' },
+  'a byte order mark after the document': { document: '{"titles":[]}\ufeff', error: 'text after' },
+  'a byte order mark twice': {
+    document: '\ufeff\ufeff{"titles":[]}',
+    error: 'not a JSON object, at byte 3',
+  },
+  'a byte order mark after whitespace': {
+    document: ' \ufeff{"titles":[]}',
+    error: 'not a JSON object',
+  },
+  'part of a byte order mark': {
+    document: bytesOf('<ef bb>{"titles":[]}'),
+    error: 'not a JSON object',
+  },
+  'UTF-16': {
+    document: Buffer.from('{"titles":[]}', 'utf16le'),
+    error: 'no field name, at byte 1',
+  },
+  'a trailing comma in an array': { document: '{"titles":[1,]}', error: 'no value, at byte 13' },
+  'a trailing comma in an object': {
+    document: '{"titles":[],}',
+    error: 'no field name, at byte 13',
+  },
+  'a leading comma': { document: '{"titles":[,1]}', error: 'no value' },
+  'two commas': { document: '{"titles":[1,,2]}', error: 'no value' },
+  'no comma': { document: '{"titles":[1 2]}', error: "no ',' or ']' after a value, at byte 13" },
+  'no colon': { document: '{"titles" []}', error: "no ':' after a field name" },
+  'two colons': { document: '{"titles"::[]}', error: 'no value' },
+  'a colon in an array': { document: '{"titles":["a":1]}', error: "no ',' or ']'" },
+  'a name without a value': { document: '{"a","titles":[]}', error: "no ':' after a field name" },
+  'an unquoted name': { document: '{titles:[]}', error: 'no field name' },
+  'a number for a name': { document: '{1:[]}', error: 'no field name' },
+  'single quotes': { document: "{'titles':[]}", error: 'no field name' },
+  'a block comment': { document: '{/**/"titles":[]}', error: 'no field name' },
+  'a line comment': { document: '{"titles":[//\n]}', error: 'no value' },
+  'the wrong bracket for an array': { document: '{"titles":[}', error: 'no value' },
+  'the wrong bracket after a value': { document: '{"titles":[1}', error: "no ',' or ']'" },
+  'the wrong bracket for an object': { document: '{"titles":[{]', error: 'no field name' },
+  'the wrong bracket after a field': { document: '{"titles":[{"a":1]', error: "no ',' or '}'" },
+  'a leading zero': { document: '{"titles":[01]}', error: "no ',' or ']'" },
+  'a negative leading zero': { document: '{"titles":[-01]}', error: "no ',' or ']'" },
+  'no digit after the point': { document: '{"titles":[1.]}', error: "no digit after '.'" },
+  'an exponent after the point': { document: '{"titles":[1.e5]}', error: "no digit after '.'" },
+  'no digit before the point': { document: '{"titles":[.5]}', error: 'no value' },
+  'a plus sign': { document: '{"titles":[+1]}', error: 'no value' },
+  'a minus sign alone': { document: '{"titles":[-]}', error: "no digit after '-'" },
+  'two points': { document: '{"titles":[1.2.3]}', error: "no ',' or ']'" },
+  'an empty exponent': { document: '{"titles":[1e]}', error: 'no digit in an exponent' },
+  'an exponent of a sign': { document: '{"titles":[1e+]}', error: 'no digit in an exponent' },
+  'a point in an exponent': { document: '{"titles":[1e5.0]}', error: "no ',' or ']'" },
+  'a hexadecimal number': { document: '{"titles":[0x1]}', error: "no ',' or ']'" },
+  NaN: { document: '{"titles":[NaN]}', error: 'no value' },
+  Infinity: { document: '{"titles":[-Infinity]}', error: "no digit after '-'" },
+  undefined: { document: '{"titles":[undefined]}', error: 'no value' },
+  'a capital in a literal': { document: '{"titles":[True]}', error: 'no value' },
+  'a broken literal': {
+    document: '{"titles":[nul]}',
+    error: 'not true, false or null, at byte 14',
+  },
+  'a longer literal': { document: '{"titles":[nulll]}', error: "no ',' or ']'" },
+  'a raw line break in a string': { document: '{"titles":["\n"]}', error: 'control character' },
+  'a raw U+0000 in a string': { document: '{"titles":["\0"]}', error: 'control character' },
+  'a raw U+0000 in a name': { document: '{"\0":1,"titles":[]}', error: 'control character' },
+  'a raw U+001F in a string': { document: '{"titles":["\u001f"]}', error: 'control character' },
+  'an unknown escape': { document: '{"titles":["\\x41"]}', error: 'unknown escape' },
+  'an escaped single quote': { document: '{"titles":["\\\'"]}', error: 'unknown escape' },
+  'a short escape': { document: '{"titles":["\\u12"]}', error: 'four hexadecimal digits' },
+  'a wrong digit in an escape': {
+    document: '{"titles":["\\u00g0"]}',
+    error: 'four hexadecimal digits',
+  },
+  'a no-break space between tokens': { document: '{"titles":[\u00a01]}', error: 'no value' },
+  'a form feed between tokens': { document: '{"titles":[\f1]}', error: 'no value' },
+  'a byte of no character in a title': {
+    document: bytesOf('{"titles":[<ff>]}'),
+    error: 'no value',
+  },
+  'invalid UTF-8 in a root name': {
+    document: bytesOf('{"<ff>":1,"titles":[]}'),
+    error: 'UTF-8, at byte 2',
+  },
+  'invalid UTF-8 in another field': {
+    document: bytesOf('{"titles":[],"a":["<c3 28>"]}'),
+    error: 'UTF-8',
+  },
+  'invalid UTF-8 in a nested name': {
+    document: bytesOf('{"a":{"<80>":1},"titles":[]}'),
+    error: 'UTF-8',
+  },
+  'a surrogate in UTF-8': { document: bytesOf('{"a":"<ed a0 80>","titles":[]}'), error: 'UTF-8' },
+};
