@@ -42,8 +42,12 @@ export function describeError(error: unknown): object {
   return { type: error.name, ...code, stack: stackFrames(error), ...cause };
 }
 
+/** The places only: the message, which comes first in a stack and may itself look like one, is cut off. */
 function stackFrames(error: Error): string[] {
-  return (error.stack ?? '')
+  const stack = error.stack ?? '';
+  const afterMessage = stack.indexOf(error.message) + error.message.length;
+  return stack
+    .slice(afterMessage)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line.startsWith('at '))

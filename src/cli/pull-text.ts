@@ -97,7 +97,7 @@ export function datesTable(dates: readonly DateReport[]): string {
     ]),
   );
   const rest = dates.length - shown.length;
-  return rest === 0 ? table : `${table}\n${formatCount(rest)} more dates do not differ.`;
+  return rest === 0 ? table : `${table}\n${formatCount(rest)} more date(s) do not differ.`;
 }
 
 function differs(date: DateReport): boolean {

@@ -151,6 +151,11 @@ function needsText({ days, pulls, rejects }: Status): string[] {
         `${day.date} title ${reject.ordinal + 1} was rejected: ${reject.reasons.join('; ')}`,
       );
     }
+    if (day.state === 'failed') {
+      lines.push(
+        `${day.date} failed: ${day.lastError ?? 'no error was recorded'}; try again with: conciliation pull ${day.date}`,
+      );
+    }
     if (day.state === 'attention') {
       lines.push(
         `${day.date}: pull again when mended, or: conciliation accept-rejects ${day.date} --reason "…"`,

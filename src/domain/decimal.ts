@@ -32,7 +32,7 @@ export function parseDecimal(written: string): Decimal | null {
   // `scale` digits stand behind the point; negative: that many zeros are missing before it.
   const scale = fraction.length - exponent;
   const plainLength = Math.max(digits.length - scale, 0) + Math.max(scale, 0);
-  if (plainLength > MAX_DECIMAL_DIGITS || digits.length > MAX_DECIMAL_DIGITS) return null;
+  if (plainLength > MAX_DECIMAL_DIGITS) return null;
   return { written, canonical: sign + toPlain(digits, scale) };
 }
 

@@ -26,12 +26,13 @@ export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
       try {
         const piece = await pieces.next();
         // What was stopped did not end cleanly, even where everything had been buffered by then.
-        if (answer.stopReason !== null) throw answer.stopReason;
+        const stopReason = answer.stopReason();
+        if (stopReason !== null) throw stopReason;
         bytesReceived += piece.value?.length ?? 0;
         return piece;
       } catch (error) {
         answer.message.destroy();
-        throw answer.stopReason ?? toTransferError(error, bytesReceived);
+        throw answer.stopReason() ?? toTransferError(error, bytesReceived);
       }
     },
     async return() {

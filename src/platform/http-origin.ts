@@ -24,7 +24,8 @@ export interface HttpAnswer {
   readonly message: http.IncomingMessage;
   /** Ends the answer; reading it fails from then on. The first reason given is the one that counts. */
   stop(reason: ConciliationError): void;
-  readonly stopReason: ConciliationError | null;
+  /** Null unless it was stopped. */
+  stopReason(): ConciliationError | null;
 }
 
 /** Connections to one origin, on Node's own HTTP client: no redirects, no retries, no cookies. */
@@ -81,24 +82,27 @@ class Exchange {
   readonly #silence: SilenceTimer;
   #message: http.IncomingMessage | null = null;
   #stopReason: ConciliationError | null = null;
+  #fail: (reason: ConciliationError) => void = () => {};
 
   constructor(request: http.ClientRequest, timeoutMs: number) {
     this.#request = request;
     this.#silence = new SilenceTimer(timeoutMs, () => this.stop(silenceError(timeoutMs)));
   }
 
-  get stopReason(): ConciliationError | null {
-    return this.#stopReason;
-  }
-
   stop(reason: ConciliationError): void {
     this.#stopReason ??= reason;
     (this.#message ?? this.#request).destroy(reason);
+    // A request that still waits for a connection says nothing of its end until it gets one.
+    this.#fail(this.#stopReason);
   }
 
   answer(): Promise<HttpAnswer> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
+      this.#fail = (reason) => {
+        this.#silence.clear();
+        reject(this.#stopReason ?? reason);
+      };
       // Only now does the request have a connection, or is getting one.
       request.once('socket', (socket) => {
         this.#silence.arm();
@@ -112,20 +116,16 @@ class Exchange {
         // A fault of the connection is reported to whoever reads the body; without a listener it
         // would be an uncaught exception while nobody reads.
         message.on('error', () => {});
-        const exchange = this;
         resolve({
           message,
-          stop: (reason) => exchange.stop(reason),
-          get stopReason() {
-            return exchange.stopReason;
-          },
+          stop: (reason) => this.stop(reason),
+          stopReason: () => this.#stopReason,
         });
       });
       // Stays for the whole exchange: after the headers, the request still emits its socket's faults.
-      request.on('error', (error) => {
-        this.#silence.clear();
-        reject(this.#stopReason ?? toConnectionError(error));
-      });
+      request.on('error', (error) => this.#fail(toConnectionError(error)));
+      // Without an error before it where the server would switch to another protocol.
+      request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));
       request.end();
     });
   }

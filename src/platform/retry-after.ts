@@ -8,9 +8,9 @@ export const MAX_RETRY_AFTER_SECONDS = 86_400;
 export function parseRetryAfter(header: string | undefined, now: Date): number | null {
   const text = header?.trim() ?? '';
   if (/^\d+$/.test(text)) return bound(Number(text));
-  // `Date.parse` takes much that is no HTTP date, `2026` among it. All three HTTP date forms begin
-  // with the name of a weekday.
-  if (!/^[A-Z][a-z]+,? /.test(text)) return null;
+  // `Date.parse` takes much that is no HTTP date, `2026-01-03` among it. All three forms of an HTTP
+  // date begin with the weekday, and the oldest does not say that it is in GMT.
+  if (!/^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text)) return null;
   const at = Date.parse(/GMT$/.test(text) ? text : `${text} GMT`);
   return Number.isNaN(at) ? null : bound(Math.ceil((at - now.getTime()) / 1000));
 }

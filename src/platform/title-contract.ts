@@ -58,11 +58,13 @@ function findAcceptedDate(value: JsonValue): CivilDate | null {
   return typeof text === 'string' ? parseCivilDate(text) : null;
 }
 
+/** All reasons at once. `outsideDate` is the accepted date where the window does not hold it. */
 function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
-  const reasons: string[] = CONTRACT.Errors(value).flatMap((error) => toReasons(value, error));
+  const reasons: string[] = [];
   if (outsideDate !== null) {
     reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
   }
   if (CONTRACT.Check(value)) reasons.push(...collectExtra(value).faults);
+  else reasons.push(...CONTRACT.Errors(value).flatMap((error) => toReasons(value, error)));
   return reasons.slice(0, MAX_REASONS);
 }

@@ -61,8 +61,8 @@ export class JsonScanner {
   }
 
   /**
-   * Scans from `from` to the next event. After `ScanEvent.chunkEnd`, go on with the next chunk at 0; after any
-   * other event with the same chunk at `position`.
+   * Scans from `from` to the next event. After `chunkEnd`, go on with the next chunk at 0; after any
+   * other event, with the same chunk at `position`.
    */
   scan(chunk: Uint8Array, from: number): ScanEvent {
     const end = chunk.length;

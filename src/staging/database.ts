@@ -52,7 +52,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
-    onConnect: checkSession,
+    onConnect: (client) =>
+      checkSession(client).catch((error: unknown) => {
+        // Prisma replaces an error that has a code by one of its own; in a cause it survives.
+        throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
+      }),
   });
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
@@ -150,6 +154,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
  */
 export function toStagingError(error: unknown): unknown {
   if (error instanceof ConciliationError) return error;
+  if (error instanceof Error && error.cause instanceof ConfigError) return error.cause;
   if (isUnavailable(error)) {
     const code = databaseErrorCode(error);
     return new StagingUnavailableError(

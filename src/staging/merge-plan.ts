@@ -24,8 +24,12 @@ export async function planChanges(
 ): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
   await matchCurrent(tx, fence, dates);
-  await matchWithdrawn(tx, fence, dates);
-  await numberInsertions(tx, fence);
+  const [known] = await tx.$queryRaw<[{ titles: boolean; withdrawn: boolean }]>`
+    SELECT count(*) > 0 AS titles, count(*) FILTER (WHERE status = 'withdrawn') > 0 AS withdrawn
+    FROM conciliation.title WHERE accepted_date = ANY(${dates}::date[])`;
+  if (known.withdrawn) await matchWithdrawn(tx, fence, dates);
+  // On dates without any title the numbers that the matching gave are right as they are.
+  if (known.titles) await numberInsertions(tx, fence);
 }
 
 async function matchCurrent(
@@ -58,12 +62,12 @@ async function matchCurrent(
       FROM unequal
     ), incoming AS (SELECT * FROM ranked WHERE ordinal IS NOT NULL),
        outgoing AS (SELECT * FROM ranked WHERE ordinal IS NULL)
-    INSERT INTO conciliation.staged_change (fence, date, kind, ordinal, title_id)
+    INSERT INTO conciliation.staged_change (fence, date, kind, ordinal, title_id, occurrence)
     SELECT ${fence}::bigint, coalesce(incoming.accepted_date, outgoing.accepted_date),
            CASE WHEN outgoing.id IS NULL THEN 'inserted'
                 WHEN incoming.ordinal IS NULL THEN 'withdrawn'
                 ELSE 'changed' END,
-           incoming.ordinal, outgoing.id
+           incoming.ordinal, outgoing.id, incoming.rank
     FROM incoming FULL JOIN outgoing USING (accepted_date, identity_hash, rank)`;
 }
 

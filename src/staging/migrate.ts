@@ -55,7 +55,9 @@ export async function migrate(options: {
     await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await refuseOldServer(client);
-    const history = await readHistory(client);
+    const record = await readHistory(client);
+    if (record === null) await refuseForeignTables(client);
+    const history = record ?? [];
     refuseBrokenHistory(migrations, history);
     warnOfUnknown(migrations, history, options.logger);
 
@@ -71,7 +73,7 @@ export async function migrate(options: {
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
   return withConnection(databaseUrl, async (client) =>
-    pendingOf(migrations, await readHistory(client)),
+    pendingOf(migrations, (await readHistory(client)) ?? []),
   );
 }
 
@@ -143,6 +145,18 @@ async function applyPending(
   }
 }
 
+/** Prisma would refuse it too, but only to say that the schema is not empty. */
+async function refuseForeignTables(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') LIMIT 1`,
+    [SCHEMA_NAME],
+  );
+  if (rows.length === 0) return;
+  throw new ConfigError([
+    `DATABASE_URL: the schema ${SCHEMA_NAME} holds tables but no record of migrations, so they are not this program's; name another database`,
+  ]);
+}
+
 async function refuseOldServer(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ version: number; name: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
@@ -152,12 +166,13 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
   throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
 }
 
-async function readHistory(client: pg.Client): Promise<RecordedMigration[]> {
+/** Null where nothing was ever recorded. */
+async function readHistory(client: pg.Client): Promise<RecordedMigration[] | null> {
   const { rows } = await client.query<{ exists: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS exists',
     [`${SCHEMA_NAME}._prisma_migrations`],
   );
-  if (rows[0]?.exists !== true) return [];
+  if (rows[0]?.exists !== true) return null;
   const history = await client.query<RecordedMigration>(
     `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
      FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,

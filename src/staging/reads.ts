@@ -15,6 +15,8 @@ export interface DayRow {
   readonly originalValueSum: string;
   readonly heldPullId: number | null;
   readonly verifiedAt: Date | null;
+  /** Of a failed day: what its last attempt met. */
+  readonly lastError: string | null;
 }
 
 export interface CheckpointRow {
@@ -54,13 +56,17 @@ export function readDays(
     () => database.prisma.$queryRaw<DayRow[]>`
       SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
              rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
-             held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt"
+             held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
+             CASE WHEN state = 'failed' THEN (
+               SELECT error_message FROM conciliation.pull
+               WHERE window_from = date AND window_to = date AND pull.state = 'failed'
+               ORDER BY id DESC LIMIT 1) END AS "lastError"
       FROM conciliation.day
       WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
   );
 }
 
-/** Pulls that have not ended, and the newest that failed or wait for a person. */
+/** The newest pulls that have not ended: queued, running, or waiting for a person. */
 export function readOpenPulls(database: Database): Promise<PullRow[]> {
   return inStaging(
     () => database.prisma.$queryRaw<PullRow[]>`

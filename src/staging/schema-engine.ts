@@ -168,7 +168,7 @@ async function instantiateEngine(): Promise<typeof glue> {
   );
   const { instance } = await WebAssembly.instantiate(
     await readFile(glueFile.replace(/\.js$/, '.wasm')),
-    { './schema_engine_bg.js': glue },
+    { './schema_engine_bg.js': withoutLingeringTimers(glue) },
   );
   // A panicking engine looks for this global and leaves its last words there.
   Object.assign(globalThis, {
@@ -183,4 +183,18 @@ async function instantiateEngine(): Promise<typeof glue> {
   );
   instance.exports.__wbindgen_start();
   return glue;
+}
+
+/**
+ * The engine starts a timer of ten seconds around the advisory lock and never clears it, which would
+ * keep a finished command from ending.
+ */
+function withoutLingeringTimers(imports: object): object {
+  const setTimer = (callback: () => void, delayMs: number) => setTimeout(callback, delayMs).unref();
+  return Object.fromEntries(
+    Object.entries(imports).map(([name, provided]) => [
+      name,
+      name.startsWith('__wbg_setTimeout_') ? setTimer : provided,
+    ]),
+  );
 }

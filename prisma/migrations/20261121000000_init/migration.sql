@@ -388,6 +388,7 @@ CREATE TABLE conciliation.pull (
   attempts         integer     NOT NULL DEFAULT 0,
   fence            bigint,
   requested_by     text        NOT NULL,
+  slot_at          timestamptz,
   backfill_id      bigint,
   next_attempt_at  timestamptz,
   created_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -417,6 +418,7 @@ CREATE TABLE conciliation.pull (
 );
 
 CREATE UNIQUE INDEX pull_fence_key ON conciliation.pull (fence);
+CREATE UNIQUE INDEX pull_slot_key ON conciliation.pull (origin, window_from, slot_at);
 CREATE INDEX pull_window_idx ON conciliation.pull (window_from);
 CREATE INDEX pull_state_idx ON conciliation.pull (state, next_attempt_at);
 CREATE INDEX pull_backfill_idx ON conciliation.pull (backfill_id);
@@ -444,6 +446,8 @@ COMMENT ON COLUMN conciliation.pull.fence IS
   'Number of the latest attempt; whatever an older attempt still tries to write is refused. Null: never attempted.';
 COMMENT ON COLUMN conciliation.pull.requested_by IS
   'Who or what asked for it: a part of the program or a person. May be personal data.';
+COMMENT ON COLUMN conciliation.pull.slot_at IS
+  'The scheduled instant that made the pull due; no window is pulled twice for one slot. Null: not scheduled, but asked for.';
 COMMENT ON COLUMN conciliation.pull.backfill_id IS
   'backfill.id it belongs to. Null: none.';
 COMMENT ON COLUMN conciliation.pull.next_attempt_at IS

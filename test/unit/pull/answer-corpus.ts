@@ -113,6 +113,7 @@ export const REFUSED: Record<string, { document: string | Buffer; error: string 
   'an empty exponent': { document: '{"titles":[1e]}', error: 'no digit in an exponent' },
   'an exponent of a sign': { document: '{"titles":[1e+]}', error: 'no digit in an exponent' },
   'a point in an exponent': { document: '{"titles":[1e5.0]}', error: "no ',' or ']'" },
+  'two exponents': { document: '{"titles":[1e5e5]}', error: "no ',' or ']'" },
   'a hexadecimal number': { document: '{"titles":[0x1]}', error: "no ',' or ']'" },
   NaN: { document: '{"titles":[NaN]}', error: 'no value' },
   Infinity: { document: '{"titles":[-Infinity]}', error: "no digit after '-'" },

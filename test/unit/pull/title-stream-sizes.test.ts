@@ -78,6 +78,13 @@ describe('a TitleReader on hostile sizes', () => {
     expect(reader.push(Buffer.from('"]}'))).toHaveLength(1);
   });
 
+  it('copies no title that lies within one chunk', () => {
+    const chunk = Buffer.from('{"titles":[{"a":1},{"b":2}]}');
+    const titles = new TitleReader().push(chunk);
+    expect(titles.map(({ bytes }) => bytes.buffer === chunk.buffer)).toEqual([true, true]);
+    expect(titles.map(({ bytes }) => bytes.byteOffset - chunk.byteOffset)).toEqual([11, 19]);
+  });
+
   it('leaves titles handed out untouched by later chunks', () => {
     const reader = new TitleReader();
     const texts = ['{"a":"first"}', '{"a":"second"}', '{"a":"third"}'];

@@ -1,0 +1,196 @@
+import { type Command, Option } from 'commander';
+import { openStaging } from '../app.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { InputError } from '../errors.ts';
+import type { CsvLocale } from '../export/csv.ts';
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  encodeTitles,
+  type TitleFile,
+} from '../export/title-file.ts';
+import type { RowBatches } from '../staging/export-columns.ts';
+import { readTitleSnapshot, recordExport, type TitleSnapshot } from '../staging/export-titles.ts';
+import { dateArgument } from './arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { checkOutFile, writeOutFile, writeStandardOutput } from './out-file.ts';
+import { createProgressLine } from './progress-line.ts';
+import { formatAmount, formatCount, renderTable } from './table.ts';
+
+const LOCALES = ['pt-BR', 'en'] as const satisfies readonly CsvLocale[];
+const STANDARD_OUTPUT = '-';
+
+interface ExportOptions {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly format: ExportFormat;
+  readonly out: string;
+  readonly locale?: CsvLocale;
+  readonly includeWithdrawn?: boolean;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export function addExportCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('export')
+    .description('write the titles of a range of dates to a file')
+    .requiredOption('--from <date>', 'first accepted date, YYYY-MM-DD', dateArgument)
+    .requiredOption('--to <date>', 'last accepted date, YYYY-MM-DD', dateArgument)
+    .addOption(
+      new Option('--format <format>', 'what to write')
+        .choices(EXPORT_FORMATS)
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--out <file>', 'the file; - is standard output, for csv and jsonl')
+    .addOption(
+      new Option(
+        '--locale <locale>',
+        'of csv: separators and decimal sign (default: "pt-BR")',
+      ).choices(LOCALES),
+    )
+    .option('--include-withdrawn', 'withdrawn titles too; sums never count them')
+    .option('--force', 'replace the file if it exists')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Writes the titles as they were at one instant, by accepted date, order and occurrence, with the column
+names of the data dictionary. The file appears when it is complete. Every export is kept in the audit log.
+
+  csv    UTF-8 for Excel. pt-BR: ";" between cells and decimal commas; en: "," and points. Text that a
+         spreadsheet would run as a formula gets a ' in front. Import identifiers as text, or use xlsx:
+         a spreadsheet that opens a csv drops their leading zeros.
+  xlsx   Typed numbers and dates, identifiers as text, and a sheet of totals. Excel keeps 15 digits of a
+         number: an amount that has more is written as text and counted in the summary.
+  jsonl  One JSON object a line; amounts are strings, so that no reader rounds them.
+
+The file holds tax identifiers, names and bank accounts.
+
+Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
+
+Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
+    )
+    .action(async (options: ExportOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          exportTitles(run, options),
+        ),
+      );
+    });
+}
+
+async function exportTitles(run: CommandRun, options: ExportOptions): Promise<CommandResult> {
+  requireSensible(options);
+  const file = { path: options.out, force: options.force === true };
+  const toStandardOutput = options.out === STANDARD_OUTPUT;
+  if (!toStandardOutput) await checkOutFile(file);
+
+  const { from, to, format } = options;
+  const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
+  const staging = await openStaging(run.config, run.logger);
+  const line = createProgressLine();
+  try {
+    return await readTitleSnapshot(staging.database, selection, run.signal, async (snapshot) => {
+      const { current, withdrawn } = snapshot.overall;
+      const rows = current + withdrawn;
+      // Before the first byte, so that nothing leaves the database that the audit log does not know.
+      await recordExport(staging.database, operatorName(), { ...selection, format, rows });
+      const titles = watch(snapshot.titles, (written) =>
+        line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
+      );
+      const { bytes, limits } = encodeTitles({ ...snapshot, titles }, format, options.locale);
+      const size = toStandardOutput
+        ? await writeStandardOutput(bytes, run.signal)
+        : await writeOutFile(file, bytes, run.signal);
+      line.end();
+      return exportResult(options, snapshot, size, limits);
+    });
+  } finally {
+    line.end();
+    await staging.close();
+  }
+}
+
+function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
+  if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
+  if (locale !== undefined && format !== 'csv') {
+    throw new InputError(`--locale ${locale}: goes with --format csv alone`);
+  }
+  if (out !== STANDARD_OUTPUT) return;
+  if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');
+  if (json === true) throw new InputError('--out -: the titles take standard output, so no --json');
+}
+
+async function* watch(batches: RowBatches, onRows: (written: number) => void): RowBatches {
+  let written = 0;
+  for await (const rows of batches) {
+    yield rows;
+    written += rows.length;
+    onRows(written);
+  }
+}
+
+function exportResult(
+  options: ExportOptions,
+  { overall }: TitleSnapshot,
+  bytes: number,
+  limits: TitleFile['limits'],
+): CommandResult {
+  const { from, to, format, out } = options;
+  const rows = overall.current + overall.withdrawn;
+  const name = out === STANDARD_OUTPUT ? 'standard output' : out;
+  const text = [
+    `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
+    ...(overall.withdrawn === 0
+      ? []
+      : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
+    ...limitsText(limits),
+    '',
+    renderTable(
+      [{ title: 'amount' }, { title: 'sum', align: 'right' }],
+      AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
+    ),
+  ].join('\n');
+  // Standard output has the titles and nothing else.
+  if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
+  return {
+    document: {
+      file: out,
+      format,
+      from,
+      to,
+      includeWithdrawn: options.includeWithdrawn === true,
+      rows,
+      withdrawn: overall.withdrawn,
+      sums: overall.sums,
+      bytes,
+      ...limits,
+    },
+    text: out === STANDARD_OUTPUT ? '' : text,
+    exit: EXIT.done,
+  };
+}
+
+function limitsText(limits: TitleFile['limits']): string[] {
+  const lines: string[] = [];
+  if (limits !== null && limits.amountsAsText > 0) {
+    lines.push(
+      `${formatCount(limits.amountsAsText)} amount(s) have more digits than Excel keeps and are written as text.`,
+    );
+  }
+  if (limits !== null && limits.textsCut > 0) {
+    lines.push(
+      `${formatCount(limits.textsCut)} text(s) are longer than a cell and were cut; csv and jsonl have them whole.`,
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,67 @@
+import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
+
+/** `pt-BR`: semicolons and decimal commas, what Excel in Brazil opens by itself; `en`: `,` and `.`. */
+export type CsvLocale = 'pt-BR' | 'en';
+
+const SEPARATOR: Readonly<Record<CsvLocale, string>> = { 'pt-BR': ';', en: ',' };
+
+/** Without it Excel takes UTF-8 for the code page of the machine. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * What a spreadsheet would run as a formula: `=`, `+`, `-` or `@` (or their full-width forms), also
+ * behind blanks, control characters or quotes that some programs strip, and anything that begins with
+ * a tab or a line break, which moves the rest into a cell of its own.
+ */
+const FORMULA_START = /^(?:[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
+
+/** Both separators and the tab, because a reader set to another one must not find new cells either. */
+const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
+
+/**
+ * UTF-8 with a byte order mark, CRLF, a header with the columns' names. Null is nothing between two
+ * separators, empty text is `""`. Dates are `YYYY-MM-DD`, amounts keep every digit that is stored.
+ *
+ * Text that a spreadsheet would take for a formula gets one `'` in front. To read the data back as
+ * it was: drop a leading `'` where what follows it is such a text.
+ */
+export async function* writeCsv(
+  columns: readonly ExportColumn[],
+  batches: RowBatches,
+  locale: CsvLocale,
+): AsyncGenerator<Buffer> {
+  const separator = SEPARATOR[locale];
+  const kinds = columns.map((column) => column.kind);
+  yield Buffer.from(
+    `${BYTE_ORDER_MARK}${columns.map((column) => column.name).join(separator)}\r\n`,
+  );
+  for await (const rows of batches) {
+    let lines = '';
+    for (const row of rows) lines += `${encodeRow(row, kinds, separator, locale)}\r\n`;
+    yield Buffer.from(lines);
+  }
+}
+
+function encodeRow(
+  row: ExportRow,
+  kinds: readonly ColumnKind[],
+  separator: string,
+  locale: CsvLocale,
+): string {
+  let line = '';
+  for (const [index, cell] of row.entries()) {
+    if (index > 0) line += separator;
+    if (cell !== null) line += encodeCell(cell, kinds[index], locale);
+  }
+  return line;
+}
+
+function encodeCell(cell: string, kind: ColumnKind | undefined, locale: CsvLocale): string {
+  if (kind === 'amount') {
+    if (locale === 'en') return cell;
+    return cell.replace('.', ',');
+  }
+  if (kind !== 'text' && kind !== 'json') return cell;
+  const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
+  return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,69 @@
+/**
+ * export/ turns rows into the files that finance and the ERP take away. Rows come in as batches of
+ * text, bytes go out as they are made, and nothing grows with the number of rows. This file puts the
+ * titles of a snapshot into any of the formats.
+ */
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  TITLE_EXPORT_COLUMNS,
+} from '../staging/export-columns.ts';
+import type { TitleSnapshot, TitleTotals } from '../staging/export-titles.ts';
+import { type CsvLocale, writeCsv } from './csv.ts';
+import { writeJsonl } from './jsonl.ts';
+import { type Workbook, writeXlsx } from './xlsx.ts';
+
+export const EXPORT_FORMATS = ['csv', 'xlsx', 'jsonl'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export interface TitleFile {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** What the format cannot hold as it is stored, complete with the last byte; null: it holds all. */
+  readonly limits: Workbook['limits'] | null;
+}
+
+/** The titles of a snapshot as a file. `locale` is for csv alone. */
+export function encodeTitles(
+  snapshot: TitleSnapshot,
+  format: ExportFormat,
+  locale: CsvLocale = 'pt-BR',
+): TitleFile {
+  switch (format) {
+    case 'csv':
+      return { bytes: writeCsv(TITLE_EXPORT_COLUMNS, snapshot.titles, locale), limits: null };
+    case 'jsonl':
+      return { bytes: writeJsonl(TITLE_EXPORT_COLUMNS, snapshot.titles), limits: null };
+    case 'xlsx':
+      return titlesWorkbook(snapshot);
+  }
+}
+
+/** Named as the columns of `conciliation.day`, and counted as there. */
+const TOTALS_COLUMNS: readonly ExportColumn[] = [
+  { name: 'date', kind: 'date' },
+  { name: 'title_count', kind: 'integer' },
+  { name: 'withdrawn_count', kind: 'integer' },
+  ...AMOUNT_COLUMNS.map((column): ExportColumn => ({ name: `${column}_sum`, kind: 'amount' })),
+];
+
+function titlesWorkbook({ titles, overall, days }: TitleSnapshot): Workbook {
+  return writeXlsx({
+    columns: TITLE_EXPORT_COLUMNS,
+    batches: titles,
+    rowCount: overall.current + overall.withdrawn,
+    totals: {
+      columns: TOTALS_COLUMNS,
+      rows: [...days.map((day) => totalsRow(day.date, day)), totalsRow('total', overall)],
+    },
+  });
+}
+
+function totalsRow(name: string, totals: TitleTotals): ExportRow {
+  return [
+    name,
+    String(totals.current),
+    String(totals.withdrawn),
+    ...AMOUNT_COLUMNS.map((column) => totals.sums[column]),
+  ];
+}

@@ -1,0 +1,176 @@
+import { Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import type { ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
+import { createRowEncoder, type XlsxLimits } from './sheet-cells.ts';
+import {
+  contentTypesXml,
+  PACKAGE_RELATIONSHIPS_XML,
+  type SheetPart,
+  STYLES_XML,
+  sheetHead,
+  sheetPath,
+  sheetTail,
+  workbookRelationshipsXml,
+  workbookXml,
+} from './workbook-parts.ts';
+
+/** Rows that Excel has on a sheet, less the header's. */
+const MAX_ROWS_PER_SHEET = 1_048_575;
+
+/** Sheets are nearly all repetition: beyond this level time grows much faster than files shrink. */
+const COMPRESSION_LEVEL = 3;
+
+export interface WorkbookContent {
+  readonly columns: readonly ExportColumn[];
+  readonly batches: RowBatches;
+  /** Of all batches together; a workbook names its sheets and their ranges before their rows. */
+  readonly rowCount: number;
+  readonly totals: {
+    readonly columns: readonly ExportColumn[];
+    readonly rows: readonly ExportRow[];
+  };
+  readonly maxRowsPerSheet?: number;
+}
+
+export interface Workbook {
+  readonly bytes: AsyncGenerator<Buffer>;
+  /** Complete when the last byte has been read. */
+  readonly limits: Readonly<XlsxLimits>;
+}
+
+/**
+ * An Excel workbook: the rows on sheet `titles` (then `titles 2` and so on) with an autofilter, the
+ * totals on `totals`, each with a frozen header. Numbers and dates are typed, identifiers are text,
+ * and no text is ever a formula.
+ */
+export function writeXlsx(content: WorkbookContent): Workbook {
+  const limits: XlsxLimits = { amountsAsText: 0, textsCut: 0 };
+  return { bytes: zipWorkbook(content, limits), limits };
+}
+
+async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): AsyncGenerator<Buffer> {
+  const titleSheets = planSheets(content);
+  const totals = {
+    name: 'totals',
+    columns: content.totals.columns,
+    rowCount: content.totals.rows.length,
+    // A filter would sort the line of the whole in among the dates.
+    hasFilter: false,
+  };
+  const sheets = [...titleSheets, totals];
+  const feed = createRowFeed(content.batches);
+  const zip = new ZipFile();
+  // yazl's own is a PassThrough, declared by its most general interface.
+  const output = zip.outputStream as Readable;
+  const opened: Readable[] = [];
+  zip.on('error', (error: Error) => output.destroy(error));
+
+  const addPart = (path: string, xml: string) =>
+    zip.addBuffer(Buffer.from(xml), path, { compressionLevel: COMPRESSION_LEVEL });
+  const addSheet = (path: string, xml: AsyncIterable<Buffer>) =>
+    zip.addReadStreamLazy(path, { compressionLevel: COMPRESSION_LEVEL }, (deliver) => {
+      const stream = Readable.from(xml, { objectMode: false });
+      stream.on('error', (error) => output.destroy(error));
+      opened.push(stream);
+      deliver(null, stream);
+    });
+
+  try {
+    // First of all entries, because that is where programs look to tell the type of the file.
+    addPart('[Content_Types].xml', contentTypesXml(sheets));
+    addPart('_rels/.rels', PACKAGE_RELATIONSHIPS_XML);
+    addPart('xl/workbook.xml', workbookXml(sheets));
+    addPart('xl/_rels/workbook.xml.rels', workbookRelationshipsXml(sheets));
+    addPart('xl/styles.xml', STYLES_XML);
+    for (const [index, sheet] of titleSheets.entries()) {
+      const isLast = index === titleSheets.length - 1;
+      addSheet(sheetPath(index), titleSheetXml(sheet, feed, limits, isLast));
+    }
+    addSheet(sheetPath(titleSheets.length), rowsXml(totals, [content.totals.rows], limits));
+    zip.end();
+    yield* output;
+  } finally {
+    for (const stream of opened) stream.destroy();
+    await feed.close();
+  }
+}
+
+function planSheets({ columns, rowCount, maxRowsPerSheet }: WorkbookContent): SheetPart[] {
+  const limit = maxRowsPerSheet ?? MAX_ROWS_PER_SHEET;
+  return Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
+    name: index === 0 ? 'titles' : `titles ${index + 1}`,
+    columns,
+    rowCount: Math.min(limit, rowCount - index * limit),
+    hasFilter: true,
+  }));
+}
+
+async function* titleSheetXml(
+  sheet: SheetPart,
+  feed: RowFeed,
+  limits: XlsxLimits,
+  isLast: boolean,
+): AsyncGenerator<Buffer> {
+  yield* rowsXml(sheet, feed.take(sheet.rowCount), limits);
+  if (isLast && !(await feed.isExhausted())) {
+    throw new Error('there are more rows than the workbook was told of');
+  }
+}
+
+async function* rowsXml(
+  sheet: SheetPart,
+  batches: RowBatches | Iterable<readonly ExportRow[]>,
+  limits: XlsxLimits,
+): AsyncGenerator<Buffer> {
+  const encodeRow = createRowEncoder(sheet.columns, limits);
+  let rowNumber = 1;
+  yield Buffer.from(sheetHead(sheet));
+  for await (const rows of batches) {
+    let xml = '';
+    for (const row of rows) {
+      rowNumber += 1;
+      xml += encodeRow(row, rowNumber);
+    }
+    yield Buffer.from(xml);
+  }
+  if (rowNumber !== sheet.rowCount + 1) {
+    throw new Error('there are fewer rows than the workbook was told of');
+  }
+  yield Buffer.from(sheetTail(sheet));
+}
+
+/** Hands the batches on from sheet to sheet, cutting the batch that a sheet's end falls into. */
+interface RowFeed {
+  take(count: number): RowBatches;
+  isExhausted(): Promise<boolean>;
+  /** Lets the source give up what it holds, also before its end. */
+  close(): Promise<void>;
+}
+
+function createRowFeed(batches: RowBatches): RowFeed {
+  const source = batches[Symbol.asyncIterator]();
+  let rest: readonly ExportRow[] = [];
+  const fill = async () => {
+    while (rest.length === 0) {
+      const next = await source.next();
+      if (next.done === true) return false;
+      rest = next.value;
+    }
+    return true;
+  };
+  return {
+    async *take(count) {
+      let missing = count;
+      while (missing > 0 && (await fill())) {
+        const taken = rest.slice(0, missing);
+        rest = rest.slice(taken.length);
+        missing -= taken.length;
+        yield taken;
+      }
+    },
+    isExhausted: async () => !(await fill()),
+    close: async () => {
+      await source.return?.();
+    },
+  };
+}

@@ -1,0 +1,159 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const BIN = join(import.meta.dirname, '../../../bin/conciliation.js');
+
+interface Ran {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+let folder: string;
+let world: PullWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-cli-'));
+  world = await openPullWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The command as a person runs it: a process of its own, in an empty folder, from the build. */
+function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
+    execFile(process.execPath, [BIN, ...args], { cwd: folder, env }, (error, stdout, stderr) => {
+      const exit = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ exit, stdout, stderr });
+    });
+  });
+}
+
+const connected = () => ({
+  DATABASE_URL: world.databaseUrl,
+  PLATFORM_BASE_URL: world.sandbox.baseUrl,
+  PLATFORM_TOKEN: world.sandbox.issueToken(),
+  PULL_BACKOFF_SECONDS: '1',
+});
+
+test('demo pulls 14 days with nothing configured, and again without changing any', async () => {
+  const first = await run(['demo', '--once', '--json']);
+  expect(first.exit).toBe(0);
+  const { days } = JSON.parse(first.stdout);
+  expect(days).toHaveLength(14);
+  expect(new Set(days.map((day: { state: string }) => day.state))).toEqual(new Set(['reconciled']));
+  expect(
+    days.every((day: { titles: number; inserted: number }) => day.titles === day.inserted),
+  ).toBe(true);
+
+  const second = await run(['demo', '--once']);
+  expect(second.exit).toBe(0);
+  expect(second.stdout).toContain('14 of 14 days are reconciled');
+  expect(second.stdout.match(/ 0 {8}0 {10}0 {2}reconciled/g)).toHaveLength(14);
+}, 60_000);
+
+describe('pull', () => {
+  test('prints what changed, for people and as one JSON document', async () => {
+    world.sandbox.setDayTexts(DAY, [titleText()]);
+    const text = await run(['pull', DAY], connected());
+    expect(text).toMatchObject({ exit: 0, stderr: '' });
+    expect(text.stdout).toMatch(/2026-03-02 +1 +1 +0 +0 +0 +0 {2}merged/);
+    const json = await run(['pull', DAY, '--json'], connected());
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      state: 'unchanged',
+      dates: [{ unchanged: 1 }],
+    });
+  });
+
+  test('tells each wait, and ends 1 when all attempts are spent', async () => {
+    world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
+    const ran = await run(['pull', DAY], { ...connected(), PULL_ATTEMPTS: '2' });
+    expect(ran.exit).toBe(1);
+    expect(ran.stderr).toMatch(/2026-03-02: .*500.*; next attempt in \d s\n/);
+    expect(ran.stdout).toMatch(/failed and changed nothing/);
+  });
+
+  test.each([
+    ['2026-02-30', /calendar date/],
+    [daysFrom(1, TODAY), /is in the future/],
+  ])('refuses %s with 2', async (date, message) => {
+    const ran = await run(['pull', date], connected());
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(message);
+  });
+
+  test('without configuration names every missing variable and ends 2', async () => {
+    const ran = await run(['pull', DAY, '--json']);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(/PLATFORM_BASE_URL[^]*PLATFORM_TOKEN/);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ error: { code: 'CONFIG_INVALID' } });
+  });
+});
+
+test('what needs a person ends 3, and the decisions are taken by command', async () => {
+  const date = daysFrom(20);
+  world.sandbox.setDayTexts(date, [titleText({ date }), '{"order":{}}']);
+  const attention = await run(['pull', date], connected());
+  expect(attention.exit).toBe(3);
+  expect(attention.stdout).toContain(`conciliation accept-rejects ${date}`);
+  const status = await run(['status', '--from', date, '--to', date], connected());
+  expect(status.exit).toBe(3);
+  expect(status.stdout).toMatch(/title 2 was rejected: .*originalValue/);
+  const accepted = await run(['accept-rejects', date, '--reason', 'a test title'], connected());
+  expect(accepted).toMatchObject({ exit: 0 });
+  expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
+
+  world.sandbox.setDayTexts(date, []);
+  const held = await run(['pull', date, '--json'], connected());
+  expect(held.exit).toBe(3);
+  const { pullId } = JSON.parse(held.stdout);
+  expect((await run(['release', String(pullId)], connected())).exit).toBe(2);
+  const released = await run(['release', String(pullId), '--reason', 'cancelled'], connected());
+  expect(released).toMatchObject({ exit: 0 });
+  expect((await run(['release', String(pullId), '--reason', 'again'], connected())).exit).toBe(2);
+}, 30_000);
+
+test('sweep tells per date what differed', async () => {
+  const date = daysFrom(-2, TODAY);
+  world.sandbox.setDayTexts(date, [titleText({ date })]);
+  world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
+  world.sandbox.setDayTexts(TODAY, []);
+  const ran = await run(['sweep', '--from', date], connected());
+  expect(ran.exit).toBe(0);
+  expect(ran.stdout).toMatch(new RegExp(`${date} +1 +1 .*merged\n1 more date\\(s\\) do not differ`));
+  expect((await run(['sweep'], connected())).exit).toBe(2);
+});
+
+test('migrate changes nothing the second time', async () => {
+  const ran = await run(['migrate', '--json'], connected());
+  expect(JSON.parse(ran.stdout)).toEqual({ applied: [] });
+});
+
+test('every command explains itself', async () => {
+  const names = [
+    'demo',
+    'pull',
+    'sweep',
+    'status',
+    'release',
+    'accept-rejects',
+    'export',
+    'migrate',
+    'sandbox',
+  ];
+  const { stdout } = await run(['--help']);
+  for (const name of names) {
+    expect(stdout).toContain(`  ${name} `);
+    const help = await run([name, '--help']);
+    expect(help.exit).toBe(0);
+    expect(help.stdout.length).toBeGreaterThan(200);
+  }
+  expect((await run(['nonsense'])).exit).toBe(2);
+}, 60_000);

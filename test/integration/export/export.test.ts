@@ -1,0 +1,327 @@
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readCsv } from '../../unit/export/csv-reader.ts';
+import { HOSTILE_TEXTS } from '../../unit/export/rows.ts';
+import { readWorkbook } from '../../unit/export/workbook-reader.ts';
+import { type ExportWorld, openExportWorld } from './export-fixture.ts';
+
+const MARCH = ['--from', '2026-03-01', '--to', '2026-03-31'];
+const HOSTILE_DAY = '2025-11-03';
+
+let world: ExportWorld;
+let files = 0;
+let file = '';
+
+beforeAll(async () => {
+  world = await openExportWorld();
+  await world.insertTitle({
+    order_uid: 'b',
+    accepted_date: '2026-03-02',
+    anticipated_due_date: '2026-04-01',
+    provider_account: '000123',
+    original_value: '12345678901234567.89',
+    platform_discounted_value: '0.1',
+    buyer_is_financial: true,
+    extra: '{"rate": 0.10000000000000000001}',
+  });
+  await world.insertTitle({ order_uid: 'a', accepted_date: '2026-03-02', original_value: '0.10' });
+  await world.insertTitle({
+    order_uid: 'a',
+    accepted_date: '2026-03-02',
+    occurrence: 10,
+    original_value: '3',
+  });
+  await world.insertTitle({
+    order_uid: 'a',
+    accepted_date: '2026-03-02',
+    occurrence: 2,
+    original_value: '-1.5',
+  });
+  await world.insertTitle({ order_uid: 'B', accepted_date: '2026-03-01', original_value: '7' });
+  await world.insertTitle({
+    order_uid: 'gone',
+    accepted_date: '2026-03-01',
+    status: 'withdrawn',
+    original_value: '1000',
+  });
+  await world.insertTitle({ order_uid: 'x', accepted_date: '2026-02-28', original_value: '1' });
+  await world.insertTitle({ order_uid: 'y', accepted_date: '2026-04-01', original_value: '1' });
+  for (const [index, text] of HOSTILE_TEXTS.entries()) {
+    await world.insertTitle({
+      order_uid: String(index).padStart(3, '0'),
+      accepted_date: HOSTILE_DAY,
+      original_value: '1',
+      financial_agent_name: text,
+    });
+  }
+});
+afterAll(() => world.close());
+beforeEach(() => {
+  files += 1;
+  file = join(world.folder, `export-${files}`);
+});
+
+async function exportTo(format: string, ...more: string[]) {
+  const run = await world.runExport([
+    ...MARCH,
+    '--format',
+    format,
+    '--out',
+    file,
+    '--json',
+    ...more,
+  ]);
+  expect(run.stderr).toBe('');
+  expect(run.status).toBe(0);
+  return JSON.parse(run.stdout.toString());
+}
+
+async function readCsvFile(separator = ';') {
+  const [header = [], ...rows] = readCsv((await readFile(file, 'utf8')).slice(1), separator);
+  return rows.map((cells) => Object.fromEntries(header.map((name, index) => [name, cells[index]])));
+}
+
+async function lastAudit() {
+  const { rows } = await world.client.query(
+    'SELECT actor, action, details FROM conciliation.audit_entry ORDER BY id DESC LIMIT 1',
+  );
+  return rows[0];
+}
+
+const auditCount = async () =>
+  (await world.client.query('SELECT FROM conciliation.audit_entry')).rows.length;
+
+describe('an export', () => {
+  test('has the current titles of the range by date, order and occurrence, every digit kept', async () => {
+    await exportTo('csv');
+    const rows = await readCsvFile();
+    expect(
+      rows.map((row) => [
+        row['accepted_date'],
+        row['order_uid'],
+        row['occurrence'],
+        row['original_value'],
+      ]),
+    ).toEqual([
+      ['2026-03-01', 'B', '1', '7'],
+      ['2026-03-02', 'a', '1', '0,10'],
+      ['2026-03-02', 'a', '2', '-1,5'],
+      ['2026-03-02', 'a', '10', '3'],
+      ['2026-03-02', 'b', '1', '12345678901234567,89'],
+    ]);
+    expect(rows[4]).toMatchObject({
+      status: 'current',
+      anticipated_due_date: '2026-04-01',
+      provider_account: '000123',
+      buyer_is_financial: 'true',
+      billing_fee: '',
+      extra: '{"rate": 0.10000000000000000001}',
+    });
+  });
+
+  test('reports file, rows and exact sums', async () => {
+    expect(await exportTo('csv', '--locale', 'en')).toEqual({
+      file,
+      format: 'csv',
+      from: '2026-03-01',
+      to: '2026-03-31',
+      includeWithdrawn: false,
+      rows: 5,
+      withdrawn: 0,
+      sums: {
+        original_value: '12345678901234576.49',
+        platform_discounted_value: '0.1',
+        financial_discounted_value: '0',
+        buyer_discounted_value: '0',
+        billing_fee: '0',
+        money_transfer_fee: '0',
+      },
+      bytes: (await readFile(file)).length,
+    });
+    expect((await readCsvFile(','))[4]).toMatchObject({ original_value: '12345678901234567.89' });
+  });
+
+  test('has withdrawn titles where asked to, and no sum counts them', async () => {
+    const document = await exportTo('jsonl', '--include-withdrawn');
+    expect(document).toMatchObject({
+      rows: 6,
+      withdrawn: 1,
+      sums: { original_value: '12345678901234576.49' },
+    });
+    const titles = (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(titles.map(({ order_uid, status }) => `${order_uid} ${status}`)).toContain(
+      'gone withdrawn',
+    );
+    expect(titles.at(-1)).toMatchObject({
+      order_uid: 'b',
+      occurrence: 1,
+      original_value: '12345678901234567.89',
+      billing_fee: null,
+      buyer_is_financial: true,
+    });
+  });
+
+  test('as a workbook has typed cells and a sheet of totals', async () => {
+    const document = await exportTo('xlsx', '--include-withdrawn');
+    // One title's value, and the sums that it is in.
+    expect(document).toMatchObject({ rows: 6, amountsAsText: 3, textsCut: 0 });
+    const [titles, totals] = readWorkbook(await readFile(file));
+    const column = titles?.rows[0]?.findIndex((cell) => cell?.value === 'original_value') ?? -1;
+    expect(titles?.rows.slice(1).map((row) => [row[column]?.type, row[column]?.value])).toEqual([
+      ['number', '7'],
+      ['number', '1000'],
+      ['number', '0.10'],
+      ['number', '-1.5'],
+      ['number', '3'],
+      ['text', '12345678901234567.89'],
+    ]);
+    expect(totals?.name).toBe('totals');
+    expect(totals?.rows.map((row) => row.slice(0, 5).map((cell) => cell?.value))).toEqual([
+      [
+        'date',
+        'title_count',
+        'withdrawn_count',
+        'original_value_sum',
+        'platform_discounted_value_sum',
+      ],
+      ['46082', '1', '1', '7', '0'],
+      ['46083', '4', '0', '12345678901234569.49', '0.1'],
+      ['total', '5', '1', '12345678901234576.49', '0.1'],
+    ]);
+  });
+
+  test.each(['csv', 'jsonl', 'xlsx'])(
+    'of an empty range is a %s file without rows',
+    async (format) => {
+      const run = await world.runExport([
+        '--from',
+        '2020-01-01',
+        '--to',
+        '2020-01-31',
+        '--format',
+        format,
+        '--out',
+        file,
+      ]);
+      expect(run.status).toBe(0);
+      expect(run.stdout.toString()).toContain('0 title(s)');
+      if (format === 'csv') expect(await readCsvFile()).toEqual([]);
+      else if (format === 'jsonl') expect(await readFile(file, 'utf8')).toBe('');
+      else expect(readWorkbook(await readFile(file))[0]?.rows).toHaveLength(1);
+    },
+  );
+
+  test.each(['csv', 'jsonl', 'xlsx'])('carries hostile text in %s', async (format) => {
+    const range = ['--from', HOSTILE_DAY, '--to', HOSTILE_DAY];
+    const run = await world.runExport([...range, '--format', format, '--out', file]);
+    expect(run.status).toBe(0);
+    if (format === 'csv') {
+      const names = (await readCsvFile()).map((row) => row['financial_agent_name']);
+      expect(names.slice(0, 14)).toEqual(HOSTILE_TEXTS.slice(0, 14).map((text) => `'${text}`));
+      expect(names.slice(14)).toEqual(HOSTILE_TEXTS.slice(14));
+    } else if (format === 'jsonl') {
+      const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+      expect(lines.map((line) => JSON.parse(line).financial_agent_name)).toEqual(HOSTILE_TEXTS);
+    } else {
+      const [titles] = readWorkbook(await readFile(file));
+      const column =
+        titles?.rows[0]?.findIndex((cell) => cell?.value === 'financial_agent_name') ?? -1;
+      expect(titles?.rows.slice(1).map((row) => row[column])).toEqual(
+        HOSTILE_TEXTS.map((value) => ({ type: 'text', value, style: 5 })),
+      );
+    }
+  });
+
+  test('is in the audit log with who took what', async () => {
+    await exportTo('jsonl', '--include-withdrawn');
+    expect(await lastAudit()).toEqual({
+      actor: expect.stringMatching(/^command line: ./),
+      action: 'export',
+      details: {
+        from: '2026-03-01',
+        to: '2026-03-31',
+        format: 'jsonl',
+        rows: 6,
+        includeWithdrawn: true,
+      },
+    });
+  });
+
+  test('to standard output has the titles there and the summary beside it', async () => {
+    const run = await world.runExport([...MARCH, '--format', 'jsonl', '--out', '-']);
+    expect(run.status).toBe(0);
+    const lines = run.stdout.toString().trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(['B', 'a', 'a', 'a', 'b']);
+    expect(run.stderr).toContain('5 title(s) accepted from 2026-03-01 to 2026-03-31');
+    expect((await lastAudit()).details).toMatchObject({ format: 'jsonl', rows: 5 });
+  });
+});
+
+describe('the file of an export', () => {
+  test('is never written over unless that is asked for', async () => {
+    await writeFile(file, 'what was there');
+    const args = [...MARCH, '--format', 'csv', '--out', file];
+    const before = await auditCount();
+    const refused = await world.runExport(args);
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('exists already') });
+    expect(await readFile(file, 'utf8')).toBe('what was there');
+    expect(await auditCount()).toBe(before);
+
+    expect((await world.runExport([...args, '--force'])).status).toBe(0);
+    expect(await readCsvFile()).toHaveLength(5);
+  });
+
+  test('replaces no folder, no device and no link', async () => {
+    await symlink('/dev/null', file);
+    for (const path of [file, world.folder, '/dev/null']) {
+      const run = await world.runExport([...MARCH, '--format', 'csv', '--out', path, '--force']);
+      expect(run).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('not a regular file'),
+      });
+    }
+  });
+
+  test('is refused in a folder that does not exist', async () => {
+    const path = join(world.folder, 'nowhere', 'titles.csv');
+    const run = await world.runExport([...MARCH, '--format', 'csv', '--out', path]);
+    expect(run).toMatchObject({ status: 2, stderr: expect.stringContaining('ENOENT') });
+  });
+
+  test('leaves nothing else behind', async () => {
+    expect((await readdir(world.folder)).filter((name) => !/^export-\d+$/.test(name))).toEqual([]);
+  });
+});
+
+describe('wrong usage', () => {
+  const RANGE_REVERSED = ['--from', '2026-03-02', '--to', '2026-03-01'];
+  test.each([
+    ['a range that ends before it begins', [...RANGE_REVERSED, '--format', 'csv'], 'is after --to'],
+    [
+      'a date that does not exist',
+      ['--from', '2026-02-30', '--to', '2026-03-01', '--format', 'csv'],
+      'calendar date',
+    ],
+    ['an unknown format', [...MARCH, '--format', 'ods'], 'Allowed choices'],
+    ['a locale for a workbook', [...MARCH, '--format', 'xlsx', '--locale', 'en'], 'csv alone'],
+    [
+      'a workbook on standard output',
+      [...MARCH, '--format', 'xlsx', '--out', '-'],
+      'goes to a file',
+    ],
+    [
+      'a document among the titles',
+      [...MARCH, '--format', 'csv', '--out', '-', '--json'],
+      'no --json',
+    ],
+  ])('is %s', async (_, args, message) => {
+    const before = await auditCount();
+    const run = await world.runExport(args.includes('--out') ? args : [...args, '--out', file]);
+    expect(run).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+    expect(await auditCount()).toBe(before);
+  });
+});

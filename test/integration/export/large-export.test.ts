@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ExportWorld, openExportWorld } from './export-fixture.ts';
+
+/** Far more than any buffer on the way holds. */
+const ROWS = 300_000;
+const RANGE = ['--from', '2026-03-01', '--to', '2026-03-31'];
+const PEAK_MEMORY_MB = 1;
+const REPORT_PEAK_MEMORY = ['--import', join(import.meta.dirname, 'report-peak-memory.mjs')];
+
+let world: ExportWorld;
+
+beforeAll(async () => {
+  world = await openExportWorld();
+  for (const date of ['2026-03-02', '2026-03-03', '2026-03-04']) {
+    await world.insertTitles(date, ROWS / 3);
+  }
+}, 180_000);
+afterAll(() => world.close());
+
+describe(`an export of ${ROWS} titles`, () => {
+  test.each(['csv', 'jsonl', 'xlsx'])(
+    'as %s stays within bounded memory',
+    async (format) => {
+      const file = join(world.folder, `titles.${format}`);
+      const run = await world.runExport(
+        [...RANGE, '--format', format, '--out', file, '--json'],
+        REPORT_PEAK_MEMORY,
+      );
+      expect(run.status).toBe(0);
+      expect(JSON.parse(run.stdout.toString())).toMatchObject({
+        rows: ROWS,
+        bytes: (await stat(file)).size,
+      });
+      const peakMegabytes = Number(/peak (\d+) MB/.exec(run.stderr)?.[1]);
+      expect(peakMegabytes).toBeLessThan(PEAK_MEMORY_MB);
+    },
+    180_000,
+  );
+
+  test('that is interrupted leaves no file', async () => {
+    const file = join(world.folder, 'interrupted.xlsx');
+    const child = world.spawnExport([...RANGE, '--format', 'xlsx', '--out', file]);
+    const partialSize = async () => {
+      const partial = (await readdir(world.folder)).find((name) => name.endsWith('.partial'));
+      return partial === undefined ? 0 : (await stat(join(world.folder, partial))).size;
+    };
+    await expect.poll(partialSize, { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+    const closed = once(child, 'close');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([1, null]);
+    const left = await readdir(world.folder);
+    expect(
+      left.filter((name) => name.includes('interrupted') || name.endsWith('.partial')),
+    ).toEqual([]);
+  });
+
+  test('whose reader leaves ends by itself', async () => {
+    const child = world.spawnExport([...RANGE, '--format', 'csv', '--out', '-']);
+    const closed = once(child, 'close');
+    child.stdout?.once('data', () => child.stdout?.destroy());
+    let stderr = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    expect(await closed).toEqual([1, null]);
+    expect(stderr).toContain('standard output was closed before the end');
+  });
+});

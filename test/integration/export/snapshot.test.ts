@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { readTitleSnapshot, type TitleSnapshot } from '../../../src/staging/export-titles.ts';
+import { type ExportWorld, openExportWorld } from './export-fixture.ts';
+
+const DAY = toCivilDate('2026-03-02');
+const SELECTION = { from: DAY, to: DAY, includeWithdrawn: false };
+const ROWS = 1800;
+const APPLICATION = 'snapshot test';
+
+let world: ExportWorld;
+let database: Database;
+
+beforeAll(async () => {
+  world = await openExportWorld();
+  await world.insertTitles(DAY, ROWS);
+  database = openDatabase({
+    databaseUrl: world.url,
+    applicationName: APPLICATION,
+    statementTimeoutMs: 400,
+    logger: pino({ level: 'silent' }),
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await world.close();
+});
+
+async function countRows(titles: TitleSnapshot['titles'], afterBatch = async () => {}) {
+  let rows = 0;
+  for await (const batch of titles) {
+    rows += batch.length;
+    await afterBatch();
+  }
+  return rows;
+}
+
+const sessionsInTransaction = async () =>
+  (
+    await world.client.query(
+      'SELECT FROM pg_stat_activity WHERE application_name = $1 AND xact_start IS NOT NULL',
+      [APPLICATION],
+    )
+  ).rows.length;
+
+async function untilNoSessionIsInTransaction() {
+  await expect.poll(sessionsInTransaction, { timeout: 10_000 }).toBe(0);
+}
+
+test('totals and titles are of one instant, whatever is merged meanwhile', async () => {
+  const never = new AbortController().signal;
+  const rows = await readTitleSnapshot(
+    database,
+    SELECTION,
+    never,
+    async ({ overall, days, titles }) => {
+      expect(overall.current).toBe(ROWS);
+      expect(days.map(({ date, current }) => [date, current])).toEqual([[DAY, ROWS]]);
+      await world.client.query('BEGIN');
+      await world.client.query(`UPDATE conciliation.title SET status = 'withdrawn'`);
+      await world.client.query('COMMIT');
+      return countRows(titles);
+    },
+  );
+  expect(rows).toBe(ROWS);
+  await world.client.query(`UPDATE conciliation.title SET status = 'current'`);
+});
+
+test('a slow reader is not cut off by the statement timeout', async () => {
+  const never = new AbortController().signal;
+  const rows = await readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
+    countRows(titles, async () => {
+      await sleep(300);
+    }),
+  );
+  expect(rows).toBe(ROWS);
+});
+
+test('an abort ends the session and the reading', async () => {
+  const abort = new AbortController();
+  const reading = readTitleSnapshot(database, SELECTION, abort.signal, ({ titles }) =>
+    countRows(titles, async () => abort.abort()),
+  );
+  await expect(reading).rejects.toBeInstanceOf(ShutdownError);
+  await untilNoSessionIsInTransaction();
+});
+
+test('an abort beforehand reads nothing', async () => {
+  const reading = readTitleSnapshot(database, SELECTION, AbortSignal.abort(), async () => 'read');
+  await expect(reading).rejects.toBeInstanceOf(ShutdownError);
+});
+
+test('a reader that gives up midway leaves no transaction open', async () => {
+  const never = new AbortController().signal;
+  const reading = readTitleSnapshot(database, SELECTION, never, async ({ titles }) => {
+    for await (const _ of titles) throw new Error('the disk is full');
+  });
+  await expect(reading).rejects.toThrow('the disk is full');
+  await untilNoSessionIsInTransaction();
+});
+
+test('a session that the server ends is told as the database being away', async () => {
+  const never = new AbortController().signal;
+  const reading = readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
+    countRows(titles, async () => {
+      await world.client.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
+        [APPLICATION],
+      );
+    }),
+  );
+  await expect(reading).rejects.toBeInstanceOf(StagingUnavailableError);
+});

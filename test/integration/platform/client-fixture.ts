@@ -1,0 +1,66 @@
+import { onTestFinished } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow, type PullWindow } from '../../../src/domain/pull-plan.ts';
+import type { ConciliationError } from '../../../src/errors.ts';
+import {
+  type ConciliationResponse,
+  createPlatformClient,
+  type PlatformClient,
+  type PlatformClientOptions,
+} from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { RawServer } from './raw-server.ts';
+
+export const TOKEN = 'eyJ.secret-token.sig';
+export const DAY: PullWindow = dayWindow(toCivilDate('2026-01-02'));
+
+/** A server that lives as long as the test. */
+export async function startServer(...args: Parameters<typeof RawServer.start>): Promise<RawServer> {
+  const server = await RawServer.start(...args);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+/** A client that lives as long as the test. */
+export function openClient(
+  baseUrl: string,
+  options: Partial<PlatformClientOptions> = {},
+): PlatformClient {
+  const client = createPlatformClient({
+    baseUrl: new URL(baseUrl),
+    token: fixedToken(TOKEN),
+    concurrency: 4,
+    timeoutMs: 5000,
+    userAgent: 'test/1',
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export function fetchDay(
+  client: PlatformClient,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ConciliationResponse> {
+  return client.fetchTitles(DAY, signal);
+}
+
+export async function readAll(response: ConciliationResponse): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.chunks) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The text of a whole day's answer. */
+export async function fetchText(client: PlatformClient): Promise<string> {
+  return (await readAll(await fetchDay(client))).toString();
+}
+
+/** What `work` was refused with. */
+export async function failureOf(work: Promise<unknown>): Promise<ConciliationError> {
+  const outcome = await work.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  return outcome as ConciliationError;
+}

@@ -1,0 +1,366 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { sweepWindow } from '../../../src/domain/pull-plan.ts';
+import {
+  ConfigError,
+  PlatformAuthError,
+  PlatformContractError,
+  PlatformRateLimitedError,
+  PlatformRequestError,
+  PlatformUnavailableError,
+} from '../../../src/errors.ts';
+import { fileToken, type TokenSource } from '../../../src/platform/token.ts';
+import {
+  DAY,
+  failureOf,
+  fetchDay,
+  fetchText,
+  openClient,
+  startServer,
+  TOKEN,
+} from './client-fixture.ts';
+import { answer, head, JSON_TYPE } from './raw-server.ts';
+
+const SECRET = '52998224725';
+
+describe('the request', () => {
+  test('asks for a day by conciliationDate, below the base address’s path', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', '{}', JSON_TYPE)),
+    );
+    expect(await fetchText(openClient(`${server.url}/x/y/`))).toBe('{}');
+    expect(server.requests[0]?.line).toBe(
+      'GET /x/y/api/anticipations/conciliation?conciliationDate=2026-01-02 HTTP/1.1',
+    );
+    expect(Object.fromEntries(server.requests[0]?.headers ?? [])).toMatchObject({
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      authorization: `Bearer ${TOKEN}`,
+      'user-agent': 'test/1',
+    });
+  });
+
+  test('asks for a sweep by anticipationDate alone', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', '{}', JSON_TYPE)),
+    );
+    const client = openClient(server.url);
+    await client.fetchTitles(sweepWindow(toCivilDate('2026-01-02')), new AbortController().signal);
+    expect(server.requests[0]?.line).toBe(
+      'GET /api/anticipations/conciliation?anticipationDate=2026-01-02 HTTP/1.1',
+    );
+  });
+
+  test('is not sent for a window that the platform does not offer', async () => {
+    const server = await startServer(() => {});
+    const window = { from: DAY.from, to: toCivilDate('2026-01-03') };
+    const work = openClient(server.url).fetchTitles(window, new AbortController().signal);
+    expect(await failureOf(work)).toBeInstanceOf(RangeError);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('is not sent without a usable token', async () => {
+    const server = await startServer(() => {});
+    const client = openClient(server.url, { token: fileToken('/nonexistent/token') });
+    expect(await failureOf(fetchDay(client))).toBeInstanceOf(ConfigError);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('reuses the connection', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', '{}', JSON_TYPE)),
+    );
+    const client = openClient(server.url);
+    for (let turn = 0; turn < 3; turn++) expect(await fetchText(client)).toBe('{}');
+    expect(new Set(server.requests.map(({ socket }) => socket)).size).toBe(1);
+  });
+});
+
+describe('a status other than 200', () => {
+  const LATER = new Date(Date.now() + 600_000).toUTCString();
+
+  test.each([
+    ['201 Created', PlatformContractError],
+    ['204 No Content', PlatformContractError],
+    ['206 Partial Content', PlatformContractError],
+    ['300 Multiple Choices', PlatformContractError],
+    ['304 Not Modified', PlatformContractError],
+    ['400 Bad Request', PlatformRequestError],
+    ['402 Payment Required', PlatformContractError],
+    ['403 Forbidden', PlatformAuthError],
+    ['404 Not Found', PlatformContractError],
+    ['405 Method Not Allowed', PlatformContractError],
+    ['407 Proxy Authentication Required', PlatformContractError],
+    ['408 Request Timeout', PlatformUnavailableError],
+    ['410 Gone', PlatformContractError],
+    ['422 Unprocessable Entity', PlatformContractError],
+    ['500 Internal Server Error', PlatformUnavailableError],
+    ['502 Bad Gateway', PlatformUnavailableError],
+    ['503 Service Unavailable', PlatformUnavailableError],
+    ['504 Gateway Timeout', PlatformUnavailableError],
+    ['599 Whatever', PlatformUnavailableError],
+    ['999 Odd', PlatformUnavailableError],
+  ])('%s: one request and its own error, without the body', async (status, errorClass) => {
+    const body = JSON.stringify({ message: `${SECRET} is not welcome` });
+    const server = await startServer(({ socket }) => socket.write(answer(status, body, JSON_TYPE)));
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(errorClass);
+    expect(failure.context).toEqual({ httpStatus: Number(status.slice(0, 3)) });
+    expect(failure.message).toContain(status.slice(0, 3));
+    expect(inspect(failure, { depth: null })).not.toContain(SECRET);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each(['301 Moved', '302 Found', '303 See Other', '307 Temporary', '308 Permanent'])(
+    '%s is not followed: the token is for this origin alone',
+    async (status) => {
+      const elsewhere = await startServer(() => {});
+      const server = await startServer(({ socket }) =>
+        socket.write(answer(status, '', `location: ${elsewhere.url}/`)),
+      );
+      const failure = await failureOf(fetchDay(openClient(server.url)));
+      expect(failure).toBeInstanceOf(PlatformContractError);
+      expect(failure.message).not.toContain(elsewhere.url);
+      expect(server.requests).toHaveLength(1);
+      expect(elsewhere.requests).toHaveLength(0);
+    },
+  );
+
+  test.each([
+    ['429 Too Many Requests', '17', 17],
+    ['429 Too Many Requests', null, null],
+    ['429 Too Many Requests', 'soon', null],
+    ['503 Service Unavailable', '17', 17],
+  ])('%s with Retry-After %s names the seconds to wait', async (status, retryAfter, seconds) => {
+    const fields = retryAfter === null ? [] : [`retry-after: ${retryAfter}`];
+    const server = await startServer(({ socket }) => socket.write(answer(status, '{}', ...fields)));
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(PlatformRateLimitedError);
+    expect(failure).toMatchObject({
+      retryAfterSeconds: seconds,
+      context: { httpStatus: Number(status.slice(0, 3)), retryAfterSeconds: seconds },
+    });
+  });
+
+  test('a Retry-After that is a date is turned into seconds', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('503 Service Unavailable', '', `retry-after: ${LATER}`)),
+    );
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    const { retryAfterSeconds } = failure as PlatformRateLimitedError;
+    expect(retryAfterSeconds).toBeGreaterThan(500);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(600);
+  });
+
+  test('503 with a Retry-After that says nothing is an unavailable platform', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('503 Service Unavailable', '', 'retry-after: soon')),
+    );
+    expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
+      PlatformUnavailableError,
+    );
+  });
+
+  test('is told at once, however long its body would take, and the connection is dropped', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('500 Internal Server Error', 'content-length: 1000000'));
+    });
+    expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
+      PlatformUnavailableError,
+    );
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('does not keep the next request from working', async () => {
+    const server = await startServer(({ socket }, ordinal) =>
+      socket.write(
+        ordinal === 1 ? answer('500 Oops', 'x'.repeat(100_000)) : answer('200 OK', '{}', JSON_TYPE),
+      ),
+    );
+    const client = openClient(server.url, { concurrency: 1 });
+    await failureOf(fetchDay(client));
+    expect(await fetchText(client)).toBe('{}');
+  });
+});
+
+describe('a refused token', () => {
+  /** Refuses every token but `good`. */
+  const guarded = (good: string, status = '401 Unauthorized') =>
+    startServer(({ socket, headers }) => {
+      const isGood = headers.get('authorization') === `Bearer ${good}`;
+      socket.write(isGood ? answer('200 OK', '{}', JSON_TYPE) : answer(status, 'no', JSON_TYPE));
+    });
+
+  const rotating = (...tokens: string[]) => {
+    let rereads = 0;
+    const token: TokenSource = {
+      current: async () => tokens[0] ?? '',
+      reread: async () => tokens[Math.min(++rereads, tokens.length - 1)] ?? '',
+    };
+    return { token, rereads: () => rereads };
+  };
+
+  test.each(['401 Unauthorized', '403 Forbidden'])(
+    '%s: a rotated token is tried once, and the answer is as if nothing had been',
+    async (status) => {
+      const server = await guarded('new', status);
+      const { token, rereads } = rotating('old', 'new');
+      expect(await fetchText(openClient(server.url, { token, concurrency: 1 }))).toBe('{}');
+      expect(server.requests).toHaveLength(2);
+      expect(rereads()).toBe(1);
+    },
+  );
+
+  test('the same token is not tried twice', async () => {
+    const server = await guarded('good');
+    const { token, rereads } = rotating('old', 'old', 'good');
+    const failure = await failureOf(fetchDay(openClient(server.url, { token })));
+    expect(failure).toBeInstanceOf(PlatformAuthError);
+    expect(failure.context).toEqual({ httpStatus: 401 });
+    expect(server.requests).toHaveLength(1);
+    expect(rereads()).toBe(1);
+  });
+
+  test('a rotated token that is refused too is not followed by a third', async () => {
+    const server = await guarded('good');
+    const { token, rereads } = rotating('old', 'newer', 'good');
+    const failure = await failureOf(fetchDay(openClient(server.url, { token })));
+    expect(failure).toBeInstanceOf(PlatformAuthError);
+    expect(server.requests).toHaveLength(2);
+    expect(rereads()).toBe(1);
+  });
+
+  test('another failure of the second request is that failure', async () => {
+    const server = await startServer(({ socket }, ordinal) =>
+      socket.write(answer(ordinal === 1 ? '401 Unauthorized' : '500 Oops')),
+    );
+    const { token } = rotating('old', 'new');
+    expect(await failureOf(fetchDay(openClient(server.url, { token })))).toBeInstanceOf(
+      PlatformUnavailableError,
+    );
+  });
+
+  test('a file that was rotated meanwhile is read again', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'token-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const path = join(directory, 'token');
+    await writeFile(path, 'old\n');
+    const server = await startServer(async ({ socket, headers }) => {
+      if (headers.get('authorization') === 'Bearer new') {
+        socket.write(answer('200 OK', '{}', JSON_TYPE));
+      } else {
+        await writeFile(path, 'new\n');
+        socket.write(answer('401 Unauthorized'));
+      }
+    });
+    const client = openClient(server.url, { token: fileToken(path) });
+    expect(await fetchText(client)).toBe('{}');
+    expect(await fetchText(client)).toBe('{}');
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('is shown in no error', async () => {
+    const server = await guarded('good');
+    const refused = await failureOf(fetchDay(openClient(server.url)));
+    const unreachable = await failureOf(fetchDay(openClient('http://127.0.0.1:1')));
+    for (const failure of [refused, unreachable]) {
+      expect(inspect(failure, { depth: null, showHidden: true })).not.toContain(TOKEN);
+    }
+  });
+});
+
+describe('an answer with status 200', () => {
+  test('is refused by its media type before its body is read', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('200 OK', 'content-type: text/html; charset=utf-8', 'content-length: 99'));
+    });
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(failure.message).toBe('the platform answered with text/html, expected application/json');
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('is refused without a media type, and in another charset', async () => {
+    for (const fields of [[], ['content-type: application/json; charset=iso-8859-1']]) {
+      const server = await startServer(({ socket }) =>
+        socket.write(answer('200 OK', '{}', ...fields)),
+      );
+      expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
+        PlatformContractError,
+      );
+    }
+  });
+
+  test('counts the bytes as they are handed out', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', '{"titles":[]}', JSON_TYPE)),
+    );
+    const response = await fetchDay(openClient(server.url));
+    expect(response.httpStatus).toBe(200);
+    expect(response.bytesReceived()).toBe(0);
+    for await (const chunk of response.chunks) expect(response.bytesReceived()).toBe(chunk.length);
+    expect(response.bytesReceived()).toBe(13);
+  });
+});
+
+describe('no usable answer', () => {
+  test('a refused connection is an unavailable platform', async () => {
+    const server = await startServer(() => {});
+    const { url } = server;
+    await server.stop();
+    const failure = await failureOf(fetchDay(openClient(url)));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.context).toEqual({ systemCode: 'ECONNREFUSED' });
+  });
+
+  test.each([
+    ['closed', (socket: import('node:net').Socket) => socket.end()],
+    ['reset', (socket: import('node:net').Socket) => socket.resetAndDestroy()],
+    [
+      'closed in the head',
+      (socket: import('node:net').Socket) => socket.end('HTTP/1.1 200 OK\r\ncont'),
+    ],
+    [
+      'switched to another protocol',
+      (socket: import('node:net').Socket) =>
+        socket.write(head('101 Switching Protocols', 'connection: upgrade', 'upgrade: x')),
+    ],
+  ])('a connection that is %s instead is an unavailable platform', async (_, act) => {
+    const server = await startServer(({ socket }) => {
+      act(socket);
+    });
+    expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
+      PlatformUnavailableError,
+    );
+  });
+
+  test.each([
+    ['no HTTP at all', `SSH-2.0-${SECRET}\r\n`],
+    ['a header without a colon', `HTTP/1.1 200 OK\r\n${SECRET}\r\n\r\n`],
+    ['two lengths', `HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n${SECRET}`],
+    [
+      'a length and chunks',
+      `HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n${SECRET}`,
+    ],
+    ['endless headers', `HTTP/1.1 200 OK\r\nx: ${SECRET.repeat(10_000)}\r\n\r\n`],
+  ])('%s breaks the contract, and is not shown', async (_, bytes) => {
+    const server = await startServer(({ socket }) => {
+      socket.write(bytes);
+    });
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(inspect(failure, { depth: null, showHidden: true })).not.toContain(SECRET);
+  });
+
+  test('a hint before the answer is passed over', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('103 Early Hints', 'link: </x>'));
+      socket.write(answer('200 OK', '{}', JSON_TYPE));
+    });
+    expect(await fetchText(openClient(server.url))).toBe('{}');
+  });
+});

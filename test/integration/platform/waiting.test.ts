@@ -1,0 +1,341 @@
+import type { Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { PlatformUnavailableError, ShutdownError, StaleFenceError } from '../../../src/errors.ts';
+import {
+  failureOf,
+  fetchDay,
+  fetchText,
+  openClient,
+  readAll,
+  startServer,
+} from './client-fixture.ts';
+import { answer, head, JSON_TYPE, sleep, until } from './raw-server.ts';
+
+const TIMEOUT_MS = 200;
+const SILENT = 'the platform sent nothing for 0.2 seconds';
+const LENGTH = 'content-length: 1000';
+const MEBIBYTE = Buffer.alloc(1024 * 1024, 0x20);
+/** More than the connection's buffers on both sides hold, so that the server is not done early. */
+const LARGE_MEBIBYTES = 16;
+
+/** Answers the first request with half a body and every later one whole. */
+function startHalfOnce() {
+  return startServer(({ socket }, ordinal) => {
+    if (ordinal === 1) socket.write(`${head('200 OK', JSON_TYPE, LENGTH)}half`);
+    else socket.write(answer('200 OK', '{}', JSON_TYPE));
+  });
+}
+
+/** Sends `block` again and again, as fast as it is taken, until the connection is closed. */
+async function flood(socket: Socket, block: Buffer, times = Number.POSITIVE_INFINITY) {
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  for (let sent = 0; sent < times && !socket.destroyed; sent++) {
+    if (socket.write(block)) continue;
+    await Promise.race([closed, new Promise((resolve) => socket.once('drain', resolve))]);
+  }
+}
+
+describe('silence of the platform ends the attempt', () => {
+  test('while the connection is being secured', async () => {
+    const server = await startServer(() => {});
+    const client = openClient(server.url.replace('http:', 'https:'), { timeoutMs: TIMEOUT_MS });
+    const failure = await failureOf(fetchDay(client));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(SILENT);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test.each([
+    ['before the first byte', ''],
+    ['within the head', 'HTTP/1.1 200 OK\r\ncontent-'],
+  ])('%s', async (_, bytes) => {
+    const server = await startServer(({ socket }) => socket.write(bytes));
+    const failure = await failureOf(fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS })));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(SILENT);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test.each([
+    ['before the body', ''],
+    ['within the body', 'half of it'],
+  ])('%s', async (_, bytes) => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, LENGTH) + bytes);
+    });
+    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
+    const failure = await failureOf(readAll(response));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(SILENT);
+    expect(response.bytesReceived()).toBe(bytes.length);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('within a compressed body', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, LENGTH, 'content-encoding: gzip'));
+      socket.write(gzipSync('{"titles":[]}').subarray(0, 15));
+    });
+    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
+    expect((await failureOf(readAll(response))).message).toBe(SILENT);
+  });
+
+  test('and frees the place for the next request', async () => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS, concurrency: 1 });
+    expect((await failureOf(fetchText(client))).message).toBe(SILENT);
+    expect(await fetchText(client)).toBe('{}');
+  });
+});
+
+describe('what is no silence', () => {
+  test.each([false, true])('a body that keeps dripping, compressed: %s', async (compressed) => {
+    const body = compressed ? gzipSync('{"titles":[]}') : Buffer.from('{"titles":[]}');
+    const encoding = compressed ? ['content-encoding: gzip'] : [];
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, `content-length: ${body.length}`, ...encoding));
+      for (const byte of body) {
+        await sleep(TIMEOUT_MS / 4);
+        socket.write(Buffer.of(byte));
+      }
+    });
+    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS });
+    expect(await fetchText(client)).toBe('{"titles":[]}');
+  });
+
+  test.each([
+    ['of known length', [`content-length: ${LARGE_MEBIBYTES * MEBIBYTE.length}`], false],
+    ['that the end of the connection ends', ['connection: close'], true],
+  ])('a slow consumer of a large body %s', async (_, fields, ends) => {
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, ...fields));
+      await flood(socket, MEBIBYTE, LARGE_MEBIBYTES);
+      if (ends) socket.end();
+    });
+    const response = await fetchDay(openClient(server.url, { timeoutMs: TIMEOUT_MS }));
+    let turns = 0;
+    for await (const _chunk of response.chunks) if (turns++ < 3) await sleep(TIMEOUT_MS * 2);
+    expect(response.bytesReceived()).toBe(LARGE_MEBIBYTES * MEBIBYTE.length);
+  });
+
+  test.each([
+    ['closes', (socket: Socket) => socket.end()],
+    ['stays', () => {}],
+  ])(
+    'a slow consumer of a body that has come whole, whose connection %s meanwhile',
+    async (_, after) => {
+      // Around the sizes of the buffers on the way: a fault may hide where one is just full.
+      for (const size of [1, 65_535, 65_536, 65_537, 131_072, 200_000]) {
+        const server = await startServer(({ socket }) => {
+          const keep = after.length === 0 ? 'keep-alive' : 'close';
+          socket.write(answer('200 OK', 'x'.repeat(size), JSON_TYPE, `connection: ${keep}`), () =>
+            after(socket),
+          );
+        });
+        const response = await fetchDay(openClient(server.url, { timeoutMs: 50 }));
+        for await (const _chunk of response.chunks) await sleep(100);
+        expect(response.bytesReceived()).toBe(size);
+      }
+    },
+  );
+
+  test('a process that stood still while the bytes waited', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(`${head('200 OK', JSON_TYPE, 'content-length: 8')}half`);
+      setTimeout(() => {
+        socket.write('half');
+        const until = Date.now() + TIMEOUT_MS * 2;
+        while (Date.now() < until);
+      }, 50);
+    });
+    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS });
+    expect(await fetchText(client)).toBe('halfhalf');
+  });
+
+  test('waiting for a connection while all are in use', async () => {
+    const server = await startServer(async ({ socket }) => {
+      await sleep(TIMEOUT_MS * 0.75);
+      socket.write(answer('200 OK', '{}', JSON_TYPE));
+    });
+    const client = openClient(server.url, { timeoutMs: TIMEOUT_MS, concurrency: 1 });
+    const texts = await Promise.all([1, 2, 3].map(() => fetchText(client)));
+    expect(texts).toEqual(['{}', '{}', '{}']);
+  });
+});
+
+describe('requests at once', () => {
+  test('are never more than allowed, bodies included', async () => {
+    let running = 0;
+    let most = 0;
+    const server = await startServer(async ({ socket }) => {
+      running += 1;
+      most = Math.max(most, running);
+      socket.write(head('200 OK', JSON_TYPE, 'content-length: 2'));
+      await sleep(20);
+      running -= 1;
+      socket.write('{}');
+    });
+    const client = openClient(server.url, { concurrency: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => fetchText(client)));
+    expect(most).toBe(3);
+    expect(server.requests).toHaveLength(20);
+    expect(server.openSockets).toBe(3);
+  });
+});
+
+describe('a consumer that leaves early', () => {
+  test.each([
+    [
+      'by leaving its loop',
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        for await (const _chunk of chunks) break;
+      },
+    ],
+    [
+      'by an error in its loop',
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        const work = async () => {
+          for await (const _chunk of chunks) throw new Error('of the consumer');
+        };
+        await expect(work()).rejects.toThrow('of the consumer');
+      },
+    ],
+    [
+      'before its first piece',
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        await chunks[Symbol.asyncIterator]().return?.();
+      },
+    ],
+    [
+      'while it waits for a piece',
+      async (chunks: AsyncIterable<Uint8Array>) => {
+        const iterator = chunks[Symbol.asyncIterator]();
+        await iterator.next();
+        const waiting = failureOf(iterator.next());
+        await iterator.return?.();
+        expect(await waiting).toBeInstanceOf(PlatformUnavailableError);
+      },
+    ],
+  ])('%s drops the connection, and the next request works', async (_, leave) => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { concurrency: 1 });
+    await leave((await fetchDay(client)).chunks);
+    await expect.poll(() => server.openSockets).toBe(0);
+    expect(await fetchText(client)).toBe('{}');
+  });
+
+  test('of a large compressed body drops the connection', async () => {
+    const server = await startServer(({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, 'connection: close', 'content-encoding: gzip'));
+      return flood(socket, gzipSync(MEBIBYTE));
+    });
+    for await (const _chunk of (await fetchDay(openClient(server.url))).chunks) break;
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+});
+
+describe('a signal that aborts', () => {
+  const ours = new StaleFenceError('taken over');
+
+  test.each([
+    ['one of our errors is thrown as it is', ours, ours],
+    ['anything else is a shutdown', new Error('other'), expect.any(ShutdownError)],
+    ['no reason is a shutdown', undefined, expect.any(ShutdownError)],
+  ])('%s', async (_, reason, expected) => {
+    const server = await startServer(() => {});
+    const failure = await failureOf(fetchDay(openClient(server.url), AbortSignal.abort(reason)));
+    expect(failure).toEqual(expected);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  test('before the head ends the request', async () => {
+    const server = await startServer(() => {});
+    const stop = new AbortController();
+    const work = failureOf(fetchDay(openClient(server.url), stop.signal));
+    await until(() => server.requests.length === 1);
+    stop.abort(ours);
+    expect(await work).toBe(ours);
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('while waiting for a connection ends the wait at once', async () => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { concurrency: 1 });
+    const first = await fetchDay(client);
+    const stop = new AbortController();
+    const second = failureOf(fetchDay(client, stop.signal));
+    await sleep(20);
+    stop.abort(ours);
+    expect(await second).toBe(ours);
+    expect(server.requests).toHaveLength(1);
+    await first.chunks[Symbol.asyncIterator]().return?.();
+    expect(await fetchText(client)).toBe('{}');
+  });
+
+  test.each(['identity', 'gzip'])(
+    'while a piece of a body in %s is awaited ends the body',
+    async (encoding) => {
+      const server = await startServer(({ socket }) => {
+        socket.write(head('200 OK', JSON_TYPE, LENGTH, `content-encoding: ${encoding}`));
+      });
+      const stop = new AbortController();
+      const response = await fetchDay(openClient(server.url), stop.signal);
+      const work = failureOf(readAll(response));
+      await sleep(20);
+      stop.abort(ours);
+      expect(await work).toBe(ours);
+      await expect.poll(() => server.openSockets).toBe(0);
+    },
+  );
+
+  test('before a body that nobody has begun to read drops the connection', async () => {
+    const server = await startHalfOnce();
+    const stop = new AbortController();
+    const response = await fetchDay(openClient(server.url), stop.signal);
+    stop.abort(ours);
+    await expect.poll(() => server.openSockets).toBe(0);
+    expect(await failureOf(readAll(response))).toBe(ours);
+  });
+
+  test('never lets a body that had come whole pass for complete', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.end(answer('200 OK', '{}', JSON_TYPE, 'connection: close')),
+    );
+    const stop = new AbortController();
+    const response = await fetchDay(openClient(server.url), stop.signal);
+    await expect.poll(() => server.openSockets).toBe(0);
+    stop.abort(ours);
+    expect(await failureOf(readAll(response))).toBe(ours);
+  });
+
+  test('after the end changes nothing', async () => {
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', '{}', JSON_TYPE)),
+    );
+    const client = openClient(server.url);
+    const stop = new AbortController();
+    expect((await readAll(await fetchDay(client, stop.signal))).toString()).toBe('{}');
+    stop.abort(ours);
+    expect(await fetchText(client)).toBe('{}');
+    expect(new Set(server.requests.map(({ socket }) => socket)).size).toBe(1);
+  });
+});
+
+describe('a client that is closed', () => {
+  test('ends every request under way, also the waiting ones, and takes no more', async () => {
+    const server = await startHalfOnce();
+    const client = openClient(server.url, { concurrency: 1 });
+    const reading = fetchDay(client).then(readAll);
+    await until(() => server.requests.length === 1);
+    const waiting = fetchDay(client);
+    const failures = [failureOf(reading), failureOf(waiting)];
+    await sleep(20);
+    await client.close();
+    for (const failure of await Promise.all([...failures, failureOf(fetchDay(client))])) {
+      expect(failure).toBeInstanceOf(ShutdownError);
+    }
+    await expect.poll(() => server.openSockets).toBe(0);
+    expect(server.requests).toHaveLength(1);
+  });
+});

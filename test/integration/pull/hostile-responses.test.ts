@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
+import {
+  BEFORE,
+  type ExpectedTitle,
+  type HostileResponse,
+  type HostileStage,
+  toTexts,
+} from '../../support/hostile-responses.ts';
+import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
+import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let elsewhere: Sandbox;
+let nextDay = daysFrom(-2000, DAY);
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  elsewhere = await startSandbox();
+});
+afterAll(async () => {
+  await elsewhere?.close();
+  await world?.close();
+});
+
+interface Opened {
+  readonly stage: HostileStage;
+  close(): Promise<void>;
+}
+
+function openStage(): Opened {
+  const { sandbox } = world;
+  const tokens = {
+    good: sandbox.issueToken(),
+    expired: sandbox.issueToken({ expiresInSeconds: -60 }),
+  };
+  const cleanUps: (() => unknown)[] = [];
+  const stage: HostileStage = {
+    sandbox,
+    elsewhere,
+    tokens,
+    afterwards: (cleanUp) => cleanUps.push(cleanUp),
+    openClient(options) {
+      const client = createPlatformClient({
+        baseUrl: new URL(sandbox.baseUrl),
+        token: fixedToken(tokens.good),
+        concurrency: 4,
+        timeoutMs: 10_000,
+        userAgent: 'test',
+        ...options,
+      });
+      cleanUps.push(() => client.close());
+      return client;
+    },
+  };
+  return {
+    stage,
+    async close() {
+      for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+    },
+  };
+}
+
+/** Current titles, every column as JSON has it and the discount as it is written. */
+async function readTitles(date: CivilDate): Promise<ExpectedTitle[]> {
+  const rows = await world.database.prisma.$queryRaw<{ title: ExpectedTitle; discount: string }[]>`
+    SELECT to_jsonb(title) AS title, platform_discounted_value::text AS discount
+    FROM conciliation.title title WHERE accepted_date = ${date}::date AND status = 'current'
+    ORDER BY order_uid COLLATE "C"`;
+  return rows.map(({ title, discount }) => ({ ...title, discount }));
+}
+
+async function readDay(date: CivilDate) {
+  const [day] = await world.database.prisma.$queryRaw<object[]>`
+    SELECT state, title_count, rejected_count, content_digest, last_pull_id, verified_at
+    FROM conciliation.day WHERE date = ${date}::date`;
+  return day;
+}
+
+async function readRejects(pullId: bigint) {
+  const rows = await world.database.prisma.$queryRaw<{ reasons: string[] }[]>`
+    SELECT reasons FROM conciliation.rejected_title WHERE last_pull_id = ${pullId} ORDER BY ordinal`;
+  return rows.map(({ reasons }) => reasons.join('\n'));
+}
+
+async function countStaged() {
+  const [row] = await world.database.prisma.$queryRaw<object[]>`
+    SELECT (SELECT count(*) FROM conciliation.staged_title)::int AS titles,
+           (SELECT count(*) FROM conciliation.staged_reject)::int AS rejects,
+           (SELECT count(*) FROM conciliation.staged_change)::int AS changes`;
+  return row;
+}
+
+const NOTHING_STAGED = { titles: 0, rejects: 0, changes: 0 };
+const ANY_LOSS = { withdrawalLimitPercent: 100 };
+
+function requestsFor(sandbox: Sandbox, date: CivilDate): number {
+  return sandbox.requests.filter(({ query }) => query['conciliationDate'] === date).length;
+}
+
+/** A date that holds `BEFORE`, pulled without a fault. */
+async function openDay(): Promise<CivilDate> {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, toTexts(BEFORE, date));
+  await world.pullDay(date);
+  return date;
+}
+
+/** Whatever went wrong, the platform behaves again and the next pull brings the day up to date. */
+async function expectRecovery(date: CivilDate) {
+  world.sandbox.setRawBody(date, null);
+  const titles = [...BEFORE, { order_uid: 'old-4', discount: '4.00' }];
+  world.sandbox.setDayTexts(date, toTexts(titles, date));
+  const report = await world.pull(dayWindow(date), ANY_LOSS);
+  expect(report.dates).toMatchObject([{ date, titles: 4, rejected: 0 }]);
+  expect(await readTitles(date)).toMatchObject(titles);
+  expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
+}
+
+const HOSTILE_RESPONSES: readonly HostileResponse[] = [
+  ...HOSTILE_DOCUMENTS,
+  ...HOSTILE_TITLES,
+  ...HOSTILE_TRANSFERS,
+];
+
+test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
+  const date = await openDay();
+  const dayBefore = await readDay(date);
+  const requestsBefore = requestsFor(world.sandbox, date);
+  const { stage, close } = openStage();
+  try {
+    const overrides = await serve(stage, date);
+    const outcome = await world.attempt(dayWindow(date), { ...ANY_LOSS, ...overrides });
+    const pull = await world.database.prisma.pull.findUniqueOrThrow({
+      where: { id: outcome.pullId },
+    });
+
+    if (expected.kind === 'merged') {
+      expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+      const titles = await readTitles(date);
+      expect(titles).toHaveLength(expected.titles.length);
+      expect(titles).toMatchObject(expected.titles);
+      const rejects = await readRejects(outcome.pullId);
+      expect(rejects).toHaveLength(expected.rejects.length);
+      expected.rejects.forEach((reason, index) => {
+        expect(rejects[index]).toMatch(reason);
+      });
+      expect(await readDay(date)).toMatchObject({
+        state: rejects.length > 0 ? 'attention' : 'reconciled',
+        title_count: titles.length,
+        rejected_count: rejects.length,
+        last_pull_id: outcome.pullId,
+      });
+      const drift = (await world.database.prisma.drift.findMany()).map(
+        ({ path, kind, value }) => `${path} ${kind} ${value}`,
+      );
+      for (const item of expected.drift) {
+        expect(drift.filter((seen) => seen === item)).toEqual([item]);
+      }
+    } else {
+      expect(outcome).toMatchObject({
+        kind: expected.kind,
+        error: { code: expected.code, message: expect.stringMatching(expected.message) },
+        ...(expected.delayMs === undefined ? {} : { delayMs: expected.delayMs }),
+      });
+      expect(pull).toMatchObject({
+        state: expected.kind === 'failed' ? 'failed' : 'queued',
+        attempts: expected.kind === 'unauthorized' ? 0 : 1,
+        error_code: expected.code,
+        error_message: expect.stringMatching(expected.message),
+      });
+      expect(await readTitles(date)).toMatchObject(BEFORE);
+      expect(await readDay(date)).toEqual(dayBefore);
+    }
+    expect(await countStaged()).toEqual(NOTHING_STAGED);
+    expect(requestsFor(world.sandbox, date) - requestsBefore).toBe(requests ?? 1);
+    expect(elsewhere.requests).toEqual([]);
+    expect(world.sandbox.faults.pending).toEqual([]);
+  } finally {
+    world.sandbox.faults.clear();
+    await close();
+  }
+  await expectRecovery(date);
+});
+
+describe('a document that is cut', () => {
+  /** Short, and with every kind of token: what matters is where it ends. */
+  const documentOn = (date: CivilDate) =>
+    ` {"page":{"n":-1.5e2,"of":[true,null]},"titles":[{"order":{"uid":"a\\n\\u00e9é"},"acceptedDate":"${date}","originalValue":10.50},` +
+    `{"order":{"uid":"b"},"acceptedDate":"${date}","originalValue":1,"extra":[]}]}`;
+
+  /** Before and after each structural byte, and inside every number, word, escape and character. */
+  function cutPoints(document: Buffer): number[] {
+    const points = new Set<number>();
+    document.forEach((byte, index) => {
+      if ('{}[]:,"\\.-etfn'.includes(String.fromCharCode(byte)) || byte > 0x7f) {
+        points.add(index).add(index + 1);
+      }
+    });
+    return [...points].filter((point) => point > 0 && point < document.length);
+  }
+
+  const cut = (how: 'end' | 'reset', framing: 'chunked' | 'length') => (afterBytes: number) =>
+    ({ kind: 'cut', afterBytes, how, framing }) as const;
+  test.each<[string, (afterBytes: number) => Fault]>([
+    ['in chunks, by a close', cut('end', 'chunked')],
+    ['in chunks, by a reset', cut('reset', 'chunked')],
+    ['short of its length, by a close', cut('end', 'length')],
+    ['short of its length, by a reset', cut('reset', 'length')],
+    [
+      'where nothing but the document tells',
+      (cutAfterBytes) => ({ kind: 'close-delimited', cutAfterBytes }),
+    ],
+  ])('at any structural point, %s, changes nothing', async (_, faultAt) => {
+    const date = await openDay();
+    const dayBefore = await readDay(date);
+    const document = Buffer.from(documentOn(date));
+    world.sandbox.setRawBody(date, { body: document });
+    const points = cutPoints(document);
+    expect(points.length).toBeGreaterThan(100);
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 4 }, async (_, lane) => {
+        const seen: string[] = [];
+        for (const point of points.filter((_, index) => index % 4 === lane)) {
+          // Faults are taken in order, so which of the lanes meets which does not matter.
+          world.sandbox.faults.add({ ...faultAt(point), date });
+          const outcome = await world.attempt(dayWindow(date));
+          seen.push(outcome.kind === 'retry' ? outcome.error.code : `${outcome.kind} at ${point}`);
+        }
+        return seen;
+      }),
+    );
+
+    expect(new Set(outcomes.flat())).toEqual(new Set(['PLATFORM_UNAVAILABLE']));
+    expect(world.sandbox.faults.pending).toEqual([]);
+    expect(await readTitles(date)).toMatchObject(BEFORE);
+    expect(await readDay(date)).toEqual(dayBefore);
+    expect(await countStaged()).toEqual(NOTHING_STAGED);
+    await expectRecovery(date);
+  });
+});
+
+describe('a platform that does not mend', () => {
+  test.each([
+    ['is asked as often as the configuration says', { kind: 'status', status: 500 }, 5],
+    ['is asked three times for what is not the documented answer', { kind: 'body', body: '{}' }, 3],
+  ] as const)('%s', async (_, fault, requests) => {
+    const date = await openDay();
+    const dayBefore = await readDay(date);
+    const requestsBefore = requestsFor(world.sandbox, date);
+    world.sandbox.faults.add({ ...fault, date, times: 'forever' });
+    const pullId = await createPull(world.database, {
+      origin: 'manual',
+      window: dayWindow(date),
+      requestedBy: 'test',
+    });
+    const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };
+    const outcome = await pullToEnd(parts, pullId, new AbortController().signal, () => {});
+    expect(outcome.kind).toBe('failed');
+    expect(requestsFor(world.sandbox, date) - requestsBefore).toBe(requests);
+    expect(
+      await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } }),
+    ).toMatchObject({ state: 'failed', attempts: requests, next_attempt_at: null });
+    expect(await readDay(date)).toEqual(dayBefore);
+    world.sandbox.faults.clear();
+    await expectRecovery(date);
+  });
+});

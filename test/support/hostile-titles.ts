@@ -1,0 +1,382 @@
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import {
+  breaksContract,
+  documentWith,
+  type Expected,
+  type ExpectedTitle,
+  type HostileResponse,
+  merged,
+  sends,
+} from './hostile-responses.ts';
+import { titleText } from './titles.ts';
+
+type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'date';
+
+/** Every documented field of a title: its path, its type, its column where it has one of its own. */
+const FIELDS: readonly (readonly [path: string, type: FieldType, column?: string])[] = [
+  ['order', 'object'],
+  ['order.uid', 'string', 'order_uid'],
+  ['financialAgent', 'object'],
+  ['financialAgent.type', 'string', 'financial_agent_type'],
+  ['financialAgent.identificationNumber', 'string', 'financial_agent_identification'],
+  ['financialAgent.name', 'string', 'financial_agent_name'],
+  ['financialAgent.buyerIsFinancial', 'boolean'],
+  ['financialAgent.payment', 'object'],
+  ['financialAgent.payment.type', 'string', 'payment_type'],
+  ['financialAgent.payment.bank', 'string', 'payment_bank'],
+  ['financialAgent.payment.agency', 'string', 'payment_agency'],
+  ['financialAgent.payment.agencyDigit', 'string', 'payment_agency_digit'],
+  ['financialAgent.payment.account', 'string', 'payment_account'],
+  ['financialAgent.payment.accountDigit', 'string', 'payment_account_digit'],
+  ['buyerIdentification', 'string', 'buyer_identification'],
+  ['providerExternalId', 'string', 'provider_external_id'],
+  ['platformDiscountedValue', 'number'],
+  ['financialDiscountedValue', 'number'],
+  ['buyerDiscountedValue', 'number'],
+  ['billingFee', 'number'],
+  ['moneyTransferFee', 'number'],
+  ['originalValue', 'number'],
+  ['anticipatedDueDate', 'date'],
+  ['acceptedDate', 'date'],
+  ['platformCommission', 'string', 'platform_commission'],
+  ['provider', 'object'],
+  ['provider.identification', 'string', 'provider_identification'],
+  ['provider.externalId', 'string'],
+  ['provider.bankAccount', 'object'],
+  ['provider.bankAccount.bank', 'string', 'provider_bank'],
+  ['provider.bankAccount.agency', 'string', 'provider_agency'],
+  ['provider.bankAccount.agencyDigit', 'string', 'provider_agency_digit'],
+  ['provider.bankAccount.account', 'string', 'provider_account'],
+  ['provider.bankAccount.accountDigit', 'string', 'provider_account_digit'],
+];
+const REQUIRED = ['order', 'order.uid', 'acceptedDate', 'originalValue'];
+
+/** JSON of every type but the field's own. */
+const WRONG_VALUES: Readonly<Record<FieldType, readonly string[]>> = {
+  string: ['1', 'true', '[]', '{}', '["a"]'],
+  number: ['"1.50"', 'true', '[]', '{}', '""'],
+  boolean: ['"true"', '1', '[]', '{}'],
+  object: ['"text"', '1', 'true', '[]'],
+  date: [
+    '1',
+    'true',
+    '[]',
+    '{}',
+    '""',
+    '"2026-02-30"',
+    '"0000-00-00"',
+    '"2026-3-2"',
+    '"2026-03-02T00:00:00Z"',
+  ],
+};
+
+type Json = { [field: string]: Json | string };
+
+/** A good title whose field at each path is other JSON text; null: is absent. */
+function titleWith(
+  date: CivilDate,
+  uid: string,
+  values: Readonly<Record<string, string | null>>,
+): string {
+  const title = JSON.parse(titleText({ date, uid, discount: '1.25' })) as Json;
+  const marks: string[] = [];
+  for (const [path, json] of Object.entries(values)) {
+    const names = path.split('.');
+    const last = names.pop() ?? '';
+    const parent = names.reduce((object, name) => object[name] as Json, title);
+    if (json === null) delete parent[last];
+    // Marked first and put in afterwards, because no JavaScript value is written as `1e400`.
+    else parent[last] = `@${marks.push(json) - 1}@`;
+  }
+  return JSON.stringify(title).replace(/"@(\d+)@"/g, (_, index) => marks[Number(index)] ?? '');
+}
+
+/** The good titles with one hostile title among them. */
+function hostileTitle(
+  name: string,
+  title: (date: CivilDate) => string | Buffer,
+  expected: Expected,
+): HostileResponse {
+  return sends(
+    name,
+    (date) => {
+      const [before = '', after = ''] = documentWith(date, ['@']).split('@');
+      return Buffer.concat([Buffer.from(before), Buffer.from(title(date)), Buffer.from(after)]);
+    },
+    expected,
+  );
+}
+
+const rejected = (...reasons: RegExp[]) => merged({ rejects: reasons });
+const accepted = (row: Partial<ExpectedTitle> = {}, drift: readonly string[] = []) =>
+  merged({ also: [{ order_uid: 'hostile', discount: '1.25', ...row }], drift });
+const withField = (path: string, json: string) => (date: CivilDate) =>
+  titleWith(date, 'hostile', { [path]: json });
+const withMore = (more: string) => (date: CivilDate) =>
+  titleText({ date, uid: 'hostile', discount: '1.25', more });
+const escaped = (path: string) => path.replaceAll('.', '\\.');
+
+function wrongTypes(path: string, type: FieldType): HostileResponse {
+  const isRequired = REQUIRED.includes(path);
+  const values: (string | null)[] = [...WRONG_VALUES[type], ...(isRequired ? ['null', null] : [])];
+  const reason = new RegExp(`(^|\\n)${escaped(path)}(\\.uid)?: (expected|missing)`);
+  return sends(
+    `${path} of every wrong type${isRequired ? ', null or absent' : ''}`,
+    (date) =>
+      documentWith(
+        date,
+        values.map((json, index) => titleWith(date, `bad-${index}`, { [path]: json })),
+      ),
+    merged({ rejects: values.map(() => reason) }),
+  );
+}
+
+/** Everything that CSV, COPY, SQL, JSON or a terminal could take for something else. */
+const AWKWARD_TEXTS: readonly (readonly [name: string, text: string])[] = [
+  ['the end-of-data mark of COPY', '\\.'],
+  ['the end-of-data mark of COPY on a line of its own', 'a\n\\.\nb'],
+  ['quotes, commas, backslashes, line ends and tabs', ' "a",\'b\';\\n\\\\,\r\n\t"" $1 %s {x} \\'],
+  ['emoji, combining marks and other scripts', '👩‍👩‍👧 e\u0301 ﷽ 漢字 \u{10ffff} \u2028\u200b'],
+  [
+    'every control character but NUL',
+    String.fromCharCode(...Array.from({ length: 31 }, (_, i) => i + 1), 127),
+  ],
+  ['the word NULL', 'NULL'],
+  ['the escaped null of COPY', '\\N'],
+];
+
+function exactText([name, text]: readonly [string, string]): HostileResponse {
+  const uid = `~${text}`;
+  const texts = FIELDS.filter(([, type]) => type === 'string');
+  const values = Object.fromEntries(texts.map(([path]) => [path, JSON.stringify(text)]));
+  const row = Object.fromEntries(
+    texts.flatMap(([, , column]) => (column === undefined ? [] : [[column, text]])),
+  );
+  return sends(
+    `${name} in every text field`,
+    (date) =>
+      documentWith(date, [titleWith(date, '', { ...values, 'order.uid': JSON.stringify(uid) })]),
+    merged({ also: [{ ...row, order_uid: uid, discount: '1.25' }] }),
+  );
+}
+
+const emptyTexts = Object.fromEntries(
+  FIELDS.filter(([path, type]) => type === 'string' && path !== 'order.uid').map(([path]) => [
+    path,
+    '""',
+  ]),
+);
+const nulls = Object.fromEntries(
+  FIELDS.filter(([path]) => !REQUIRED.includes(path) && !path.includes('.')).map(([path]) => [
+    path,
+    'null',
+  ]),
+);
+const manyFields = Array.from({ length: 1000 }, (_, index) => `,"field_${index}":${index}`).join(
+  '',
+);
+const deep = (depth: number) => `,"deep":${'['.repeat(depth)}${']'.repeat(depth)}`;
+const agentDrift = 'titles[].financialAgent.type unknown_value COMPANY';
+
+/** Answers whose frame is good and of whose titles one or more are not. */
+export const HOSTILE_TITLES: readonly HostileResponse[] = [
+  ...FIELDS.map(([path, type]) => wrongTypes(path, type)),
+  ...AWKWARD_TEXTS.map(exactText),
+  hostileTitle('a null title', () => 'null', rejected(/expected an object, got null/)),
+  hostileTitle('a title that is a number', () => '7', rejected(/expected an object, got a number/)),
+  hostileTitle(
+    'a title that is a string',
+    () => '"title"',
+    rejected(/expected an object, got a string/),
+  ),
+  hostileTitle(
+    'a title that is an array',
+    (date) => `[${titleText({ date })}]`,
+    rejected(/expected an object, got an array/),
+  ),
+  hostileTitle('a title without fields', () => '{}', rejected(/order: missing/)),
+  hostileTitle(
+    'an order uid that is empty',
+    withField('order.uid', '""'),
+    rejected(/order\.uid: expected text that is not empty/),
+  ),
+  hostileTitle(
+    'an order uid that is too long for an index',
+    withField('order.uid', `"${'u'.repeat(256)}"`),
+    rejected(/order\.uid: expected at most 255/),
+  ),
+  hostileTitle(
+    'a name of 10,000 characters',
+    withField('financialAgent.name', `"${'n'.repeat(10_000)}"`),
+    rejected(/financialAgent\.name: expected at most 1000/),
+  ),
+  hostileTitle(
+    'every text empty',
+    (date) => titleWith(date, 'hostile', emptyTexts),
+    accepted({ payment_bank: '', provider_external_id: '' }),
+  ),
+  hostileTitle(
+    'every optional field null',
+    (date) => titleWith(date, 'hostile', { ...nulls, platformDiscountedValue: '1.25' }),
+    accepted({ provider_bank: null, billing_fee: null, anticipated_due_date: null }),
+  ),
+  hostileTitle(
+    'an accepted date outside the window',
+    withField('acceptedDate', '"2019-12-31"'),
+    rejected(/acceptedDate: 2019-12-31 is outside the requested window/),
+  ),
+  hostileTitle(
+    '1e400 for an amount',
+    withField('billingFee', '1e400'),
+    rejected(/billingFee: expected a number of at most 100 digits/),
+  ),
+  hostileTitle(
+    '1e99999999 for an amount',
+    withField('originalValue', '1e99999999'),
+    rejected(/originalValue: expected a number of at most 100 digits/),
+  ),
+  hostileTitle(
+    'an amount of 100,000 digits',
+    withField('originalValue', '1'.repeat(100_000)),
+    rejected(/originalValue: expected a number of at most 100 digits/),
+  ),
+  hostileTitle(
+    '1e-99999999 in a field nobody knows',
+    withMore(',"x":[1e-99999999]'),
+    rejected(/x\[0\]: expected a number of at most 100 digits/),
+  ),
+  hostileTitle('NaN for an amount', withField('billingFee', 'NaN'), breaksContract(/no value/)),
+  hostileTitle(
+    'an amount with a plus sign',
+    withField('billingFee', '+1'),
+    breaksContract(/no value/),
+  ),
+  hostileTitle(
+    'an amount without digits after the point',
+    withField('billingFee', '1.'),
+    breaksContract(/no digit after '\.'/),
+  ),
+  hostileTitle(
+    'an escaped NUL in a string',
+    withField('financialAgent.name', '"a\\u0000b"'),
+    rejected(/financialAgent\.name: expected a string without U\+0000/),
+  ),
+  hostileTitle(
+    'a lone surrogate',
+    withField('financialAgent.name', '"a\\ud800b"'),
+    rejected(/financialAgent\.name: expected a string without lone surrogates/),
+  ),
+  hostileTitle(
+    'a lone surrogate in a field name',
+    withMore(',"\\udfff":1'),
+    rejected(/expected a field name without lone surrogates/),
+  ),
+  hostileTitle(
+    'a surrogate pair, escaped',
+    withField('financialAgent.name', '"\\ud83d\\ude00"'),
+    accepted({ financial_agent_name: '😀' }),
+  ),
+  hostileTitle(
+    'a raw control character in a string',
+    withField('financialAgent.name', '"a\u0001b"'),
+    breaksContract(/control character/),
+  ),
+  hostileTitle(
+    'an unknown escape',
+    withField('financialAgent.name', '"\\x41"'),
+    breaksContract(/unknown escape/),
+  ),
+  hostileTitle(
+    'invalid UTF-8 inside a title',
+    (date) => Buffer.from(titleText({ date, uid: 'hostile', name: 'J\xf3se' }), 'latin1'),
+    rejected(/financialAgent\.name: expected a string in valid UTF-8/),
+  ),
+  hostileTitle(
+    'overlong UTF-8 inside a title',
+    (date) => Buffer.from(titleText({ date, uid: 'hostile', name: 'a\xc0\xafb' }), 'latin1'),
+    rejected(/in valid UTF-8/),
+  ),
+  hostileTitle(
+    'depth 10,000 inside a title',
+    withMore(deep(10_000)),
+    rejected(/deep.*: expected at most 32 levels/),
+  ),
+  hostileTitle(
+    'a title of 5 MB',
+    withField('platformCommission', `"${'c'.repeat(5 * 1024 * 1024)}"`),
+    rejected(/the title is 524\d{4} bytes long, expected at most 1048576/),
+  ),
+  hostileTitle(
+    'a field twice inside a title',
+    withMore(',"originalValue":1'),
+    rejected(/originalValue: expected one value, not the field twice/),
+  ),
+  hostileTitle(
+    'a field twice, once escaped',
+    withMore(',"\\u006friginalValue":1'),
+    rejected(/originalValue: expected one value, not the field twice/),
+  ),
+  hostileTitle(
+    '__proto__ fields',
+    withMore(',"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}'),
+    accepted(
+      {
+        extra: {
+          ['__proto__']: { polluted: true },
+          constructor: { prototype: { polluted: true } },
+        },
+      },
+      ['titles[].__proto__ unknown_field object'],
+    ),
+  ),
+  hostileTitle(
+    '__proto__ as the whole order',
+    (date) => titleText({ date, uid: 'hostile' }).replace('"order"', '"__proto__"'),
+    rejected(/order: missing/),
+  ),
+  hostileTitle(
+    '1,000 unknown fields',
+    withMore(manyFields),
+    accepted({ extra: JSON.parse(`{${manyFields.slice(1)}}`) }, [
+      'titles[].field_999 unknown_field number',
+    ]),
+  ),
+  hostileTitle(
+    'unknown fields inside known objects',
+    (date) =>
+      titleText({ date, uid: 'hostile', discount: '1.25' }).replace(
+        '"bank":"341"',
+        '"bank":"341","pix":{"key":[1.10,null]}',
+      ),
+    accepted({ extra: { financialAgent: { payment: { pix: { key: [1.1, null] } } } } }, [
+      'titles[].financialAgent.payment.pix unknown_field object',
+    ]),
+  ),
+  sends(
+    'an unknown value of an enumeration, three times',
+    (date) =>
+      documentWith(
+        date,
+        ['a', 'b', 'c'].map((uid) => titleWith(date, uid, { 'financialAgent.type': '"COMPANY"' })),
+      ),
+    merged({
+      also: ['a', 'b', 'c'].map((order_uid) => ({
+        order_uid,
+        discount: '1.25',
+        financial_agent_type: 'COMPANY',
+      })),
+      drift: [agentDrift],
+    }),
+  ),
+  sends(
+    'one good title among 2,000 bad ones',
+    (date) =>
+      documentWith(
+        date,
+        Array.from({ length: 2000 }, () => '{"order":{"uid":1}}'),
+      ),
+    merged({
+      rejects: Array.from({ length: 2000 }, () => /order\.uid: expected a string, got a number/),
+    }),
+  ),
+];

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { type Environment, readConfig } from '../../src/config.ts';
+import { ConfigError } from '../../src/errors.ts';
+
+const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment, { platform: true });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('every default of the contract holds, and the result cannot be changed', () => {
+  const config = readConfig(GOOD, { platform: true });
+  expect(config).toMatchObject({
+    databaseUrl: null,
+    dataDir: '.data',
+    timeZone: 'America/Sao_Paulo',
+    startDate: null,
+    pullAttempts: 8,
+    pullBackoffSeconds: 30,
+    withdrawalLimitPercent: 20,
+    logLevel: 'info',
+    platform: { concurrency: 4, timeoutSeconds: 60, tokenFile: null },
+  });
+  expect(config.platform?.baseUrl.pathname).toBe('/v1');
+  expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
+});
+
+test('all faults are told at once, each with its variable', () => {
+  const problems = problemsOf({
+    PLATFORM_TOKEN: 'a',
+    PLATFORM_TOKEN_FILE: 'b',
+    PULL_ATTEMPTS: '0',
+    TIMEZONE: 'Mars/Olympus',
+    START_DATE: '2026-02-30',
+    WITHDRAWAL_LIMIT_PERCENT: '101',
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://user:secret@host/db',
+  });
+  expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+    'PLATFORM_BASE_URL',
+    'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN',
+    'DATABASE_URL',
+    'TIMEZONE',
+    'START_DATE',
+    'PULL_ATTEMPTS',
+    'WITHDRAWAL_LIMIT_PERCENT',
+    'LOG_LEVEL',
+  ]);
+  expect(problems.join()).not.toContain('secret');
+});
+
+describe('PLATFORM_BASE_URL', () => {
+  test.each([
+    'http://localhost:8081',
+    'http://127.0.0.1:1/x',
+    'http://[::1]:80',
+    'https://h.example',
+  ])('takes %s', (url) => {
+    expect(problemsOf({ ...GOOD, PLATFORM_BASE_URL: url })).toEqual([]);
+  });
+  test.each([
+    'http://platform.example',
+    'http://localhost.evil.example',
+    'ftp://h',
+    'not an address',
+    'https://user@h.example',
+    'https://u:secret@h.example',
+    'https://h.example/?q=1',
+    'https://h.example/#f',
+  ])('refuses %s', (url) => {
+    const problems = problemsOf({ ...GOOD, PLATFORM_BASE_URL: url });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^PLATFORM_BASE_URL: expected/);
+    expect(problems[0]).not.toContain('secret');
+  });
+});
+
+test('an empty variable is an unset one', () => {
+  expect(problemsOf({ ...GOOD, PLATFORM_TOKEN_FILE: '', PULL_ATTEMPTS: ' ' })).toEqual([]);
+});
+
+test('a command that needs no platform does not ask for one', () => {
+  expect(readConfig({}, { platform: false }).platform).toBeNull();
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { decideHold, stateAfterMerge } from '../../../src/domain/day-state.ts';
+
+describe('the state after a merge', () => {
+  test.each([
+    [{ isClosed: true, openRejects: 0 }, 'reconciled'],
+    [{ isClosed: false, openRejects: 0 }, 'pending'],
+    [{ isClosed: true, openRejects: 1 }, 'attention'],
+    [{ isClosed: false, openRejects: 2 }, 'attention'],
+  ] as const)('%o is %s', (day, state) => {
+    expect(stateAfterMerge(day)).toBe(state);
+  });
+});
+
+describe('a hold', () => {
+  const day = {
+    currentTitles: 10,
+    responseTitles: 8,
+    withdrawals: 2,
+    undatedRejects: 0,
+    withdrawalLimitPercent: 20,
+  };
+  test.each([
+    ['at the limit nothing waits', {}, null],
+    ['one beyond it waits', { withdrawals: 3, responseTitles: 7 }, 'withdrawal_limit'],
+    [
+      'a limit of 0 lets nothing go',
+      { withdrawals: 1, withdrawalLimitPercent: 0 },
+      'withdrawal_limit',
+    ],
+    ['a limit of 100 never holds', { withdrawals: 9, withdrawalLimitPercent: 100 }, null],
+    [
+      'an emptied day waits even then',
+      { withdrawals: 10, responseTitles: 0, withdrawalLimitPercent: 100 },
+      'emptied',
+    ],
+    [
+      'a day that was empty stays so',
+      { currentTitles: 0, withdrawals: 0, responseTitles: 0 },
+      null,
+    ],
+    ['unplaceable titles stop withdrawals', { undatedRejects: 1 }, 'undated_rejects'],
+    ['but nothing else', { undatedRejects: 1, withdrawals: 0 }, null],
+  ] as const)('%s', (_name, changes, reason) => {
+    expect(decideHold({ ...day, ...changes })).toBe(reason);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type CsvLocale, writeCsv } from '../../../src/export/csv.ts';
+import type { ExportRow } from '../../../src/staging/export-columns.ts';
+import { readCsv } from './csv-reader.ts';
+import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
+
+async function write(rows: ExportRow[], locale: CsvLocale = 'pt-BR'): Promise<string> {
+  const bytes = await collect(writeCsv(COLUMNS, batchesOf(rows), locale));
+  return bytes.toString('utf8');
+}
+
+/** Text cells as a reader gets them. */
+async function writeTexts(texts: readonly string[]): Promise<string[]> {
+  const text = await write(texts.map((order_uid) => row({ order_uid })));
+  return readCsv(text.slice(1), ';')
+    .slice(1)
+    .map((cells) => cells[1] ?? '');
+}
+
+describe('a csv file', () => {
+  test('is for Excel in Brazil: byte order mark, semicolons, decimal commas, CRLF', async () => {
+    const cells = {
+      id: '7',
+      order_uid: 'A-1',
+      accepted_date: '2026-03-02',
+      original_value: '1234.50',
+      buyer_is_financial: 'true',
+      extra: '{"a": 1.50}',
+    };
+    expect(await write([row(cells)])).toBe(
+      '\uFEFFid;order_uid;accepted_date;original_value;buyer_is_financial;extra\r\n' +
+        '7;A-1;2026-03-02;1234,50;true;"{""a"": 1.50}"\r\n',
+    );
+  });
+
+  test('has commas and decimal points in en', async () => {
+    const text = await write([row({ id: '7', original_value: '-0.10' })], 'en');
+    expect(text).toBe(
+      '\uFEFFid,order_uid,accepted_date,original_value,buyer_is_financial,extra\r\n7,,,-0.10,,\r\n',
+    );
+  });
+
+  test('has the header alone where there are no rows', async () => {
+    expect(readCsv((await write([])).slice(1), ';')).toEqual([COLUMNS.map(({ name }) => name)]);
+  });
+
+  test('tells empty text from null', async () => {
+    const text = await write([row({ order_uid: '' }), row({})]);
+    expect(text.split('\r\n').slice(1, 3)).toEqual([';"";;;;', ';;;;;']);
+  });
+
+  test.each(['12345678901234567.89', '0.1', '-5.000', `0.${'0'.repeat(40)}1`, '9'.repeat(60)])(
+    'keeps every digit of %s and takes no amount for a formula',
+    async (amount) => {
+      const [, cells] = readCsv((await write([row({ original_value: amount })])).slice(1), ';');
+      expect(cells?.[3]).toBe(amount.replace('.', ','));
+    },
+  );
+});
+
+describe('text in a csv file', () => {
+  test.each([
+    '=1+1',
+    '+cmd',
+    '-2+3',
+    '@SUM(A1)',
+    ' =1+1',
+    '\t=1+1',
+    '\rx',
+    '\nx',
+    '"=1+1',
+    "'=1+1",
+    '\u00A0=1',
+    '\u0001=1',
+    '\uFF1D1+1',
+  ])('is no formula: %j', async (text) => {
+    expect(await writeTexts([text])).toEqual([`'${text}`]);
+  });
+
+  test.each(['a=b', '1-2', 'user@example.com', "O'Brien", "'quoted'", '"x"', ''])(
+    'is left alone where a spreadsheet leaves it: %j',
+    async (text) => {
+      expect(await writeTexts([text])).toEqual([text]);
+    },
+  );
+
+  test('comes back as it was, whatever it is', async () => {
+    const undo = (cell: string) =>
+      /^'(?:[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u.test(cell)
+        ? cell.slice(1)
+        : cell;
+    const texts = fc.array(
+      fc.oneof(
+        fc.string({ unit: 'grapheme' }),
+        fc.constantFrom(...HOSTILE_TEXTS),
+        fc.string({ unit: fc.constantFrom(...'=+-@;,"\'\t\r\n a') }),
+      ),
+      { minLength: 1 },
+    );
+    await fc.assert(
+      fc.asyncProperty(texts, async (given) => {
+        expect((await writeTexts(given)).map(undo)).toEqual(given);
+      }),
+    );
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest';
+import { writeXlsx } from '../../../src/export/xlsx.ts';
+import type { ExportRow, RowBatches } from '../../../src/staging/export-columns.ts';
+import { batchesOf, COLUMNS, collect, HOSTILE_TEXTS, row } from './rows.ts';
+import { readWorkbook, unzip } from './workbook-reader.ts';
+
+const NO_TOTALS = { columns: [{ name: 'date', kind: 'date' }] as const, rows: [] };
+
+async function write(rows: ExportRow[], options: { maxRowsPerSheet?: number } = {}) {
+  const workbook = writeXlsx({
+    columns: COLUMNS,
+    batches: batchesOf(rows.slice(0, 3), rows.slice(3)),
+    rowCount: rows.length,
+    totals: NO_TOTALS,
+    ...options,
+  });
+  const archive = await collect(workbook.bytes);
+  return { archive, sheets: readWorkbook(archive), limits: workbook.limits };
+}
+
+async function writeCell(column: string, text: string) {
+  const { sheets, limits } = await write([row({ [column]: text })]);
+  const index = COLUMNS.findIndex(({ name }) => name === column);
+  return { cell: sheets[0]?.rows[1]?.[index], limits };
+}
+
+describe('a workbook', () => {
+  test('has typed cells under a frozen header with a filter, and leaves nulls empty', async () => {
+    const cells = {
+      id: '7',
+      order_uid: '000123',
+      accepted_date: '2026-03-02',
+      original_value: '1234.50',
+      buyer_is_financial: 'true',
+      extra: '{"a": 1.50}',
+    };
+    const { sheets } = await write([row(cells), row({ id: '8' })]);
+    const [titles] = sheets;
+    expect(titles?.name).toBe('titles');
+    expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(COLUMNS.map(({ name }) => name));
+    expect(titles?.rows[1]).toEqual([
+      { type: 'number', value: '7', style: 4 },
+      { type: 'text', value: '000123', style: 5 },
+      { type: 'number', value: '46083', style: 2 },
+      { type: 'number', value: '1234.50', style: 3 },
+      { type: 'boolean', value: '1', style: 0 },
+      { type: 'text', value: '{"a": 1.50}', style: 5 },
+    ]);
+    expect(titles?.rows[2]).toEqual([{ type: 'number', value: '8', style: 4 }]);
+    expect(titles?.xml).toContain('<pane ySplit="1" topLeftCell="A2"');
+    expect(titles?.xml).toContain('<autoFilter ref="A1:F3"/>');
+  });
+
+  test('begins with the entry by which programs tell its type', async () => {
+    const { archive } = await write([]);
+    expect([...unzip(archive).keys()][0]).toBe('[Content_Types].xml');
+    expect(archive.toString('latin1', 30, 49)).toBe('[Content_Types].xml');
+  });
+
+  test('without rows has the header', async () => {
+    const { sheets } = await write([]);
+    expect(sheets.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['titles', 1],
+      ['totals', 1],
+    ]);
+  });
+
+  test('goes on on further sheets, each with the header, in order and without a gap', async () => {
+    const rows = Array.from({ length: 7 }, (_, index) => row({ id: String(index + 1) }));
+    const { sheets } = await write(rows, { maxRowsPerSheet: 3 });
+    expect(
+      sheets.map(({ name, rows: [header, ...below] }) => [
+        name,
+        header?.[0]?.value,
+        below.map(([id]) => id?.value).join(),
+      ]),
+    ).toEqual([
+      ['titles', 'id', '1,2,3'],
+      ['titles 2', 'id', '4,5,6'],
+      ['titles 3', 'id', '7'],
+      ['totals', 'date', ''],
+    ]);
+    const exact = await write(rows.slice(0, 6), { maxRowsPerSheet: 3 });
+    expect(exact.sheets.map(({ name }) => name)).toEqual(['titles', 'titles 2', 'totals']);
+  });
+
+  test.each([
+    ['fewer', 2],
+    ['more', 0],
+  ])('is refused where there are %s rows than it was told of', async (_, rowCount) => {
+    const { bytes } = writeXlsx({
+      columns: COLUMNS,
+      batches: batchesOf([row({ id: '1' })]),
+      rowCount,
+      totals: NO_TOTALS,
+    });
+    await expect(collect(bytes)).rejects.toThrow('rows than the workbook was told of');
+  });
+});
+
+describe('a cell', () => {
+  test.each(HOSTILE_TEXTS)('holds %j as text', async (text) => {
+    const { cell } = await writeCell('order_uid', text);
+    expect(cell).toEqual({ type: 'text', value: text, style: 5 });
+  });
+
+  test.each(['0.1', '-1234567890123.45', '100000000000000000000', '0.000000000000000000012'])(
+    'holds the amount %s as a number, digit for digit',
+    async (amount) => {
+      const { cell, limits } = await writeCell('original_value', amount);
+      expect(cell).toEqual({ type: 'number', value: amount, style: 3 });
+      // What Excel makes of the digits is the same decimal again.
+      expect(Number(Number(amount).toPrecision(15))).toBe(Number(amount));
+      expect(limits.amountsAsText).toBe(0);
+    },
+  );
+
+  test.each(['12345678901234567.89', '1234567890123456', '0.1000000000000001', 'NaN'])(
+    'holds the amount %s as text and counts it',
+    async (amount) => {
+      const { cell, limits } = await writeCell('original_value', amount);
+      expect(cell).toEqual({ type: 'text', value: amount, style: 5 });
+      expect(limits.amountsAsText).toBe(1);
+    },
+  );
+
+  test.each([
+    ['1900-03-01', 'number', '61'],
+    ['2024-02-29', 'number', '45351'],
+    ['9999-12-31', 'number', '2958465'],
+    ['1900-02-28', 'text', '1900-02-28'],
+    ['0001-01-01', 'text', '0001-01-01'],
+  ])('holds the date %s as %s %s', async (date, type, value) => {
+    const { cell } = await writeCell('accepted_date', date);
+    expect(cell).toMatchObject({ type, value });
+  });
+
+  test('is cut at what Excel holds, never through a character, and counted', async () => {
+    const { cell, limits } = await writeCell('extra', `${'x'.repeat(32_766)}🧾🧾`);
+    expect(cell?.value).toBe('x'.repeat(32_766));
+    expect(limits.textsCut).toBe(1);
+    const whole = await writeCell('extra', 'x'.repeat(32_767));
+    expect(whole.cell?.value).toHaveLength(32_767);
+    expect(whole.limits.textsCut).toBe(0);
+  });
+});
+
+describe('the source of the rows', () => {
+  function endlessRows(): { batches: RowBatches; wasClosed: () => boolean } {
+    let closed = false;
+    async function* batches() {
+      try {
+        for (let id = 1; ; id += 1) yield [row({ id: String(id) })];
+      } finally {
+        closed = true;
+      }
+    }
+    return { batches: batches(), wasClosed: () => closed };
+  }
+
+  test('fails the workbook with its own error', async () => {
+    async function* failing(): RowBatches {
+      yield [row({ id: '1' })];
+      throw new Error('the database is away');
+    }
+    const { bytes } = writeXlsx({
+      columns: COLUMNS,
+      batches: failing(),
+      rowCount: 5,
+      totals: NO_TOTALS,
+    });
+    await expect(collect(bytes)).rejects.toThrow('the database is away');
+  });
+
+  test('is closed when the reader of the workbook leaves', async () => {
+    const { batches, wasClosed } = endlessRows();
+    const { bytes } = writeXlsx({
+      columns: COLUMNS,
+      batches,
+      rowCount: 1_000_000,
+      totals: NO_TOTALS,
+    });
+    let chunks = 0;
+    for await (const _ of bytes) if (++chunks === 8) break;
+    expect(wasClosed()).toBe(true);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { DriftLog, MAX_DRIFT_ITEMS } from '../../../src/platform/drift-log.ts';
+import type { DriftItem } from '../../../src/platform/title-contract.ts';
+
+function item(
+  path: string,
+  value = 'string',
+  kind: DriftItem['kind'] = 'unknown_field',
+): DriftItem {
+  return { path, kind, value };
+}
+
+test('an item is kept once, however often it is met', () => {
+  const log = new DriftLog();
+  log.add([item('a'), item('a', 'number'), item('a', 'string', 'unknown_value')]);
+  log.add([item('a'), item('b')]);
+  expect(log.items()).toEqual([
+    item('a'),
+    item('a', 'number'),
+    item('a', 'string', 'unknown_value'),
+    item('b'),
+  ]);
+});
+
+test('the first thousand items are kept', () => {
+  const log = new DriftLog();
+  const many = Array.from({ length: MAX_DRIFT_ITEMS + 500 }, (_, index) => item(`path-${index}`));
+  for (const one of many) log.add([one]);
+  expect(log.items()).toEqual(many.slice(0, MAX_DRIFT_ITEMS));
+});

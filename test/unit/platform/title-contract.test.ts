@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
+import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import {
+  barestTitle,
+  completeTitle,
+  type Path,
+  titleWith,
+  titleWithout,
+  toJsonValue,
+} from './sample-title.ts';
+
+const DAY: CivilDate = toCivilDate('2026-01-02');
+const WINDOW = dayWindow(DAY);
+
+const TEXTS: readonly Path[] = [
+  ['financialAgent', 'type'],
+  ['financialAgent', 'identificationNumber'],
+  ['financialAgent', 'name'],
+  ['financialAgent', 'payment', 'type'],
+  ['financialAgent', 'payment', 'bank'],
+  ['financialAgent', 'payment', 'agency'],
+  ['financialAgent', 'payment', 'agencyDigit'],
+  ['financialAgent', 'payment', 'account'],
+  ['financialAgent', 'payment', 'accountDigit'],
+  ['buyerIdentification'],
+  ['providerExternalId'],
+  ['anticipatedDueDate'],
+  ['platformCommission'],
+  ['provider', 'identification'],
+  ['provider', 'externalId'],
+  ['provider', 'bankAccount', 'bank'],
+  ['provider', 'bankAccount', 'agency'],
+  ['provider', 'bankAccount', 'agencyDigit'],
+  ['provider', 'bankAccount', 'account'],
+  ['provider', 'bankAccount', 'accountDigit'],
+];
+const AMOUNTS: readonly Path[] = [
+  ['platformDiscountedValue'],
+  ['financialDiscountedValue'],
+  ['buyerDiscountedValue'],
+  ['billingFee'],
+  ['moneyTransferFee'],
+];
+const BOOLEANS: readonly Path[] = [['financialAgent', 'buyerIsFinancial']];
+const OBJECTS: readonly Path[] = [
+  ['financialAgent'],
+  ['financialAgent', 'payment'],
+  ['provider'],
+  ['provider', 'bankAccount'],
+];
+const REQUIRED: ReadonlyArray<readonly [Path, string]> = [
+  [['order'], 'an object'],
+  [['order', 'uid'], 'a string'],
+  [['acceptedDate'], 'a string'],
+  [['originalValue'], 'a number'],
+];
+
+const OF_EVERY_TYPE: ReadonlyArray<readonly [string, unknown]> = [
+  ['null', null],
+  ['a boolean', true],
+  ['a string', 'secret'],
+  ['a number', new JsonNumber('424242')],
+  ['an array', ['secret']],
+  ['an object', { secret: 'secret' }],
+];
+
+function reasonsFor(value: JsonValue): readonly string[] {
+  const check = checkTitle(value, WINDOW);
+  return check.ok ? [] : check.reasons;
+}
+
+/** Every field of `paths` with every type that it does not take. */
+function wrongTypes(paths: readonly Path[], expected: string, allowed: readonly string[]) {
+  return paths.flatMap((path) =>
+    OF_EVERY_TYPE.filter(([type]) => !allowed.includes(type)).map(
+      ([type, wrong]) => [path.join('.'), type, expected, path, wrong] as const,
+    ),
+  );
+}
+
+describe('a title as documented', () => {
+  test('is flattened field by field, amounts as they were written', () => {
+    expect(checkTitle(toJsonValue(completeTitle()), WINDOW)).toEqual({
+      ok: true,
+      drift: [],
+      title: {
+        order_uid: 'order-1',
+        accepted_date: '2026-01-02',
+        anticipated_due_date: '2026-02-28',
+        buyer_identification: '11222333000181',
+        provider_external_id: 'F-1',
+        provider_identification: '11222333000182',
+        provider_bank: '001',
+        provider_agency: '1234',
+        provider_agency_digit: 'X',
+        provider_account: '998877',
+        provider_account_digit: '1',
+        financial_agent_type: 'INDIVIDUAL',
+        financial_agent_identification: '52998224725',
+        financial_agent_name: 'Agente Exemplo',
+        buyer_is_financial: false,
+        payment_type: 'BANK_TRANSFER',
+        payment_bank: '341',
+        payment_agency: '0001',
+        payment_agency_digit: '9',
+        payment_account: '123456',
+        payment_account_digit: '7',
+        original_value: {
+          written: '12345678901234567890.12',
+          canonical: '12345678901234567890.12',
+        },
+        platform_discounted_value: { written: '9.80', canonical: '9.8' },
+        financial_discounted_value: { written: '1e2', canonical: '100' },
+        buyer_discounted_value: { written: '0.10', canonical: '0.1' },
+        billing_fee: { written: '-0.00', canonical: '0' },
+        money_transfer_fee: { written: '3.5', canonical: '3.5' },
+        platform_commission: '1,5%',
+        extra: null,
+      },
+    });
+  });
+
+  test('may have nothing but an order, an accepted date and an original value', () => {
+    const check = checkTitle(toJsonValue(barestTitle()), WINDOW);
+    const filled = check.ok
+      ? Object.entries(check.title).filter(([, value]) => value !== null)
+      : [];
+    expect(filled.map(([column]) => column)).toEqual([
+      'order_uid',
+      'accepted_date',
+      'original_value',
+    ]);
+  });
+
+  test.each([...TEXTS, ...AMOUNTS, ...BOOLEANS, ...OBJECTS].map((path) => [path.join('.'), path]))(
+    '%s absent and %s null are the same',
+    (_, path) => {
+      const absent = checkTitle(titleWithout(path as Path), WINDOW);
+      expect(absent.ok).toBe(true);
+      expect(checkTitle(titleWith(path as Path, null), WINDOW)).toEqual(absent);
+    },
+  );
+});
+
+describe('a wrong type is rejected with the path and both types, never the value', () => {
+  test.each([
+    ...wrongTypes(TEXTS, 'a string', ['null', 'a string']),
+    ...wrongTypes(AMOUNTS, 'a number', ['null', 'a number']),
+    ...wrongTypes(BOOLEANS, 'a boolean', ['null', 'a boolean']),
+    ...wrongTypes(OBJECTS, 'an object', ['null', 'an object']),
+    ...REQUIRED.flatMap(([path, expected]) => wrongTypes([path], expected, [expected])),
+  ])('%s: %s for %s', (path, type, expected, at, wrong) => {
+    expect(reasonsFor(titleWith(at, wrong))).toEqual([
+      `${path}: expected ${expected}, got ${type}`,
+    ]);
+  });
+
+  test.each(OF_EVERY_TYPE.filter(([type]) => type !== 'an object'))(
+    '%s for the title',
+    (type, wrong) => {
+      expect(checkTitle(toJsonValue(wrong), WINDOW)).toEqual({
+        ok: false,
+        reasons: [`(title): expected an object, got ${type}`],
+        acceptedDate: null,
+      });
+    },
+  );
+});
+
+describe('what a title cannot do without', () => {
+  test.each(REQUIRED.map(([path]) => [path.join('.'), path]))('%s', (name, path) => {
+    expect(reasonsFor(titleWithout(path as Path))).toEqual([`${name}: missing`]);
+  });
+
+  test('an order uid that is not empty', () => {
+    expect(reasonsFor(titleWith(['order', 'uid'], ''))).toEqual([
+      'order.uid: expected text that is not empty',
+    ]);
+  });
+});
+
+describe('limits of text', () => {
+  const limits = [
+    ...TEXTS.filter(([first]) => first !== 'anticipatedDueDate').map((path) => {
+      const isKey = path.length === 1 && path[0] !== 'platformCommission';
+      return [path, isKey || path[1] === 'externalId' ? 255 : 1000] as const;
+    }),
+    [['order', 'uid'], 255] as const,
+  ];
+
+  test.each(limits.map(([path, limit]) => [path.join('.'), limit, path] as const))(
+    '%s takes %i characters and no more',
+    (name, limit, path) => {
+      expect(reasonsFor(titleWith(path, 'x'.repeat(limit)))).toEqual([]);
+      expect(reasonsFor(titleWith(path, '😀'.repeat(limit)))).toEqual([]);
+      expect(reasonsFor(titleWith(path, 'x'.repeat(limit + 1)))).toEqual([
+        `${name}: expected at most ${limit} characters`,
+      ]);
+    },
+  );
+
+  test.each(limits.map(([path]) => [path.join('.'), path] as const))(
+    '%s takes neither U+0000 nor a lone surrogate, which the database would refuse or alter',
+    (name, path) => {
+      const reason = `${name}: expected text without U+0000 and lone surrogates`;
+      expect(reasonsFor(titleWith(path, 'a\u0000b'))).toEqual([reason]);
+      expect(reasonsFor(titleWith(path, 'a\ud800b'))).toEqual([reason]);
+      expect(reasonsFor(titleWith(path, 'a\u0001\u2028b'))).toEqual([]);
+    },
+  );
+});
+
+describe('amounts', () => {
+  const amounts = [...AMOUNTS, ['originalValue']].map((path) => [path.join('.'), path] as const);
+
+  test.each(amounts)('%s takes 100 digits and no more', (name, path) => {
+    expect(reasonsFor(titleWith(path, new JsonNumber('9'.repeat(100))))).toEqual([]);
+    expect(reasonsFor(titleWith(path, new JsonNumber('1e99')))).toEqual([]);
+    for (const text of ['9'.repeat(101), '1e100', '1E-101', '1e999999999', '0e101']) {
+      expect(reasonsFor(titleWith(path, new JsonNumber(text)))).toEqual([
+        `${name}: expected a number of at most 100 digits`,
+      ]);
+    }
+  });
+});
+
+describe('dates', () => {
+  const noDates = [
+    '',
+    '2026-1-2',
+    '2026-02-30',
+    '2026-13-01',
+    '0000-01-01',
+    '2026-01-02T00:00:00Z',
+    ' 2026-01-02',
+  ];
+
+  test.each(noDates)('%j is no due date and no accepted date', (text) => {
+    expect(reasonsFor(titleWith(['anticipatedDueDate'], text))).toEqual([
+      'anticipatedDueDate: expected a calendar date as YYYY-MM-DD',
+    ]);
+    expect(checkTitle(titleWith(['acceptedDate'], text), WINDOW)).toEqual({
+      ok: false,
+      reasons: ['acceptedDate: expected a calendar date as YYYY-MM-DD'],
+      acceptedDate: null,
+    });
+  });
+
+  test('a leap day exists in leap years only', () => {
+    expect(reasonsFor(titleWith(['anticipatedDueDate'], '2028-02-29'))).toEqual([]);
+    expect(reasonsFor(titleWith(['anticipatedDueDate'], '2026-02-29'))).toHaveLength(1);
+  });
+
+  test('an accepted date outside the window rejects the title and dates nothing', () => {
+    for (const outside of ['2026-01-01', '2026-01-03']) {
+      expect(checkTitle(titleWith(['acceptedDate'], outside), WINDOW)).toEqual({
+        ok: false,
+        reasons: [`acceptedDate: ${outside} is outside the requested window`],
+        acceptedDate: null,
+      });
+    }
+  });
+
+  test('a sweep has no last date, but a first', () => {
+    const sweep = sweepWindow(DAY);
+    expect(checkTitle(titleWith(['acceptedDate'], '2999-12-31'), sweep).ok).toBe(true);
+    expect(checkTitle(titleWith(['acceptedDate'], '2026-01-01'), sweep)).toMatchObject({
+      ok: false,
+      acceptedDate: null,
+    });
+  });
+
+  test('a title that is rejected for something else still belongs to its day', () => {
+    expect(checkTitle(titleWith(['billingFee'], 'free'), WINDOW)).toMatchObject({
+      ok: false,
+      acceptedDate: '2026-01-02',
+    });
+  });
+});
+
+describe('the reasons', () => {
+  test('come all at once', () => {
+    const title = toJsonValue({
+      ...completeTitle(),
+      order: {},
+      acceptedDate: '2025-12-31',
+      billingFee: 'x',
+      provider: { bankAccount: { bank: 1 }, identification: false },
+    });
+    expect([...reasonsFor(title)].sort()).toEqual([
+      'acceptedDate: 2025-12-31 is outside the requested window',
+      'billingFee: expected a number, got a string',
+      'order.uid: missing',
+      'provider.bankAccount.bank: expected a string, got a number',
+      'provider.identification: expected a string, got a boolean',
+    ]);
+  });
+
+  test('are twenty at most', () => {
+    const wrong = (object: object): object =>
+      Object.fromEntries(
+        Object.entries(object).map(([name, value]) => [
+          name,
+          value instanceof Object && !(value instanceof JsonNumber) ? wrong(value) : [name],
+        ]),
+      );
+    expect(reasonsFor(toJsonValue(wrong(completeTitle())))).toHaveLength(20);
+  });
+});

@@ -1,0 +1,350 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import {
+  isJsonObject,
+  JsonNumber,
+  type JsonObject,
+  type JsonValue,
+} from '../../../src/domain/json-value.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import type { Title } from '../../../src/domain/title.ts';
+import { checkTitle, type DriftItem } from '../../../src/platform/title-contract.ts';
+import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
+
+const WINDOW = dayWindow(toCivilDate('2026-01-02'));
+
+function accepted(value: JsonValue): { title: Title; drift: readonly DriftItem[] } {
+  const check = checkTitle(value, WINDOW);
+  if (!check.ok) throw new Error(check.reasons.join('; '));
+  return check;
+}
+
+describe('fields that the documented interface does not have', () => {
+  test('are kept where they stood, at every level, and reported', () => {
+    const sample = completeTitle();
+    const { title, drift } = accepted(
+      toJsonValue({
+        ...sample,
+        foo: 1.5,
+        order: { ...sample.order, a: null },
+        financialAgent: {
+          ...sample.financialAgent,
+          b: [1, { deep: true }],
+          payment: { ...sample.financialAgent.payment, pix: 'key' },
+        },
+        provider: {
+          ...sample.provider,
+          c: {},
+          bankAccount: { ...sample.provider.bankAccount, d: false },
+        },
+      }),
+    );
+    expect(title.extra).toEqual(
+      toJsonValue({
+        foo: 1.5,
+        order: { a: null },
+        financialAgent: { b: [1, { deep: true }], payment: { pix: 'key' } },
+        provider: { c: {}, bankAccount: { d: false } },
+      }),
+    );
+    const unknown = (path: string, value: string) => ({ path, kind: 'unknown_field', value });
+    expect(drift).toHaveLength(6);
+    expect(drift).toEqual(
+      expect.arrayContaining([
+        unknown('titles[].foo', 'number'),
+        unknown('titles[].order.a', 'null'),
+        unknown('titles[].financialAgent.b', 'array'),
+        unknown('titles[].financialAgent.payment.pix', 'string'),
+        unknown('titles[].provider.c', 'object'),
+        unknown('titles[].provider.bankAccount.d', 'boolean'),
+      ]),
+    );
+  });
+
+  test('may be named like something of JavaScript’s', () => {
+    const value = toJsonValue(barestTitle()) as Record<string, JsonValue>;
+    const names = ['__proto__', 'constructor', 'toString'];
+    for (const name of names) value[name] = `a ${name}`;
+    const { title, drift } = accepted(value);
+    expect(Object.entries(title.extra ?? {})).toEqual(names.map((name) => [name, `a ${name}`]));
+    expect(drift).toHaveLength(3);
+  });
+
+  test('have their names shortened and made printable before they are reported', () => {
+    const { drift } = accepted(
+      toJsonValue({ ...barestTitle(), ['x'.repeat(500)]: 1, 'a\u0007\nb': 1 }),
+    );
+    expect(drift.map(({ path }) => path.length)).toEqual([200, 'titles[].a??b'.length]);
+    expect(drift[1]?.path).toBe('titles[].a\u{fffd}\u{fffd}b');
+  });
+
+  test.each([
+    [
+      'text with U+0000',
+      { foo: 'a\u0000' },
+      'foo: expected text without U+0000 and lone surrogates',
+    ],
+    [
+      'a lone surrogate, deep inside',
+      { foo: [{ bar: ['\udfff'] }] },
+      'foo: expected text without U+0000 and lone surrogates',
+    ],
+    [
+      'a name with U+0000',
+      { 'f\u0000': 1 },
+      'f\u{fffd}: expected text without U+0000 and lone surrogates',
+    ],
+    [
+      'a name with a lone surrogate, deep inside',
+      { foo: { '\ud800': 1 } },
+      'foo: expected text without U+0000 and lone surrogates',
+    ],
+    [
+      'a number without bounds',
+      { foo: [new JsonNumber('1e999999')] },
+      'foo: expected a number of at most 100 digits',
+    ],
+  ])('reject the title where the database cannot keep them: %s', (_, fields, reason) => {
+    expect(checkTitle(toJsonValue({ ...barestTitle(), ...fields }), WINDOW)).toEqual({
+      ok: false,
+      reasons: [reason],
+      acceptedDate: '2026-01-02',
+    });
+  });
+});
+
+describe('values that an enumeration does not document', () => {
+  test('are kept and reported', () => {
+    const agent = accepted(titleWith(['financialAgent', 'type'], 'FUND'));
+    expect(agent.title.financial_agent_type).toBe('FUND');
+    expect(agent.title.extra).toBeNull();
+    expect(agent.drift).toEqual([
+      { path: 'titles[].financialAgent.type', kind: 'unknown_value', value: 'FUND' },
+    ]);
+    const payment = accepted(titleWith(['financialAgent', 'payment', 'type'], ''));
+    expect(payment.title.payment_type).toBe('');
+    expect(payment.drift).toEqual([
+      { path: 'titles[].financialAgent.payment.type', kind: 'unknown_value', value: '' },
+    ]);
+  });
+
+  test('are reported with at most 64 printable characters', () => {
+    const { drift } = accepted(
+      titleWith(['financialAgent', 'type'], `\u001b[31m${'x'.repeat(100)}`),
+    );
+    expect(drift[0]?.value).toBe(`\u{fffd}[31m${'x'.repeat(58)}…`);
+    expect(drift[0]?.value).toHaveLength(64);
+  });
+});
+
+describe('the external id of the provider, which is documented twice', () => {
+  const withIds = (outer: string | null, inner: string | null) =>
+    accepted(
+      toJsonValue({
+        ...completeTitle(),
+        providerExternalId: outer,
+        provider: { externalId: inner, x: 1 },
+      }),
+    );
+
+  test.each([
+    ['F-1', 'F-1', 'F-1'],
+    ['F-1', null, 'F-1'],
+    [null, 'F-1', 'F-1'],
+    [null, null, null],
+  ])('outside %j and inside %j give %j', (outer, inner, expected) => {
+    const { title, drift } = withIds(outer, inner);
+    expect(title.provider_external_id).toBe(expected);
+    expect(title.extra).toEqual(toJsonValue({ provider: { x: 1 } }));
+    expect(drift).toHaveLength(1);
+  });
+
+  test.each([
+    ['F-1', 'F-2'],
+    ['', 'F-2'],
+    ['F-1', ''],
+  ])(
+    'outside %j wins over inside %j, which is kept and reported without its value',
+    (outer, inner) => {
+      const { title, drift } = withIds(outer, inner);
+      expect(title.provider_external_id).toBe(outer);
+      expect(title.extra).toEqual(toJsonValue({ provider: { x: 1, externalId: inner } }));
+      expect(drift).toContainEqual({
+        path: 'titles[].provider.externalId',
+        kind: 'unknown_value',
+        value: 'differs from providerExternalId',
+      });
+    },
+  );
+});
+
+test('flattening loses nothing: columns and extra together are the title again', () => {
+  fc.assert(
+    fc.property(anyTitle(), (value) => {
+      expect(toPlain(rebuild(accepted(value).title))).toEqual(toPlain(value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** Titles with any documented fields present, absent or null, and unknown ones anywhere. */
+function anyTitle(): fc.Arbitrary<JsonValue> {
+  const text = fc
+    .string({ unit: 'grapheme', maxLength: 12 })
+    .filter((it) => !it.includes('\u0000'));
+  const unknownName = fc.constantFrom('x', 'y z', '__proto__', 'Bank', 'extra', '');
+  const number = fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      fc.nat(),
+      fc.nat({ max: 999 }),
+      fc.constantFrom('', 'e3', 'E-2'),
+    )
+    .map(
+      ([sign, whole, fraction, exponent]) =>
+        new JsonNumber(`${sign}${whole}.${fraction}${exponent}`),
+    );
+  const anything = fc.oneof(
+    text,
+    number,
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(number),
+    fc.dictionary(text, number),
+  );
+  const maybe = <T>(it: fc.Arbitrary<T>) =>
+    fc.oneof({ weight: 4, arbitrary: it }, { weight: 1, arbitrary: fc.constant(null) });
+  const object = (fields: Record<string, fc.Arbitrary<unknown>>, required: string[] = []) =>
+    fc
+      .tuple(
+        fc.record(fields, { requiredKeys: required }),
+        fc.array(fc.tuple(unknownName, anything), { maxLength: 2 }),
+      )
+      .map(([known, unknown]) => [...Object.entries(known), ...unknown])
+      .map((entries) => {
+        const built = Object.create(null);
+        for (const [name, field] of entries) built[name] = field;
+        return built;
+      });
+  const account = Object.fromEntries(
+    ['bank', 'agency', 'agencyDigit', 'account', 'accountDigit'].map((name) => [name, maybe(text)]),
+  );
+  const amounts = Object.fromEntries(
+    [
+      'platformDiscountedValue',
+      'financialDiscountedValue',
+      'buyerDiscountedValue',
+      'billingFee',
+      'moneyTransferFee',
+    ].map((name) => [name, maybe(number)]),
+  );
+  return object(
+    {
+      ...amounts,
+      order: object({ uid: text.filter((it) => it !== '') }, ['uid']),
+      acceptedDate: fc.constant('2026-01-02'),
+      originalValue: number,
+      anticipatedDueDate: maybe(fc.constantFrom('2026-02-28', '2028-02-29')),
+      buyerIdentification: maybe(text),
+      providerExternalId: maybe(fc.constantFrom('F-1', 'F-2')),
+      platformCommission: maybe(text),
+      financialAgent: maybe(
+        object({
+          type: maybe(text),
+          identificationNumber: maybe(text),
+          name: maybe(text),
+          buyerIsFinancial: maybe(fc.boolean()),
+          payment: maybe(object({ type: maybe(text), ...account })),
+        }),
+      ),
+      provider: maybe(
+        object({
+          identification: maybe(text),
+          externalId: maybe(fc.constantFrom('F-1', 'F-2')),
+          bankAccount: maybe(object(account)),
+        }),
+      ),
+    },
+    ['order', 'acceptedDate', 'originalValue'],
+  );
+}
+
+/** The other direction, written from the interface's document. */
+function rebuild(title: Title): unknown {
+  const amount = (decimal: { written: string } | null) =>
+    decimal && new JsonNumber(decimal.written);
+  const extra = title.extra ?? {};
+  const inner = (object: JsonValue | undefined, name: string) =>
+    (object !== undefined && isJsonObject(object) ? object[name] : undefined) ?? {};
+  return {
+    ...extra,
+    order: { ...(inner(extra, 'order') as JsonObject), uid: title.order_uid },
+    financialAgent: {
+      ...(inner(extra, 'financialAgent') as JsonObject),
+      type: title.financial_agent_type,
+      identificationNumber: title.financial_agent_identification,
+      name: title.financial_agent_name,
+      buyerIsFinancial: title.buyer_is_financial,
+      payment: {
+        ...(inner(inner(extra, 'financialAgent'), 'payment') as JsonObject),
+        type: title.payment_type,
+        bank: title.payment_bank,
+        agency: title.payment_agency,
+        agencyDigit: title.payment_agency_digit,
+        account: title.payment_account,
+        accountDigit: title.payment_account_digit,
+      },
+    },
+    buyerIdentification: title.buyer_identification,
+    providerExternalId: title.provider_external_id,
+    platformDiscountedValue: amount(title.platform_discounted_value),
+    financialDiscountedValue: amount(title.financial_discounted_value),
+    buyerDiscountedValue: amount(title.buyer_discounted_value),
+    billingFee: amount(title.billing_fee),
+    moneyTransferFee: amount(title.money_transfer_fee),
+    originalValue: amount(title.original_value),
+    anticipatedDueDate: title.anticipated_due_date,
+    acceptedDate: title.accepted_date,
+    platformCommission: title.platform_commission,
+    provider: {
+      ...(inner(extra, 'provider') as JsonObject),
+      identification: title.provider_identification,
+      bankAccount: {
+        ...(inner(inner(extra, 'provider'), 'bankAccount') as JsonObject),
+        bank: title.provider_bank,
+        agency: title.provider_agency,
+        agencyDigit: title.provider_agency_digit,
+        account: title.provider_account,
+        accountDigit: title.provider_account_digit,
+      },
+    },
+  };
+}
+
+/**
+ * Comparable text: null, absent and empty objects alike, fields sorted, and one place for the
+ * provider's external id where both places say the same.
+ */
+function toPlain(value: unknown): string {
+  const title = value as Record<string, unknown>;
+  const provider = (title['provider'] ?? {}) as Record<string, unknown>;
+  const outer = title['providerExternalId'] ?? provider['externalId'] ?? null;
+  const inner = provider['externalId'] === outer ? null : provider['externalId'];
+  const normal = {
+    ...title,
+    providerExternalId: outer,
+    provider: { ...provider, externalId: inner },
+  };
+  return JSON.stringify(pruned(normal));
+}
+
+function pruned(value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return value;
+  if (Array.isArray(value)) return value.map(pruned);
+  const fields = Object.entries(value)
+    .map(([name, field]) => [name, pruned(field)] as const)
+    .filter(([, field]) => field != null)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return fields.length === 0 ? null : fields;
+}
