@@ -1,3 +1,4 @@
+import { CronExpressionParser } from 'cron-parser';
 import { type CivilDate, parseCivilDate } from './domain/business-day.ts';
 import { ConfigError } from './errors.ts';
 
@@ -10,6 +11,16 @@ export interface Config {
   readonly dataDir: string;
   readonly timeZone: string;
   readonly startDate: CivilDate | null;
+  /** Null: the queue lives in the staging database. */
+  readonly redisUrl: string | null;
+  readonly pullCron: string;
+  readonly lookbackDays: number;
+  readonly sweepCron: string;
+  readonly sweepDays: number;
+  readonly consoleHost: string;
+  readonly consolePort: number;
+  /** May hold a secret in its path or query: never logged. */
+  readonly alertWebhookUrl: URL | null;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
@@ -85,6 +96,19 @@ class EnvironmentReader {
     }
   }
 
+  /** Five fields, as crontab has them. */
+  cron(name: string, fallback: string): string {
+    const text = this.text(name) ?? fallback;
+    try {
+      if (text.split(/\s+/).length !== 5) throw new RangeError('five fields');
+      CronExpressionParser.parse(text);
+      return text;
+    } catch {
+      this.#fault(name, text, 'a cron expression of five fields, such as 0 6 * * *');
+      return fallback;
+    }
+  }
+
   /** The value is a secret or may hold one, so only what is wrong with it is said. */
   secretFault(name: string, expected: string): void {
     this.problems.push(`${name}: expected ${expected}`);
@@ -106,10 +130,23 @@ export function readConfig(
   const reader = new EnvironmentReader(environment);
   const config: Config = {
     platform: needs.platform ? readPlatform(reader) : null,
-    databaseUrl: readDatabaseUrl(reader),
+    databaseUrl: readServerUrl(
+      reader,
+      'DATABASE_URL',
+      ['postgres:', 'postgresql:'],
+      'postgresql://user:password@host:port/database',
+    ),
     dataDir: reader.text('DATA_DIR') ?? '.data',
     timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
     startDate: reader.date('START_DATE'),
+    redisUrl: readServerUrl(reader, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379'),
+    pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
+    lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
+    sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
+    sweepDays: reader.integer('SWEEP_DAYS', 45, 1, 366),
+    consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
+    consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
+    alertWebhookUrl: readWebhookUrl(reader),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
@@ -163,12 +200,29 @@ function readBaseUrl(reader: EnvironmentReader): URL | null {
   return url;
 }
 
-function readDatabaseUrl(reader: EnvironmentReader): string | null {
-  const text = reader.text('DATABASE_URL');
+/** Addresses that may hold a password: what is wrong with one is said, never the address. */
+function readServerUrl(
+  reader: EnvironmentReader,
+  name: string,
+  protocols: readonly string[],
+  example: string,
+): string | null {
+  const text = reader.text(name);
   if (text === null) return null;
-  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (protocol !== 'postgres:' && protocol !== 'postgresql:') {
-    reader.secretFault('DATABASE_URL', 'postgresql://user:password@host:port/database');
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+    reader.secretFault(name, example);
   }
   return text;
+}
+
+function readWebhookUrl(reader: EnvironmentReader): URL | null {
+  const name = 'ALERT_WEBHOOK_URL';
+  const text = reader.text(name);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    reader.secretFault(name, 'an address that begins with https:// or http://');
+    return null;
+  }
+  return url;
 }

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { openStaging } from '../app.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
@@ -11,6 +10,7 @@ import {
   type ExitStatus,
   runCommand,
 } from './command-run.ts';
+import { operatorName } from './operator-name.ts';
 import { datesTable } from './pull-text.ts';
 
 interface DecisionOptions {
@@ -73,12 +73,12 @@ async function release(run: CommandRun, pullId: bigint, reason: string): Promise
     const report = await releasePull(
       staging.database,
       pullId,
-      { by: decider(), reason },
+      { by: operatorName(), reason },
       policyOf(run),
     );
     return {
       document: { pullId: Number(pullId), dates: report.dates },
-      text: `${datesTable(report.dates)}\n\nReleased by ${decider()}.`,
+      text: `${datesTable(report.dates)}\n\nReleased by ${operatorName()}.`,
       exit: EXIT.done,
     };
   } finally {
@@ -92,12 +92,12 @@ async function accept(run: CommandRun, date: CivilDate, reason: string): Promise
     const accepted = await acceptRejects(
       staging.database,
       date,
-      { by: decider(), reason },
+      { by: operatorName(), reason },
       policyOf(run),
     );
     return {
       document: { date, accepted },
-      text: `${accepted} rejected title(s) of ${date} accepted by ${decider()}.`,
+      text: `${accepted} rejected title(s) of ${date} accepted by ${operatorName()}.`,
       exit: EXIT.done,
     };
   } finally {
@@ -107,9 +107,4 @@ async function accept(run: CommandRun, date: CivilDate, reason: string): Promise
 
 function policyOf(run: CommandRun) {
   return { lastClosedDate: lastClosedDate(run.config.timeZone, new Date()) };
-}
-
-/** Who decides at a command line: the account of the operating system. */
-function decider(): string {
-  return `command line: ${userInfo().username}`;
 }

@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { integerArgument } from './arguments.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+
+/** A rehearsal may run for weeks. */
+const TOKEN_LIFETIME_SECONDS = 90 * 86_400;
 
 export function addSandboxCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
@@ -21,6 +25,7 @@ export function addSandboxCommand(program: Command, exit: (status: ExitStatus) =
       integerArgument(0, 5_000_000),
       60,
     )
+    .option('--token-file <file>', 'also write a token there, readable by its owner only')
     .addHelpText(
       'after',
       `
@@ -32,19 +37,25 @@ identical, some are restated or withdrawn as days go by. Faults can be ordered:
 
 The address itself, opened in a browser, tells the rest.`,
     )
-    .action(async (options: { port: number; seed: string; titlesPerDay: number }) => {
-      exit(
-        await runCommand({ platform: false }, async ({ signal }) => {
-          const sandbox = await startSandbox(options);
-          process.stderr.write(
-            `The sandbox serves at ${sandbox.baseUrl} until Ctrl-C. In another terminal:\n` +
-              `  export PLATFORM_BASE_URL=${sandbox.baseUrl}\n` +
-              `  export PLATFORM_TOKEN=${sandbox.issueToken({ expiresInSeconds: 86_400 })}\n`,
-          );
-          if (!signal.aborted) await once(signal, 'abort');
-          await sandbox.close();
-          return { document: {}, text: '', exit: EXIT.done };
-        }),
-      );
-    });
+    .action(
+      async (options: { port: number; seed: string; titlesPerDay: number; tokenFile?: string }) => {
+        exit(
+          await runCommand({ platform: false }, async ({ signal }) => {
+            const sandbox = await startSandbox(options);
+            const token = sandbox.issueToken({ expiresInSeconds: TOKEN_LIFETIME_SECONDS });
+            if (options.tokenFile !== undefined) {
+              writeFileSync(options.tokenFile, token, { mode: 0o600 });
+            }
+            process.stderr.write(
+              `The sandbox serves at ${sandbox.baseUrl} until Ctrl-C. In another terminal:\n` +
+                `  export PLATFORM_BASE_URL=${sandbox.baseUrl}\n` +
+                `  export PLATFORM_TOKEN=${token}\n`,
+            );
+            if (!signal.aborted) await once(signal, 'abort');
+            await sandbox.close();
+            return { document: {}, text: '', exit: EXIT.done };
+          }),
+        );
+      },
+    );
 }

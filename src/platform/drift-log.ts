@@ -1,4 +1,4 @@
-import type { DriftItem } from './title-contract.ts';
+import type { DriftItem } from './title-extra.ts';
 
 /** A real change of the interface is a handful of items; more is noise that nobody reads. */
 export const MAX_DRIFT_ITEMS = 1000;

@@ -58,14 +58,9 @@ export class HttpOrigin {
     if (signal.aborted) throw toStopReason(signal);
     const send = url.protocol === 'https:' ? https.request : http.request;
     const request = send(url, { agent: this.#agent, headers });
-    const exchange = new Exchange(request, this.#options.timeoutMs);
-    const onAbort = () => exchange.stop(toStopReason(signal));
-    signal.addEventListener('abort', onAbort, { once: true });
+    const exchange = new Exchange(request, this.#options.timeoutMs, signal);
     this.#open.add(exchange);
-    exchange.whenOver(() => {
-      signal.removeEventListener('abort', onAbort);
-      this.#open.delete(exchange);
-    });
+    exchange.whenOver(() => this.#open.delete(exchange));
     return exchange.answer();
   }
 
@@ -80,13 +75,18 @@ export class HttpOrigin {
 class Exchange {
   readonly #request: http.ClientRequest;
   readonly #silence: SilenceTimer;
+  readonly #signal: AbortSignal;
   #message: http.IncomingMessage | null = null;
   #stopReason: ConciliationError | null = null;
   #fail: (reason: ConciliationError) => void = () => {};
 
-  constructor(request: http.ClientRequest, timeoutMs: number) {
+  constructor(request: http.ClientRequest, timeoutMs: number, signal: AbortSignal) {
     this.#request = request;
     this.#silence = new SilenceTimer(timeoutMs, () => this.stop(silenceError(timeoutMs)));
+    this.#signal = signal;
+    const onAbort = () => this.stop(toStopReason(signal));
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.whenOver(() => signal.removeEventListener('abort', onAbort));
   }
 
   stop(reason: ConciliationError): void {
@@ -101,7 +101,7 @@ class Exchange {
     return new Promise((resolve, reject) => {
       this.#fail = (reason) => {
         this.#silence.clear();
-        reject(this.#stopReason ?? reason);
+        reject(this.#findStopReason() ?? reason);
       };
       // Only now does the request have a connection, or is getting one.
       request.once('socket', (socket) => {
@@ -119,7 +119,7 @@ class Exchange {
         resolve({
           message,
           stop: (reason) => this.stop(reason),
-          stopReason: () => this.#stopReason,
+          stopReason: () => this.#findStopReason(),
         });
       });
       // Stays for the whole exchange: after the headers, the request still emits its socket's faults.
@@ -128,6 +128,11 @@ class Exchange {
       request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));
       request.end();
     });
+  }
+
+  /** Asks the signal too: it may abort when all has come and only the consumer is not through. */
+  #findStopReason(): ConciliationError | null {
+    return this.#stopReason ?? (this.#signal.aborted ? toStopReason(this.#signal) : null);
   }
 
   /** Once the request has failed, or its answer is read to the end or destroyed. */

@@ -5,18 +5,9 @@ import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
 import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
 import type { Title } from '../domain/title.ts';
 import { toColumns } from './title-columns.ts';
-import { collectExtra } from './title-extra.ts';
+import { collectExtra, type DriftItem } from './title-extra.ts';
 import { toReasons } from './title-faults.ts';
 import { CONCILIATION_TITLE_SCHEMA } from './title-schema.ts';
-
-/** Something that the documented interface does not have. It never fails a title. */
-export interface DriftItem {
-  /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
-  readonly path: string;
-  readonly kind: 'unknown_field' | 'unknown_value';
-  /** Of a field its JSON type, of an enumeration the value; at most 64 printable characters. */
-  readonly value: string;
-}
 
 export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }

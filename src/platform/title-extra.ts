@@ -1,6 +1,5 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
-import type { DriftItem } from './title-contract.ts';
 import { toJsonType } from './title-faults.ts';
 import {
   CONCILIATION_TITLE_SCHEMA,
@@ -13,6 +12,15 @@ import {
 
 const MAX_PATH_CHARACTERS = 200;
 const MAX_VALUE_CHARACTERS = 64;
+
+/** Something that the documented interface does not have. It never fails a title. */
+export interface DriftItem {
+  /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
+  readonly path: string;
+  readonly kind: 'unknown_field' | 'unknown_value';
+  /** Of a field its JSON type, of an enumeration the value; at most 64 printable characters. */
+  readonly value: string;
+}
 
 /** What a title says beyond the documented interface. */
 export interface TitleExtra {

@@ -17,7 +17,12 @@ import { describeError, type Logger } from '../logger.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { Database } from '../staging/database.ts';
 import { mergePull, type PullReport } from '../staging/merge.ts';
-import { type Attempt, recordFailure, startAttempt } from '../staging/pull-ledger.ts';
+import {
+  type Attempt,
+  discardStaleAttempt,
+  recordFailure,
+  startAttempt,
+} from '../staging/pull-ledger.ts';
 import { type PullProgress, type StagedCount, stageResponse } from './stage-response.ts';
 
 export interface PullParts {
@@ -90,13 +95,28 @@ export async function runPull(
     logReport(parts.logger, attempt, report, performance.now() - startedMs);
     return { kind: 'done', report };
   } catch (error) {
-    return await endFailedAttempt(
-      parts,
-      attempt,
-      signal.aborted ? toShutdown(error) : error,
-      progress,
-    );
+    try {
+      return await endFailedAttempt(
+        parts,
+        attempt,
+        signal.aborted ? toShutdown(error) : error,
+        progress,
+      );
+    } catch (end) {
+      if (end instanceof StaleFenceError) await discardStale(parts, attempt);
+      throw end;
+    }
   }
+}
+
+/** What stays behind where this fails is litter, and no reason to hide that the attempt was stale. */
+async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
+  await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
+    parts.logger.warn(
+      { ...describeAttempt(attempt), err: describeError(error) },
+      'the rows of a stale attempt stay behind',
+    );
+  });
 }
 
 /** An abort surfaces as whatever it interrupted. */

@@ -4,7 +4,8 @@ import type { PullWindow } from '../domain/pull-plan.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
-import { checkTitle, type DriftItem } from '../platform/title-contract.ts';
+import { checkTitle } from '../platform/title-contract.ts';
+import type { DriftItem } from '../platform/title-extra.ts';
 import {
   copyRejects,
   copyTitles,

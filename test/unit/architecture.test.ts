@@ -21,6 +21,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['domain', 'errors'],
   export: ['domain', 'errors', 'staging'],
   pull: ['domain', 'errors', 'logger', 'platform', 'staging'],
+  alerts: ['domain', 'errors', 'logger', 'staging'],
+  console: ['domain', 'errors', 'logger', 'staging'],
   app: ['config', 'domain', 'embedded', 'errors', 'logger', 'platform', 'pull', 'staging'],
   cli: [
     'app',

@@ -9,7 +9,8 @@ import {
 } from '../../../src/domain/json-value.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
-import { checkTitle, type DriftItem } from '../../../src/platform/title-contract.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import type { DriftItem } from '../../../src/platform/title-extra.ts';
 import { barestTitle, completeTitle, titleWith, toJsonValue } from './sample-title.ts';
 
 const WINDOW = dayWindow(toCivilDate('2026-01-02'));

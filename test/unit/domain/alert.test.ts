@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import {
+  type CheckpointProgress,
+  failedPullAlert,
+  STALENESS_LIMITS,
+  staleCheckpointAlert,
+} from '../../../src/domain/alert.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+
+const HOUR_MS = 3_600_000;
+const ADVANCED_AT = new Date('2026-03-10T09:00:00Z');
+const checkpoint: CheckpointProgress = {
+  startDate: toCivilDate('2026-03-01'),
+  lastReconciledDate: toCivilDate('2026-03-09'),
+  advancedAt: ADVANCED_AT,
+};
+
+function staleAfter(hours: number, lastClosed: string, progress = checkpoint) {
+  const at = {
+    now: new Date(ADVANCED_AT.getTime() + hours * HOUR_MS),
+    lastClosedDate: toCivilDate(lastClosed),
+  };
+  return staleCheckpointAlert(progress, at, STALENESS_LIMITS);
+}
+
+test('a checkpoint that has reached the last closed date is never stale', () => {
+  expect(staleAfter(1000, '2026-03-09')).toBeNull();
+  // START_DATE may lie ahead.
+  expect(staleAfter(1000, '2026-02-20', { ...checkpoint, lastReconciledDate: null })).toBeNull();
+});
+
+test('a checkpoint one day behind is stale once a daily run was missed, and not before', () => {
+  expect(staleAfter(26, '2026-03-10')).toBeNull();
+  expect(staleAfter(26.1, '2026-03-10')).toMatchObject({
+    kind: 'checkpoint_stale',
+    date: '2026-03-10',
+    message: 'reconciled only up to 2026-03-09, 1 day behind',
+  });
+});
+
+test('a checkpoint far behind is stale after an hour without progress, and not while it catches up', () => {
+  expect(staleAfter(1, '2026-03-13')).toBeNull();
+  expect(staleAfter(1.1, '2026-03-12')).toBeNull();
+  expect(staleAfter(1.1, '2026-03-13')?.message).toContain('4 days behind');
+});
+
+test('a ledger that never got anywhere counts from its start date', () => {
+  expect(staleAfter(2, '2026-03-31', { ...checkpoint, lastReconciledDate: null })).toMatchObject({
+    date: '2026-03-01',
+    message: 'no date is reconciled yet, 31 days behind',
+  });
+});
+
+test('a failed sweep is the same alert whatever date it begins on, a failed day is not', () => {
+  const failed = { pullId: 7n, attempts: 1, errorCode: 'PLATFORM_CONTRACT' };
+  const keyOf = (from: string, isSweep: boolean) =>
+    failedPullAlert({ ...failed, from: toCivilDate(from), isSweep }).dedupeKey;
+  expect(keyOf('2026-03-01', true)).toBe(keyOf('2026-03-08', true));
+  expect(keyOf('2026-03-01', false)).not.toBe(keyOf('2026-03-08', false));
+});
