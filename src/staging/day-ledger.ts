@@ -12,6 +12,8 @@ export interface LockedDay {
   /** Fence of the newest fetch merged into the date; null when there was none. */
   readonly mergedFence: bigint | null;
   readonly heldPullId: bigint | null;
+  /** Fence of the fetch that waits for a person; null when none does. */
+  readonly heldFence: bigint | null;
 }
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', '));
@@ -60,8 +62,10 @@ export async function lockDays(
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::date[]) ORDER BY date FOR UPDATE`;
   return tx.$queryRaw<LockedDay[]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
-           pull.fence AS "mergedFence", day.held_pull_id AS "heldPullId"
-    FROM conciliation.day day LEFT JOIN conciliation.pull pull ON pull.id = day.last_pull_id
+           merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
+    FROM conciliation.day day
+    LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
+    LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id
     WHERE day.date = ANY(${dates}::date[]) ORDER BY day.date`;
 }
 

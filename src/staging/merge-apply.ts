@@ -60,6 +60,8 @@ async function writeRevisions(
              CASE WHEN change.kind = 'withdrawn'
                   THEN ${toJson('title', "'withdrawn'")}
                   ELSE ${toJson('staged', "'current'")} END AS after
+      -- Keeps the subquery apart: merged into the query, it would be worked out for every field anew.
+      OFFSET 0
     ) AS whole
     CROSS JOIN LATERAL (
       SELECT jsonb_object_agg(field, old.value) AS before,

@@ -93,9 +93,7 @@ export function mergePull(
       const days = await lockDays(tx, dates);
       await verifyStaged(tx, attempt.fence, response);
 
-      const live = days.filter(
-        (day) => day.mergedFence === null || day.mergedFence < attempt.fence,
-      );
+      const live = days.filter((day) => isNewest(day, attempt.fence));
       const liveDates = live.map((day) => day.date);
       await planChanges(tx, attempt.fence, liveDates);
       const plans = await countPlan(tx, attempt.fence, dates);
@@ -123,6 +121,11 @@ async function lockRunningPull(tx: Prisma.TransactionClient, attempt: Attempt): 
     SELECT id FROM conciliation.pull
     WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running' FOR UPDATE`;
   if (rows.length === 0) throw staleFence(attempt);
+}
+
+/** A fetch that waits for a person counts too: what an older one said must not do away with it. */
+function isNewest(day: LockedDay, fence: bigint): boolean {
+  return (day.mergedFence ?? 0n) < fence && (day.heldFence ?? 0n) < fence;
 }
 
 /**

@@ -84,7 +84,8 @@ export function startAttempt(database: Database, pullId: bigint): Promise<Attemp
  * Ends an attempt that merged nothing and throws its staged rows away. When no attempt is left, the
  * pull has failed, and so has its date unless an earlier pull already reconciled it.
  *
- * @throws StaleFenceError when another attempt has taken over; then nothing was written
+ * @throws StaleFenceError when another attempt has taken over; then nothing was written, and what was
+ *   staged is for `discardStaleAttempt`
  */
 export function recordFailure(
   database: Database,
@@ -110,6 +111,21 @@ export function recordFailure(
       }
       await discardStaged(tx, attempt.fence);
       return state;
+    }),
+  );
+}
+
+/**
+ * Removes what an attempt staged that does not count any more: whoever took its pull over knows only
+ * a fence of its own. What the pull holds for a person under this very fence stays, because a merge may
+ * have been committed although its connection was lost before it could say so.
+ */
+export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const held = await tx.$queryRaw<{ id: bigint }[]>`
+        SELECT id FROM conciliation.pull WHERE fence = ${attempt.fence} AND state = 'held'`;
+      if (held.length === 0) await discardStaged(tx, attempt.fence);
     }),
   );
 }

@@ -97,6 +97,10 @@ export async function supersedeHolds(
       DELETE FROM conciliation.staged_title staged USING conciliation.pull pull
       WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
         AND staged.accepted_date = ${day.date}::date`;
+    await tx.$executeRaw`
+      DELETE FROM conciliation.staged_reject staged USING conciliation.pull pull
+      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
+        AND staged.date = ${day.date}::date`;
   }
   for (const heldPullId of superseded) await settleHeldPull(tx, heldPullId);
 }

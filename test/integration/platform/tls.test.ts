@@ -26,7 +26,10 @@ const KEY = {
 };
 
 async function startSelfSigned(): Promise<{ port: number; requests: () => number }> {
-  const key = createPrivateKey({ key: KEY, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' });
+  const key = createPrivateKey({ key: KEY, format: 'jwk' }).export({
+    type: 'pkcs8',
+    format: 'pem',
+  });
   let requests = 0;
   const server = createServer({ key, cert: CERTIFICATE }, (_, response) => {
     requests += 1;

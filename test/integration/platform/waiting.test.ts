@@ -120,18 +120,18 @@ describe('what is no silence', () => {
   });
 
   test.each([
-    ['closes', (socket: Socket) => socket.end()],
-    ['stays', () => {}],
+    ['stays open', 'keep-alive', false],
+    ['closes, as announced', 'close', true],
+    ['closes unannounced', 'keep-alive', true],
   ])(
-    'a slow consumer of a body that has come whole, whose connection %s meanwhile',
-    async (_, after) => {
+    'a slow consumer of a body that was sent whole, whose connection %s meanwhile',
+    async (_, connection, closes) => {
       // Around the sizes of the buffers on the way: a fault may hide where one is just full.
       for (const size of [1, 65_535, 65_536, 65_537, 131_072, 200_000]) {
         const server = await startServer(({ socket }) => {
-          const keep = after.length === 0 ? 'keep-alive' : 'close';
-          socket.write(answer('200 OK', 'x'.repeat(size), JSON_TYPE, `connection: ${keep}`), () =>
-            after(socket),
-          );
+          const field = `connection: ${connection}`;
+          socket.write(answer('200 OK', 'x'.repeat(size), JSON_TYPE, field));
+          if (closes) socket.end();
         });
         const response = await fetchDay(openClient(server.url, { timeoutMs: 50 }));
         for await (const _chunk of response.chunks) await sleep(100);
@@ -141,13 +141,14 @@ describe('what is no silence', () => {
   );
 
   test('a process that stood still while the bytes waited', async () => {
-    const server = await startServer(({ socket }) => {
+    const server = await startServer(async ({ socket }) => {
       socket.write(`${head('200 OK', JSON_TYPE, 'content-length: 8')}half`);
-      setTimeout(() => {
-        socket.write('half');
-        const until = Date.now() + TIMEOUT_MS * 2;
-        while (Date.now() < until);
-      }, 50);
+      await sleep(50);
+      socket.write('half');
+      // From here the event loop looks at its timers before it looks for bytes.
+      await new Promise(setImmediate);
+      const end = Date.now() + TIMEOUT_MS * 2;
+      while (Date.now() < end);
     });
     const client = openClient(server.url, { timeoutMs: TIMEOUT_MS });
     expect(await fetchText(client)).toBe('halfhalf');
@@ -298,7 +299,7 @@ describe('a signal that aborts', () => {
     expect(await failureOf(readAll(response))).toBe(ours);
   });
 
-  test('never lets a body that had come whole pass for complete', async () => {
+  test('never lets a body that nobody has begun to read pass, though it had come whole', async () => {
     const server = await startServer(({ socket }) =>
       socket.end(answer('200 OK', '{}', JSON_TYPE, 'connection: close')),
     );
@@ -308,6 +309,25 @@ describe('a signal that aborts', () => {
     stop.abort(ours);
     expect(await failureOf(readAll(response))).toBe(ours);
   });
+
+  test.each([
+    ['plain', Buffer.from('{}'), []],
+    ['compressed', gzipSync('{}'), ['content-encoding: gzip']],
+  ])(
+    'at the last piece of a %s body keeps it from passing for complete',
+    async (_, body, fields) => {
+      const server = await startServer(({ socket }) =>
+        socket.write(answer('200 OK', body, JSON_TYPE, ...fields)),
+      );
+      const stop = new AbortController();
+      const { chunks } = await fetchDay(openClient(server.url), stop.signal);
+      const iterator = chunks[Symbol.asyncIterator]();
+      expect(Buffer.from((await iterator.next()).value).toString()).toBe('{}');
+      await sleep(20);
+      stop.abort(ours);
+      expect(await failureOf(iterator.next())).toBe(ours);
+    },
+  );
 
   test('after the end changes nothing', async () => {
     const server = await startServer(({ socket }) =>

@@ -1,0 +1,171 @@
+import type { CivilDate } from './business-day.ts';
+import { addDays, daysBetween } from './business-day.ts';
+import type { HoldReason } from './day-state.ts';
+
+/**
+ * Conditions that a person should know of. All but `platform_auth` can be read off the ledger at any
+ * time; a refused token shows only to the pull that was refused.
+ */
+export const ALERT_KINDS = [
+  'pull_failed',
+  'day_held',
+  'day_attention',
+  'checkpoint_stale',
+  'restated_after_sign_off',
+  'platform_auth',
+] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
+
+export const LEDGER_ALERT_KINDS: readonly AlertKind[] = ALERT_KINDS.filter(
+  (kind) => kind !== 'platform_auth',
+);
+
+/** One condition while it lasts. `dedupeKey` names it: two alerts with equal keys are the same one. */
+export interface Alert {
+  readonly kind: AlertKind;
+  readonly dedupeKey: string;
+  /** In words for a person, free of personal data. */
+  readonly message: string;
+  readonly date: CivilDate | null;
+  readonly pullId: bigint | null;
+}
+
+export interface FailedPull {
+  readonly pullId: bigint;
+  readonly from: CivilDate;
+  readonly isSweep: boolean;
+  readonly attempts: number;
+  readonly errorCode: string | null;
+}
+
+export function failedPullAlert(pull: FailedPull): Alert {
+  const what = pull.isSweep ? `the sweep since ${pull.from}` : `the pull of ${pull.from}`;
+  const attempts = `${pull.attempts} ${pull.attempts === 1 ? 'attempt' : 'attempts'}`;
+  return {
+    kind: 'pull_failed',
+    // Each sweep speaks for all that came before it, whatever date it begins on.
+    dedupeKey: pull.isSweep ? 'pull_failed:sweep' : `pull_failed:${pull.from}`,
+    message: `${what} failed after ${attempts} (${pull.errorCode ?? 'no error recorded'})`,
+    date: pull.isSweep ? null : pull.from,
+    pullId: pull.pullId,
+  };
+}
+
+export interface HeldDay {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  readonly titles: number;
+  readonly withdrawals: number;
+  readonly reason: HoldReason | null;
+}
+
+export function heldDayAlert(day: HeldDay): Alert {
+  const loss = `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
+  const why =
+    day.reason === 'undated_rejects' ? ', and its response holds titles without a usable date' : '';
+  return {
+    kind: 'day_held',
+    dedupeKey: `day_held:${day.date}`,
+    message: `${day.date} is held: ${loss}${why}`,
+    date: day.date,
+    pullId: day.pullId,
+  };
+}
+
+export interface OpenRejects {
+  /** Null: titles of a sweep that name no usable date. */
+  readonly date: CivilDate | null;
+  readonly rejects: number;
+  readonly pullId: bigint | null;
+}
+
+export function openRejectsAlert(open: OpenRejects): Alert {
+  const titles = `${open.rejects} ${open.rejects === 1 ? 'title' : 'titles'}`;
+  return {
+    kind: 'day_attention',
+    dedupeKey: `day_attention:${open.date ?? 'undated'}`,
+    message:
+      open.date === null
+        ? `${titles} of a sweep broke the contract and name no usable date`
+        : `${titles} of ${open.date} broke the contract and are in no total`,
+    date: open.date,
+    pullId: open.pullId,
+  };
+}
+
+export function restatedDayAlert(day: {
+  readonly date: CivilDate;
+  readonly pullId: bigint | null;
+}): Alert {
+  return {
+    kind: 'restated_after_sign_off',
+    dedupeKey: `restated_after_sign_off:${day.date}`,
+    message: `the platform restated ${day.date} after it was signed off`,
+    date: day.date,
+    pullId: day.pullId,
+  };
+}
+
+/** The token is refused: raised by whoever met it, resolved by the next pull that succeeds. */
+export function platformAuthAlert(pullId: bigint | null): Alert {
+  return {
+    kind: 'platform_auth',
+    dedupeKey: 'platform_auth',
+    message: 'the platform refuses the token: no pull can succeed until it is replaced',
+    date: null,
+    pullId,
+  };
+}
+
+/** How far the checkpoint may be behind, and how long it may stand still, before somebody is told. */
+export interface StalenessLimits {
+  readonly maxLagDays: number;
+  /** Longer than the longest gap between two daily runs. */
+  readonly maxIdleHours: number;
+}
+
+export const STALENESS_LIMITS: StalenessLimits = { maxLagDays: 3, maxIdleHours: 26 };
+
+/** A backlog that shrinks is no news: days are merged far more often than this while one is worked off. */
+const CATCH_UP_IDLE_HOURS = 1;
+
+const HOUR_MS = 3_600_000;
+
+export interface CheckpointProgress {
+  readonly startDate: CivilDate;
+  readonly lastReconciledDate: CivilDate | null;
+  /** When it last advanced. */
+  readonly advancedAt: Date;
+}
+
+/**
+ * The alert for a checkpoint that is behind the last closed date and does not move: for longer than
+ * `maxIdleHours`, or, when it is more than `maxLagDays` behind, for longer than an hour. Null when
+ * it is neither.
+ */
+export function staleCheckpointAlert(
+  checkpoint: CheckpointProgress,
+  at: { readonly now: Date; readonly lastClosedDate: CivilDate },
+  limits: StalenessLimits,
+): Alert | null {
+  const reached = checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1);
+  const lagDays = daysBetween(reached, at.lastClosedDate);
+  if (lagDays <= 0) return null;
+  const idleHours = (at.now.getTime() - checkpoint.advancedAt.getTime()) / HOUR_MS;
+  const patienceHours =
+    lagDays > limits.maxLagDays
+      ? Math.min(CATCH_UP_IDLE_HOURS, limits.maxIdleHours)
+      : limits.maxIdleHours;
+  if (idleHours <= patienceHours) return null;
+  const behind = `${lagDays} ${lagDays === 1 ? 'day' : 'days'} behind`;
+  return {
+    kind: 'checkpoint_stale',
+    dedupeKey: 'checkpoint_stale',
+    message:
+      checkpoint.lastReconciledDate === null
+        ? `no date is reconciled yet, ${behind}`
+        : `reconciled only up to ${reached}, ${behind}`,
+    date: addDays(reached, 1),
+    pullId: null,
+  };
+}

@@ -1,0 +1,108 @@
+import {
+  assertSchemaCompatibility,
+  type BackendFactory,
+  createPostgresBackend,
+  LATEST_SCHEMA_VERSION,
+  type PgQueryable,
+  type PostgresPoolConfig,
+  type RedisQueueBackend,
+  runMigrations,
+  SchemaMigrationRequiredError,
+  SchemaVersionMismatchError,
+} from 'bullmq';
+import { ConfigError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { openDatabase, toStagingError, withSessionSettings } from '../staging/database.ts';
+import { databaseErrorCode } from '../staging/database-error.ts';
+import type { QueueBackend } from './backend.ts';
+
+/** BullMQ's tables and functions, apart from ours: it migrates them itself. */
+const SCHEMA_NAME = 'conciliation_queue';
+const APPLICATION_NAME = 'conciliation queue';
+
+/** A worker has one more, which only listens. */
+const MAX_CONNECTIONS = { queue: 2, worker: 4 };
+
+const CONNECTION_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** For a server that stopped in mid-answer; the server's own clock should be the first to end. */
+const ANSWER_TIMEOUT_MS = 15_000;
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+
+export async function openPostgresBackend(
+  databaseUrl: string,
+  logger: Logger,
+): Promise<QueueBackend> {
+  await migrateQueue(databaseUrl, logger);
+  const connectionString = withSessionSettings(databaseUrl, {
+    applicationName: APPLICATION_NAME,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    searchPath: SCHEMA_NAME,
+  });
+  return {
+    name: 'PostgreSQL',
+    factory: createPostgresBackend as unknown as BackendFactory<RedisQueueBackend>,
+    skipVersionCheck: false,
+    connectionFor: (role) =>
+      ({
+        connectionString,
+        schema: SCHEMA_NAME,
+        max: MAX_CONNECTIONS[role],
+        connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+        query_timeout: ANSWER_TIMEOUT_MS,
+        keepAlive: true,
+      }) satisfies PostgresPoolConfig,
+    toOpeningError,
+  };
+}
+
+async function migrateQueue(databaseUrl: string, logger: Logger): Promise<void> {
+  const database = openDatabase({
+    databaseUrl,
+    applicationName: APPLICATION_NAME,
+    maxConnections: 1,
+    logger,
+  });
+  try {
+    const client = await database.pool.connect();
+    try {
+      const version = await installedVersion(client);
+      // Not always: creating a schema takes a right even where it exists.
+      if (version < LATEST_SCHEMA_VERSION) {
+        await runMigrations(client, SCHEMA_NAME);
+        logger.info({ from: version, to: LATEST_SCHEMA_VERSION }, 'queue migrated');
+      }
+    } finally {
+      client.release();
+    }
+  } catch (error) {
+    throw toOpeningError(error);
+  } finally {
+    await database.close();
+  }
+}
+
+/** 0 where there is nothing yet. */
+async function installedVersion(client: PgQueryable): Promise<number> {
+  try {
+    return await assertSchemaCompatibility(client, SCHEMA_NAME);
+  } catch (error) {
+    if (error instanceof SchemaMigrationRequiredError) return 0;
+    throw error;
+  }
+}
+
+function toOpeningError(error: unknown): unknown {
+  if (error instanceof SchemaVersionMismatchError) {
+    return new ConfigError([
+      `DATABASE_URL: the schema ${SCHEMA_NAME} is of a newer version of this program; run that one`,
+    ]);
+  }
+  if (databaseErrorCode(error) === INSUFFICIENT_PRIVILEGE) {
+    return new ConfigError([
+      `DATABASE_URL: its user may not create or use the schema ${SCHEMA_NAME}; grant it the right to, or set REDIS_URL`,
+    ]);
+  }
+  return toStagingError(error);
+}

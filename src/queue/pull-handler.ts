@@ -1,0 +1,67 @@
+import { InputError, StagingUnavailableError, StaleFenceError } from '../errors.ts';
+import { describeError, type Logger } from '../logger.ts';
+import type { AttemptOutcome } from '../pull/run-pull.ts';
+import type { AuthGate } from './auth-gate.ts';
+
+/** What becomes of the job: nothing, it is done with; or the pull is to be looked at again. */
+export type Handled = undefined | { readonly retryInMs: number };
+
+/** Makes one attempt at a pull. */
+export type PullHandler = (pullId: bigint, signal: AbortSignal) => Promise<Handled>;
+
+export interface PullHandlerParts {
+  readonly runPull: (pullId: bigint, signal: AbortSignal) => Promise<AttemptOutcome>;
+  readonly gate: AuthGate;
+  /** Called once for each token that the platform refuses. */
+  readonly onUnauthorized: () => void;
+  readonly logger: Logger;
+}
+
+/** The database needs a moment, and the pull's row still says `running`: the next attempt takes over. */
+const STAGING_RETRY_MS = 30_000;
+
+/**
+ * The one place where the outcome of an attempt becomes the fate of its job.
+ *
+ * The returned handler throws ShutdownError where the job is to be handed back, and whatever else is
+ * a defect; nothing else.
+ */
+export function createPullHandler(parts: PullHandlerParts): PullHandler {
+  const { runPull, gate, onUnauthorized, logger } = parts;
+  return async (pullId, signal) => {
+    const token = await gate.pass(signal);
+    try {
+      const outcome = await runPull(pullId, signal);
+      switch (outcome.kind) {
+        case 'done':
+        case 'failed':
+          return undefined;
+        case 'retry':
+          return { retryInMs: outcome.delayMs };
+        case 'unauthorized':
+          if (gate.refuse(token)) onUnauthorized();
+          // Comes straight back, and then waits at the gate.
+          return { retryInMs: 0 };
+      }
+    } catch (error) {
+      return handleError(error, pullId, logger);
+    }
+  };
+}
+
+function handleError(error: unknown, pullId: bigint, logger: Logger): Handled {
+  const fields = { pullId: String(pullId), err: describeError(error) };
+  if (error instanceof StaleFenceError) {
+    logger.info(fields, 'another worker has taken the pull over');
+    return undefined;
+  }
+  if (error instanceof InputError) {
+    logger.debug(fields, 'nothing left to do for the pull');
+    return undefined;
+  }
+  if (error instanceof StagingUnavailableError) {
+    logger.warn({ ...fields, retryInMs: STAGING_RETRY_MS }, 'the outcome could not be recorded');
+    return { retryInMs: STAGING_RETRY_MS };
+  }
+  throw error;
+}

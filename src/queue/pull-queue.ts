@@ -1,0 +1,185 @@
+/**
+ * queue/ wakes workers up. What is to be pulled stands in `conciliation.pull`; a job says no more than
+ * "look at pull 12 now", so losing one costs a minute (the planner enqueues again whatever is due and
+ * has no job), and running one twice costs a request (the fence lets one of the two merge).
+ *
+ * BullMQ keeps the jobs, on Redis where there is a REDIS_URL, else in a schema of its own in the
+ * staging database. Its retries are not used: one job is one attempt, and after a failure that may
+ * pass the same job is delayed until the next.
+ */
+import { type Job, Queue } from 'bullmq';
+import { StagingUnavailableError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import { type BackendOptions, cutConnections, openBackend, type QueueBackend } from './backend.ts';
+import { type OutageWatch, watchOutages } from './outage-watch.ts';
+import { isRefusal, JOB_NAME, type PullJob, QUEUE_NAME, toJobId } from './pull-job.ts';
+import { queueTelemetry } from './telemetry.ts';
+import { within } from './within.ts';
+
+export interface PullQueue {
+  /**
+   * Has the pull looked at by a worker in `delayMs`, or now. A pull has one job at most: one that
+   * waits already stays as it is, but without `delayMs` its own delay ends; a pull that a worker has
+   * in hand gets no second one.
+   *
+   * @throws StagingUnavailableError when the queue is away. Nothing is lost: the pull's row stands,
+   *   and the planner's next tick enqueues it.
+   */
+  enqueue(pullId: bigint, delayMs?: number): Promise<void>;
+  /**
+   * Those of `pullIds` that have a job which waits, is delayed or is in a worker's hands.
+   *
+   * @throws StagingUnavailableError when the queue is away, for then nobody knows
+   */
+  jobsOf(pullIds: readonly bigint[]): Promise<Set<bigint>>;
+  /** @throws StagingUnavailableError when the queue is away */
+  counts(): Promise<QueueCounts>;
+  isReachable(): Promise<boolean>;
+  /** Does not wait for a queue that is away. May be called more than once. */
+  close(): Promise<void>;
+}
+
+/** What a worker and Bull Board need besides. */
+export interface OpenPullQueue extends PullQueue {
+  readonly backend: QueueBackend;
+  readonly outages: OutageWatch;
+  readonly bullQueue: Queue<PullJob, void>;
+}
+
+export interface QueueCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  /** Attempts that ended in a defect of the program within the last week. */
+  readonly failed: number;
+}
+
+/** An outage is to show as an error, not as a caller that waits. */
+const OPERATION_TIMEOUT_MS = 5_000;
+const OPENING_TIMEOUT_MS = 20_000;
+const CLOSING_TIMEOUT_MS = 2_000;
+
+/** A defect does not mend itself; one that cannot even be recorded must not be tried every minute. */
+const DEFECT_PAUSE_MS = 3_600_000;
+const KEEP_FAILED = { age: 7 * 24 * 3600, count: 1000 };
+
+/** Nobody reads BullMQ's event stream; it is kept short. */
+const EVENT_STREAM_LENGTH = 100;
+
+/**
+ * @throws ConfigError when the server is there but will not do: a Redis that evicts keys or is too
+ *   old, a user without the rights, a wrong password
+ * @throws StagingUnavailableError when it cannot be reached
+ */
+export async function openPullQueue(options: BackendOptions): Promise<OpenPullQueue> {
+  const { logger } = options;
+  const backend = await openBackend(options);
+  const queue = new Queue<PullJob, void>(
+    QUEUE_NAME,
+    {
+      connection: backend.connectionFor('queue'),
+      skipVersionCheck: backend.skipVersionCheck,
+      streams: { events: { maxLen: EVENT_STREAM_LENGTH } },
+      ...queueTelemetry(),
+    },
+    backend.factory,
+  );
+  const probe = () => within(OPERATION_TIMEOUT_MS, queue.isPaused());
+  const outages = watchOutages({ name: backend.name, probe, logger });
+  queue.on('error', outages.onError);
+
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= (async () => {
+      outages.stop();
+      await within(CLOSING_TIMEOUT_MS, queue.close()).catch(() => {});
+      await cutConnections(queue);
+    })();
+    return closing;
+  };
+  try {
+    await within(OPENING_TIMEOUT_MS, queue.waitUntilReady());
+  } catch (error) {
+    await close();
+    throw backend.toOpeningError(error);
+  }
+
+  const run = <T>(work: () => Promise<T>): Promise<T> => runOnQueue(backend.name, work);
+  return {
+    backend,
+    outages,
+    bullQueue: queue,
+    enqueue: (pullId, delayMs = 0) => run(() => enqueue(queue, pullId, delayMs, logger)),
+    jobsOf: (pullIds) =>
+      run(async () => {
+        const ids = new Set(await queue.getRanges(['waiting', 'delayed', 'active'], 0, -1));
+        return new Set(pullIds.filter((pullId) => ids.has(toJobId(pullId))));
+      }),
+    counts: () =>
+      run(async () => {
+        const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+        const count = (state: string) => counts[state] ?? 0;
+        return {
+          waiting: count('waiting'),
+          active: count('active'),
+          delayed: count('delayed'),
+          failed: count('failed'),
+        };
+      }),
+    isReachable: () =>
+      probe().then(
+        () => true,
+        () => false,
+      ),
+    close,
+  };
+}
+
+async function enqueue(
+  queue: Queue<PullJob, void>,
+  pullId: bigint,
+  delayMs: number,
+  logger: Logger,
+): Promise<void> {
+  const jobId = toJobId(pullId);
+  const existing: Job<PullJob, void> | undefined = await queue.getJob(jobId);
+  if (existing?.finishedOn !== undefined) {
+    if (Date.now() - existing.finishedOn < DEFECT_PAUSE_MS) {
+      logger.debug({ pullId: String(pullId) }, 'pull not enqueued: its last attempt was a defect');
+      return;
+    }
+    await existing.remove();
+  } else if (existing !== undefined && delayMs === 0) {
+    await bringForward(existing);
+  }
+  // Without effect where there is a job by now, whoever added it.
+  await queue.add(
+    JOB_NAME,
+    { pullId: String(pullId) },
+    {
+      jobId,
+      delay: delayMs,
+      removeOnComplete: true,
+      removeOnFail: KEEP_FAILED,
+      stackTraceLimit: 0,
+    },
+  );
+}
+
+async function bringForward(job: Job<PullJob, void>): Promise<void> {
+  if (!(await job.isDelayed())) return;
+  // It may come due, or be done with, at this very moment: then there is nothing to bring forward.
+  await job.promote().catch((error: unknown) => {
+    if (!isRefusal(error)) throw error;
+  });
+}
+
+async function runOnQueue<T>(backendName: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await within(OPERATION_TIMEOUT_MS, work());
+  } catch (error) {
+    throw new StagingUnavailableError(`the queue on ${backendName} is not available`, {
+      cause: error,
+    });
+  }
+}

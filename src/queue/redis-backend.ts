@@ -1,0 +1,52 @@
+import { createRedisBackend } from 'bullmq';
+import { ConfigError, StagingUnavailableError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { QueueBackend } from './backend.ts';
+import { checkRedis } from './redis-check.ts';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+const MAX_RECONNECT_DELAY_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 5_000;
+/** A server that is asked something and stays silent is given up; BullMQ's longest block is 10 s. */
+const SOCKET_TIMEOUT_MS = 30_000;
+
+export async function openRedisBackend(redisUrl: string, logger: Logger): Promise<QueueBackend> {
+  const address = addressOf(redisUrl);
+  const { mayAskInfo } = await checkRedis(redisUrl, address, logger);
+  const common = {
+    url: redisUrl,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    enableReadyCheck: mayAskInfo,
+    retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY_MS),
+    // After a failover the connection may still lead to what is a replica now.
+    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+  };
+  return {
+    name: 'Redis',
+    factory: createRedisBackend,
+    skipVersionCheck: !mayAskInfo,
+    connectionFor: (role) =>
+      role === 'worker'
+        ? { ...common, maxRetriesPerRequest: null }
+        : {
+            ...common,
+            commandTimeout: COMMAND_TIMEOUT_MS,
+            enableOfflineQueue: false,
+            maxRetriesPerRequest: 0,
+          },
+    toOpeningError: (error) =>
+      new StagingUnavailableError(`the queue's Redis at ${address} went away`, { cause: error }),
+  };
+}
+
+/** Host and port, never user and password. */
+function addressOf(redisUrl: string): string {
+  const url = URL.canParse(redisUrl) ? new URL(redisUrl) : null;
+  if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
+    throw new ConfigError(['REDIS_URL: expected redis://user:password@host:port/database']);
+  }
+  return `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
+}

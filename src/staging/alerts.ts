@@ -1,0 +1,94 @@
+import type { Alert, AlertKind } from '../domain/alert.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/**
+ * Whoever raises an alert holds this advisory lock until it has committed, so that two who notice the
+ * same condition at once raise it once: "no second unresolved row of a key" is a partial unique
+ * index, which Prisma's schema cannot state. One lock for all keys, because a few alerts a day are
+ * raised, in a millisecond each, and a lock per key would let two raisers of many wait for each other.
+ */
+const ALERTS_LOCK = 7_201_604_312n;
+
+/**
+ * Raises an alert unless the same one is unresolved already.
+ *
+ * @returns whether it is new
+ */
+export function raiseAlert(database: Database, alert: Alert): Promise<boolean> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      await lockAlerts(tx);
+      return (await insertNew(tx, [alert])) === 1;
+    }),
+  );
+}
+
+/**
+ * Ends the alert of that key, if there is one. Cheap enough to be called after every success.
+ *
+ * @returns how many were unresolved
+ */
+export function resolveAlerts(database: Database, dedupeKey: string): Promise<number> {
+  return inStaging(
+    () => database.prisma.$executeRaw`
+      UPDATE conciliation.alert
+      SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
+      WHERE dedupe_key = ${dedupeKey} AND resolved_at IS NULL`,
+  );
+}
+
+/** To be taken before the conditions are read: only then are they those of the latest raiser. */
+export async function lockAlerts(tx: Prisma.TransactionClient): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ALERTS_LOCK}::bigint)`;
+}
+
+/**
+ * Makes the unresolved alerts of `kinds` exactly `alerts`: raises what is new, resolves what is over,
+ * and brings the words of those that last up to date without telling anybody again.
+ */
+export async function settleAlerts(
+  tx: Prisma.TransactionClient,
+  kinds: readonly AlertKind[],
+  alerts: readonly Alert[],
+): Promise<{ raised: number; resolved: number }> {
+  const keys = alerts.map((alert) => alert.dedupeKey);
+  // Delivery goes on where it was: the retries of an alert that nobody took yet now say that it is over.
+  const resolved = await tx.$executeRaw`
+    UPDATE conciliation.alert
+    SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
+    WHERE resolved_at IS NULL AND kind = ANY(${kinds}) AND dedupe_key <> ALL(${keys})`;
+  await tx.$executeRaw`
+    UPDATE conciliation.alert AS alert
+    SET message = latest.message, date = latest.date, pull_id = latest.pull_id
+    FROM ${recordset(alerts)}
+    WHERE alert.dedupe_key = latest.dedupe_key AND alert.resolved_at IS NULL
+      AND (alert.message, alert.date, alert.pull_id)
+          IS DISTINCT FROM (latest.message, latest.date, latest.pull_id)`;
+  return { raised: await insertNew(tx, alerts), resolved };
+}
+
+/** Due for delivery at once; whether there is anybody to deliver to is the deliverer's affair. */
+function insertNew(tx: Prisma.TransactionClient, alerts: readonly Alert[]): Promise<number> {
+  return tx.$executeRaw`
+    INSERT INTO conciliation.alert (kind, dedupe_key, message, date, pull_id, next_delivery_at)
+    SELECT kind, dedupe_key, message, date, pull_id, now()
+    FROM ${recordset(alerts)}
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.alert AS raised
+      WHERE raised.dedupe_key = latest.dedupe_key AND raised.resolved_at IS NULL
+    )`;
+}
+
+function recordset(alerts: readonly Alert[]): Prisma.Sql {
+  const rows = alerts.map((alert) => ({
+    kind: alert.kind,
+    dedupe_key: alert.dedupeKey,
+    message: alert.message,
+    date: alert.date,
+    pull_id: alert.pullId === null ? null : String(alert.pullId),
+  }));
+  return Prisma.sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS latest
+    (kind text, dedupe_key text, message text, date date, pull_id bigint)`;
+}

@@ -1,0 +1,133 @@
+import {
+  type Alert,
+  type CheckpointProgress,
+  type FailedPull,
+  failedPullAlert,
+  type HeldDay,
+  heldDayAlert,
+  LEDGER_ALERT_KINDS,
+  type OpenRejects,
+  openRejectsAlert,
+  restatedDayAlert,
+  type StalenessLimits,
+  staleCheckpointAlert,
+} from '../domain/alert.ts';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { lockAlerts, settleAlerts } from './alerts.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+export interface AlertPolicy extends StalenessLimits {
+  /** Decides which dates are over. */
+  readonly timeZone: string;
+}
+
+/**
+ * Brings the alerts in line with the ledger: raises what is new, resolves what is over. Because they
+ * are read off the ledger and not off events, a process that died between a merge and its alert has
+ * lost nothing: the next call raises it. May run in several processes at once.
+ */
+export function deriveAlerts(
+  database: Database,
+  now: Date,
+  policy: AlertPolicy,
+): Promise<{ raised: number; resolved: number }> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      await lockAlerts(tx);
+      const stale = await readStaleCheckpoint(tx, now, policy);
+      const alerts: Alert[] = [
+        ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+        ...(await readFailedSweep(tx)).map(failedPullAlert),
+        ...(await readHeldDays(tx)).map(heldDayAlert),
+        ...(await readOpenRejects(tx)).map(openRejectsAlert),
+        ...(await readRestatedDays(tx)).map(restatedDayAlert),
+        ...(stale === null ? [] : [stale]),
+      ];
+      return settleAlerts(tx, LEDGER_ALERT_KINDS, alerts);
+    }),
+  );
+}
+
+/**
+ * Of each date the newest pull that failed, unless a newer fetch, of whatever window, was merged into
+ * the date or is held there. A pull that is queued or running has proved nothing yet.
+ */
+function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
+  return tx.$queryRaw<FailedPull[]>`
+    SELECT DISTINCT ON (failed.window_from)
+           failed.id AS "pullId", failed.window_from::text AS "from", false AS "isSweep",
+           failed.attempts, failed.error_code AS "errorCode"
+    FROM conciliation.pull AS failed
+    LEFT JOIN conciliation.day AS day ON day.date = failed.window_from
+    LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
+    WHERE failed.state = 'failed' AND failed.window_to IS NOT NULL
+      AND failed.fence > greatest(merged.fence, held.fence, 0)
+    ORDER BY failed.window_from, failed.fence DESC`;
+}
+
+/** The newest failed sweep, unless a newer one was answered. */
+function readFailedSweep(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
+  return tx.$queryRaw<FailedPull[]>`
+    SELECT id AS "pullId", window_from::text AS "from", true AS "isSweep", attempts,
+           error_code AS "errorCode"
+    FROM conciliation.pull
+    WHERE state = 'failed' AND window_to IS NULL
+      AND fence > (
+        SELECT coalesce(max(fence), 0) FROM conciliation.pull
+        WHERE window_to IS NULL AND state IN ('merged', 'unchanged', 'held', 'superseded')
+      )
+    ORDER BY fence DESC LIMIT 1`;
+}
+
+function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
+  return tx.$queryRaw<HeldDay[]>`
+    SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
+           held.withdrawn AS withdrawals, held.hold_reason AS reason
+    FROM conciliation.day AS day
+    JOIN conciliation.pull_date AS held
+      ON held.pull_id = day.held_pull_id AND held.date = day.date
+    WHERE day.state = 'held'`;
+}
+
+/** A day that is held says so, and its older rejects wait with it. */
+function readOpenRejects(tx: Prisma.TransactionClient): Promise<OpenRejects[]> {
+  return tx.$queryRaw<OpenRejects[]>`
+    SELECT reject.date::text AS date, count(*)::int AS rejects, max(reject.last_pull_id) AS "pullId"
+    FROM conciliation.day AS day
+    JOIN conciliation.rejected_title AS reject ON reject.date = day.date AND reject.status = 'open'
+    WHERE day.state = 'attention'
+    GROUP BY reject.date
+    UNION ALL
+    SELECT NULL, count(*)::int, max(last_pull_id)
+    FROM conciliation.rejected_title
+    WHERE date IS NULL AND status = 'open'
+    HAVING count(*) > 0`;
+}
+
+function readRestatedDays(
+  tx: Prisma.TransactionClient,
+): Promise<{ date: CivilDate; pullId: bigint | null }[]> {
+  return tx.$queryRaw<{ date: CivilDate; pullId: bigint | null }[]>`
+    SELECT date::text AS date, last_pull_id AS "pullId"
+    FROM conciliation.day WHERE restated_after_sign_off`;
+}
+
+async function readStaleCheckpoint(
+  tx: Prisma.TransactionClient,
+  now: Date,
+  policy: AlertPolicy,
+): Promise<Alert | null> {
+  const [checkpoint] = await tx.$queryRaw<[CheckpointProgress?]>`
+    SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate",
+           updated_at AS "advancedAt"
+    FROM conciliation.checkpoint`;
+  if (checkpoint === undefined) return null;
+  return staleCheckpointAlert(
+    checkpoint,
+    { now, lastClosedDate: lastClosedDate(policy.timeZone, now) },
+    policy,
+  );
+}

@@ -1,0 +1,47 @@
+import type { AlertKind } from '../domain/alert.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { DayState } from '../domain/day-state.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/** The ledger in a few numbers. A state or kind that is missing has none. */
+export interface LedgerGauges {
+  /** Days from the checkpoint to the last closed date; null where the ledger has not begun. */
+  readonly lagDays: number | null;
+  /** How long the oldest queued pull that is due has been due; 0 when none is. */
+  readonly oldestDueAgeSeconds: number;
+  readonly days: Readonly<Partial<Record<DayState, number>>>;
+  readonly openAlerts: Readonly<Partial<Record<AlertKind, number>>>;
+}
+
+/** One statement over indexes and small tables, cheap enough for every scrape. */
+export function readLedgerGauges(
+  database: Database,
+  lastClosedDate: CivilDate,
+): Promise<LedgerGauges> {
+  return inStaging(async () => {
+    const [gauges] = await database.prisma.$queryRaw<[LedgerGauges]>`
+      SELECT
+        (SELECT greatest(0, ${lastClosedDate}::date - coalesce(last_reconciled_date, start_date - 1))
+         FROM conciliation.checkpoint) AS "lagDays",
+        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(next_attempt_at, created_at))), 0)::float8
+         FROM conciliation.pull
+         WHERE state = 'queued' AND coalesce(next_attempt_at, created_at) <= clock_timestamp()
+        ) AS "oldestDueAgeSeconds",
+        (SELECT coalesce(jsonb_object_agg(state, days), '{}')
+         FROM (SELECT state, count(*) AS days FROM conciliation.day GROUP BY state) AS by_state
+        ) AS days,
+        (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
+         FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
+               WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
+        ) AS "openAlerts"`;
+    return gauges;
+  });
+}
+
+/** Whether the database answers at all; it is asked nothing. */
+export function pingDatabase(database: Database): Promise<void> {
+  return inStaging(async () => {
+    await database.prisma.$queryRaw`SELECT 1`;
+  });
+}

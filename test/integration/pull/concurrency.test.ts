@@ -1,0 +1,373 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { StaleFenceError } from '../../../src/errors.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
+import { type PullParts, runPull } from '../../../src/pull/run-pull.ts';
+import { openDatabase } from '../../../src/staging/database.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { environmentOf, startCommand } from '../../support/child-command.ts';
+import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let gate: GatedPlatform;
+/** Asks the gated platform instead of the sandbox. */
+let gated: PullParts;
+let administrator: Client;
+let nextDay = DAY;
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  gate = await openGatedPlatform();
+  const platform = createPlatformClient({
+    baseUrl: gate.baseUrl,
+    token: fixedToken('token'),
+    concurrency: 4,
+    timeoutMs: 30_000,
+    userAgent: 'test',
+  });
+  gated = { ...world.parts, platform };
+  administrator = new Client({ connectionString: world.databaseUrl });
+  await administrator.connect();
+});
+afterAll(async () => {
+  await administrator.end();
+  await gated.platform.close();
+  await gate.close();
+  await world.close();
+});
+
+const uids = (count: number) => Array.from({ length: count }, (_, index) => `t${index}`);
+const textsOf = (date: CivilDate, discount: string, count = 20) =>
+  uids(count).map((uid) => titleText({ date, uid, discount }));
+const contentOf = (discount: string, count = 20) =>
+  uids(count)
+    .map((uid) => `${uid} ${discount}`)
+    .sort();
+
+/** The whole table's rows for the date, so that a doubled or withdrawn title shows too. */
+async function rowsOf(date: CivilDate): Promise<string[]> {
+  const { rows } = await administrator.query<{ row: string }>(
+    `SELECT order_uid || ' ' || platform_discounted_value
+            || CASE status WHEN 'current' THEN '' ELSE ' ' || status END AS row
+     FROM conciliation.title WHERE accepted_date = $1`,
+    [date],
+  );
+  return rows.map(({ row }) => row).sort();
+}
+
+async function dayOf(date: CivilDate) {
+  return world.database.prisma.$queryRaw<object[]>`
+    SELECT * FROM conciliation.day WHERE date = ${date}::date`;
+}
+
+/** Staged rows of all attempts; where a pull holds them for a person they belong there. */
+async function countStaged(): Promise<number> {
+  const { rows } = await administrator.query<{ staged: number }>(
+    `SELECT ((SELECT count(*) FROM conciliation.staged_title)
+           + (SELECT count(*) FROM conciliation.staged_reject)
+           + (SELECT count(*) FROM conciliation.staged_change))::int AS staged`,
+  );
+  return rows[0]?.staged ?? -1;
+}
+
+const newPull = (date: CivilDate) =>
+  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+const readPull = (pullId: bigint) =>
+  world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+const endless = () => new AbortController().signal;
+
+/** Asks until the answer is there; the test's own time limit is the only one. */
+async function eventually<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await sleep(10);
+  }
+}
+
+/** The backend that does what `condition` (SQL on `pg_stat_activity`) says. */
+const backendThat = (condition: string) =>
+  eventually(async () => {
+    const { rows } = await administrator.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+    );
+    return rows[0]?.pid;
+  });
+const COPYING = `state = 'active' AND query LIKE 'COPY conciliation.staged_title%'`;
+
+async function terminate(pid: number) {
+  await administrator.query('SELECT pg_terminate_backend($1)', [pid]);
+}
+
+describe('one date, pulled twice at once', () => {
+  test('by two engines, twenty times over, has its titles once', async () => {
+    const database = openDatabase({
+      databaseUrl: world.databaseUrl,
+      applicationName: 'second',
+      logger: world.parts.logger,
+    });
+    const engines = [world.parts, { ...world.parts, database }];
+    const date = freshDay();
+    try {
+      for (let round = 10; round < 30; round += 1) {
+        const discount = `${round}.25`;
+        world.sandbox.setDayTexts(date, textsOf(date, discount));
+        const outcomes = await Promise.all(
+          engines.map(async (parts) => runPull(parts, await newPull(date), endless())),
+        );
+        const reports = outcomes.map((outcome) => {
+          if (outcome.kind !== 'done') throw outcome.error;
+          return outcome.report;
+        });
+        const changes = reports.flatMap(({ dates }) =>
+          dates.map((day) => day.inserted + day.changed),
+        );
+        // One of the two did the work, the other found nothing left to do or came too late.
+        expect(changes.sort((a, b) => a - b)).toEqual([0, 20]);
+        expect(await rowsOf(date)).toEqual(contentOf(discount));
+      }
+    } finally {
+      await database.close();
+    }
+    expect(await dayOf(date)).toMatchObject([{ state: 'reconciled', title_count: 20 }]);
+    const { rows } = await administrator.query(
+      `SELECT count(*)::int AS revisions, max(revision) AS latest FROM conciliation.title_revision
+       JOIN conciliation.title ON title.id = title_id WHERE accepted_date = $1`,
+      [date],
+    );
+    expect(rows).toEqual([{ revisions: 19 * 20, latest: 19 }]);
+    expect(await countStaged()).toBe(0);
+  });
+
+  test('by two processes, has its titles once', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, textsOf(date, '1.25', 500));
+    const results = await Promise.all(
+      [1, 2].map(() => startCommand(['pull', date, '--json'], environmentOf(world)).ended),
+    );
+    const inserted = results.map(({ exit, stdout }) => {
+      expect(exit).toBe(0);
+      return JSON.parse(stdout).dates[0].inserted as number;
+    });
+    expect(inserted.sort((a, b) => a - b)).toEqual([0, 500]);
+    expect(await rowsOf(date)).toEqual(contentOf('1.25', 500));
+  });
+});
+
+describe('a fetch that began earlier and ends later', () => {
+  test('is superseded, and what the newer one said stands', async () => {
+    const date = freshDay();
+    gate.next(textsOf(date, '1.00'));
+    const slow = runPull(gated, await newPull(date), endless());
+    const answer = await gate.begun();
+
+    world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
+    await world.pullDay(date);
+    const dayAfterNewer = await dayOf(date);
+    answer.release();
+
+    expect(await slow).toMatchObject({
+      kind: 'done',
+      report: { state: 'superseded', dates: [{ outcome: 'superseded' }] },
+    });
+    expect(await rowsOf(date)).toEqual(contentOf('2.00', 25));
+    expect(await dayOf(date)).toEqual(dayAfterNewer);
+    expect(await countStaged()).toBe(0);
+  });
+
+  test('leaves a newer one that waits for a person in its place', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+    await world.pullDay(date);
+    gate.next(textsOf(date, '1.50'));
+    const slow = runPull(gated, await newPull(date), endless());
+    const answer = await gate.begun();
+
+    world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{}}']);
+    const held = await world.pullDay(date);
+    expect(held).toMatchObject({ state: 'held', rejected: 1 });
+    answer.release();
+
+    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+    expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
+    expect(await countStaged()).toBe(6);
+
+    // Only a newer one does away with it, and with what was staged for it.
+    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
+    await world.pullDay(date);
+    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
+    expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
+    expect(await countStaged()).toBe(0);
+  });
+});
+
+test('a worker whose pull was taken over commits nothing and leaves nothing behind', async () => {
+  const date = freshDay();
+  const pullId = await newPull(date);
+  gate.next(textsOf(date, '1.00', 30));
+  const stale = runPull(gated, pullId, endless());
+  const answer = await gate.begun();
+
+  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
+  const takeover = await runPull(world.parts, pullId, endless());
+  expect(takeover).toMatchObject({ kind: 'done', report: { state: 'merged', titles: 20 } });
+  const [pullAfter, dayAfter] = [await readPull(pullId), await dayOf(date)];
+  answer.release();
+
+  await expect(stale).rejects.toThrow(StaleFenceError);
+  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  expect(await readPull(pullId)).toEqual(pullAfter);
+  expect(await dayOf(date)).toEqual(dayAfter);
+  expect(await countStaged()).toBe(0);
+});
+
+test('a worker whose pull was taken over and whose answer was cut spoils nothing of the other', async () => {
+  const date = freshDay();
+  const pullId = await newPull(date);
+  gate.next(textsOf(date, '1.00', 30));
+  const abort = new AbortController();
+  const stale = runPull(gated, pullId, abort.signal);
+  await gate.begun();
+  world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
+  await runPull(world.parts, pullId, endless());
+  const pullAfter = await readPull(pullId);
+
+  abort.abort();
+  await expect(stale).rejects.toThrow(StaleFenceError);
+  expect(await readPull(pullId)).toEqual(pullAfter);
+  expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  expect(await countStaged()).toBe(0);
+});
+
+describe('a process', () => {
+  async function startStalledPull(date: CivilDate) {
+    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+    await world.pullDay(date);
+    gate.next(textsOf(date, '2.00', 25));
+    const before = await dayOf(date);
+    const child = startCommand(['pull', date], {
+      ...environmentOf(world),
+      PLATFORM_BASE_URL: gate.baseUrl.href,
+    });
+    await gate.begun();
+    const backend = await backendThat(COPYING);
+    return { child, before, backend };
+  }
+
+  const latestPull = (date: CivilDate) =>
+    world.database.prisma.$queryRaw<{ id: bigint; state: string }[]>`
+      SELECT id, state FROM conciliation.pull WHERE window_from = ${date}::date
+      ORDER BY id DESC LIMIT 1`;
+
+  test('that is killed while it stages leaves the day as it was, and the next pull works', async () => {
+    const date = freshDay();
+    const { child, before, backend } = await startStalledPull(date);
+    child.kill('SIGKILL');
+    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' });
+
+    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+    expect(await dayOf(date)).toEqual(before);
+    await eventually(async () => {
+      const { rows } = await administrator.query(
+        'SELECT pid FROM pg_stat_activity WHERE pid = $1',
+        [backend],
+      );
+      return rows.length === 0 ? true : undefined;
+    });
+    expect(await countStaged()).toBe(0);
+
+    world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
+    await world.pullDay(date);
+    expect(await rowsOf(date)).toEqual(contentOf('3.00'));
+    expect(await countStaged()).toBe(0);
+  });
+
+  test('that is interrupted in the middle of an answer says so, ends and cancels its pull', async () => {
+    const date = freshDay();
+    const { child, before } = await startStalledPull(date);
+    child.kill('SIGINT');
+    const { exit, stdout, stderr } = await child.ended;
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: '' });
+    expect(stderr).toMatch(/^error: .*interrupted\n$/);
+    expect(await latestPull(date)).toMatchObject([{ state: 'cancelled' }]);
+    expect(await rowsOf(date)).toEqual(contentOf('1.00'));
+    expect(await dayOf(date)).toEqual(before);
+    expect(await countStaged()).toBe(0);
+  });
+});
+
+describe('a connection to the database that is lost', () => {
+  async function pullWithLoss(parts: PullParts, date: CivilDate, lose: () => Promise<void>) {
+    const pullId = await newPull(date);
+    const losses: string[] = [];
+    const pulling = pullToEnd(parts, pullId, endless(), ({ error }) => losses.push(error.code));
+    await lose();
+    return { outcome: await pulling, losses, pull: await readPull(pullId) };
+  }
+
+  test('while titles are staged costs a retry and no title', async () => {
+    const date = freshDay();
+    gate.next(textsOf(date, '1.00'));
+    const { outcome, losses, pull } = await pullWithLoss(gated, date, async () => {
+      const first = await gate.begun();
+      await terminate(await backendThat(COPYING));
+      gate.next(textsOf(date, '2.00'));
+      first.release();
+      (await gate.begun()).release();
+    });
+    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
+    expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
+    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+    expect(await countStaged()).toBe(0);
+  });
+
+  test('while titles are staged is noticed although the platform is silent', async () => {
+    const date = freshDay();
+    gate.next(textsOf(date, '1.00'));
+    const { outcome, losses } = await pullWithLoss(gated, date, async () => {
+      await gate.begun();
+      await terminate(await backendThat(COPYING));
+      gate.next(textsOf(date, '2.00'));
+      (await gate.begun()).release();
+    });
+    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
+    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+  });
+
+  test.each([
+    ['before it wrote anything', `SELECT FROM conciliation.day WHERE date = $1 FOR UPDATE`],
+    ['before it changed titles', `SELECT pg_advisory_xact_lock(7201604311), $1::date`],
+    ['after it changed titles', `SELECT $1::date FROM conciliation.checkpoint FOR UPDATE`],
+  ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
+    await world.pullDay(date);
+    world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
+    const { outcome, losses, pull } = await pullWithLoss(world.parts, date, async () => {
+      await administrator.query('BEGIN');
+      await administrator.query(lock, [date]);
+      await terminate(await backendThat(`wait_event_type = 'Lock'`));
+      await administrator.query('ROLLBACK');
+    });
+    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
+    expect(losses).toEqual(['STAGING_UNAVAILABLE']);
+    expect(pull).toMatchObject({ state: 'merged', changed: 20, attempts: 1 });
+    expect(await rowsOf(date)).toEqual(contentOf('2.00'));
+    expect(await countStaged()).toBe(0);
+  });
+});

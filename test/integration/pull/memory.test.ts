@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { environmentOf, startCommand } from '../../support/child-command.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const TITLES = 200_000;
+const LIMIT_MEGABYTES = 300;
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** The most memory that the process has had resident so far; null once it is gone. */
+function peakMegabytes(pid: number): number | null {
+  const file = `/proc/${pid}/status`;
+  const peak = existsSync(file) ? /VmHWM:\s+(\d+) kB/.exec(readFileSync(file, 'utf8')) : null;
+  return peak === null ? null : Number(peak[1]) / 1024;
+}
+
+// Elsewhere nobody can be asked for another process's peak.
+test.runIf(process.platform === 'linux')(
+  `a pull of ${TITLES} titles takes less than ${LIMIT_MEGABYTES} MB of memory`,
+  async () => {
+    world.sandbox.setDaySize(DAY, TITLES);
+    const child = startCommand(['pull', DAY, '--json'], environmentOf(world));
+    let isRunning = true;
+    void child.ended.finally(() => {
+      isRunning = false;
+    });
+    let peak = 0;
+    while (isRunning) {
+      peak = Math.max(peak, peakMegabytes(child.pid) ?? 0);
+      await sleep(20);
+    }
+
+    const { exit, stdout } = await child.ended;
+    expect(exit).toBe(0);
+    const { titles, dates } = JSON.parse(stdout);
+    // Those that the sandbox withdraws with age are not among them.
+    expect(titles).toBeGreaterThan(0.95 * TITLES);
+    expect(dates).toMatchObject([{ inserted: titles }]);
+    // Less would mean that the process was not looked at.
+    expect(peak).toBeGreaterThan(30);
+    expect(peak).toBeLessThan(LIMIT_MEGABYTES);
+  },
+  120_000,
+);

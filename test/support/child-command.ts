@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PullWorld } from './pull-world.ts';
+
+const BIN = join(import.meta.dirname, '../../bin/conciliation.js');
+
+export interface ChildResult {
+  /** Null where a signal ended it. */
+  readonly exit: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command line in a process of its own, from the build, so that it can be killed. */
+export interface ChildCommand {
+  readonly pid: number;
+  kill(signal: NodeJS.Signals): void;
+  /** Once it has ended and everything it said was read. */
+  readonly ended: Promise<ChildResult>;
+}
+
+export function startCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): ChildCommand {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal) => child.kill(signal),
+    ended: once(child, 'close').then(([exit, signal]) => ({ exit, signal, stdout, stderr })),
+  };
+}
+
+export function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ChildResult> {
+  return startCommand(args, environment).ended;
+}
+
+/** The environment of a command that works on the world's database and sandbox. */
+export function environmentOf(world: PullWorld): Record<string, string> {
+  return {
+    DATABASE_URL: world.databaseUrl,
+    PLATFORM_BASE_URL: world.sandbox.baseUrl,
+    PLATFORM_TOKEN: world.sandbox.issueToken(),
+    PULL_BACKOFF_SECONDS: '1',
+  };
+}
