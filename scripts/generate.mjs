@@ -5,8 +5,9 @@ import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 
 const cli = createRequire(import.meta.url).resolve('prisma/build/index.js');
-const { status } = spawnSync(process.execPath, [cli, 'generate', '--no-hints'], {
-  stdio: ['ignore', 'ignore', 'inherit'],
+const { status, stderr } = spawnSync(process.execPath, [cli, 'generate', '--no-hints'], {
+  stdio: ['ignore', 'ignore', 'pipe'],
   env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', ...process.env },
 });
+if (status !== 0) process.stderr.write(stderr ?? 'prisma could not be started\n');
 process.exit(status ?? 1);

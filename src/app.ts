@@ -10,7 +10,7 @@ import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken } from './platform/token.ts';
-import type { PullParts } from './pull/run-pull.ts';
+import type { PullParts } from './pull/pull-parts.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
 import { migrate, pendingMigrations } from './staging/migrate.ts';

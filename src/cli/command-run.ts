@@ -24,6 +24,8 @@ export interface CommandResult {
 export interface CommandOptions {
   readonly json?: boolean | undefined;
   readonly platform: boolean;
+  /** A service logs for its operators; a command for people is silent unless asked. */
+  readonly service?: boolean;
   /** Overrides of the environment, for commands that bring parts of their own. */
   readonly environment?: Environment;
 }
@@ -48,7 +50,9 @@ export async function runCommand(
   process.on('SIGTERM', stop);
   try {
     const environment = options.environment ?? process.env;
-    const config = readConfig(withQuietLog(environment), { platform: options.platform });
+    const config = readConfig(options.service === true ? environment : withQuietLog(environment), {
+      platform: options.platform,
+    });
     const logger = createLogger(config);
     const result = await command({ config, logger, signal: abort.signal });
     print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
@@ -61,7 +65,6 @@ export async function runCommand(
   }
 }
 
-/** A person at a terminal wants the outcome, not the service's log of it, unless they ask. */
 function withQuietLog(environment: Environment): Environment {
   return { ...environment, LOG_LEVEL: environment['LOG_LEVEL'] || 'fatal' };
 }

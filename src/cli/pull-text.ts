@@ -1,5 +1,5 @@
 import type { ConciliationError } from '../errors.ts';
-import type { AttemptOutcome } from '../pull/run-pull.ts';
+import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { PullReport } from '../staging/merge.ts';
 import type { DateReport } from '../staging/pull-outcome.ts';
 import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';

@@ -42,11 +42,17 @@ export interface Metrics {
   observePlatformResponse(status: number | null): void;
 }
 
+export interface JobCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly failed: number;
+}
+
 /** Where the numbers come from that are read when they are asked for. */
 export interface MetricSources {
   readonly readLedger: () => Promise<LedgerGauges>;
-  /** Jobs of the queue by state. */
-  readonly countJobs: () => Promise<Readonly<Record<string, number>>>;
+  readonly countJobs: () => Promise<JobCounts>;
 }
 
 /** Several scrapers at once, or one that is impatient, cost one read. */

@@ -86,8 +86,8 @@ export function openRejectsAlert(open: OpenRejects): Alert {
     dedupeKey: `day_attention:${open.date ?? 'undated'}`,
     message:
       open.date === null
-        ? `${titles} of a sweep broke the contract and name no usable date`
-        : `${titles} of ${open.date} broke the contract and are in no total`,
+        ? `${titles} of a sweep broke the contract and named no usable date`
+        : `${open.date} lacks ${titles} that broke the contract`,
     date: open.date,
     pullId: open.pullId,
   };

@@ -1,4 +1,4 @@
-import type { CivilDate } from './business-day.ts';
+import { addDays, type CivilDate, dateIn, datesBetween, lastClosedDate } from './business-day.ts';
 
 /**
  * The accepted dates that one request asks for. `to === from` is a day (`conciliationDate`);
@@ -23,4 +23,110 @@ export function sweepWindow(from: CivilDate): PullWindow {
 
 export function isInWindow(window: PullWindow, date: CivilDate): boolean {
   return date >= window.from && (window.to === null || date <= window.to);
+}
+
+/** The latest instants at which the two schedules came due. */
+export interface PlanSlots {
+  readonly pullAt: Date;
+  readonly sweepAt: Date;
+}
+
+export interface PlanPolicy {
+  readonly timeZone: string;
+  /** Days before yesterday that every slot pulls again. */
+  readonly lookbackDays: number;
+  /** Days before its slot's date that a sweep reaches back. */
+  readonly sweepDays: number;
+}
+
+/** What the ledger says about a pair of slots. */
+export interface PlanLedger {
+  readonly startDate: CivilDate;
+  readonly lastReconciledDate: CivilDate | null;
+  /** Dates beyond `lastReconciledDate` that are reconciled already. */
+  readonly reconciledDates: ReadonlySet<CivilDate>;
+  /**
+   * Dates that need no pull for the slot: they have one of this slot, however it ended; or one of
+   * any origin that has not ended; or were fetched since the slot.
+   */
+  readonly coveredDates: ReadonlySet<CivilDate>;
+  /** The sweeps of which the same can be said. */
+  readonly sweeps: readonly { readonly from: CivilDate; readonly isOfSlot: boolean }[];
+  /** Planned pulls that have not ended. */
+  readonly openPulls: number;
+}
+
+/** A pull that is to be created. The slot makes it the only one of its kind for its window. */
+export interface DuePull {
+  readonly origin: PullOrigin;
+  readonly window: PullWindow;
+  readonly slotAt: Date;
+}
+
+/**
+ * A ledger that is years behind is caught up with in portions of this size, so that tomorrow's pulls
+ * never stand behind thousands of old ones.
+ */
+export const MAX_OPEN_PULLS = 100;
+
+/**
+ * The pulls that the latest slots make due, the most urgent first: yesterday, the lookback from the
+ * newest date on, the sweep, then the dates that were never reconciled, from the oldest on. Slots
+ * that were missed need no pulls of their own: whatever they would have pulled is reconciled or among
+ * those dates.
+ *
+ * Yesterday is the day before the slot, not before now: a slot speaks about the same dates whenever
+ * it is caught up.
+ */
+export function planDue(slots: PlanSlots, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
+  const yesterday = lastClosedDate(policy.timeZone, slots.pullAt);
+  const isDue = (date: CivilDate) => date >= ledger.startDate && !ledger.coveredDates.has(date);
+  const duePull = (origin: PullOrigin, date: CivilDate): DuePull => ({
+    origin,
+    window: dayWindow(date),
+    slotAt: slots.pullAt,
+  });
+  const lookback = Array.from({ length: policy.lookbackDays }, (_, days) =>
+    addDays(yesterday, -days - 1),
+  );
+  const urgent = [
+    ...[yesterday].filter(isDue).map((date) => duePull('daily', date)),
+    ...lookback.filter(isDue).map((date) => duePull('lookback', date)),
+    ...planSweep(slots.sweepAt, ledger, policy),
+  ];
+
+  const gapFrom =
+    ledger.lastReconciledDate === null ? ledger.startDate : addDays(ledger.lastReconciledDate, 1);
+  const gap = datesBetween(gapFrom, addDays(yesterday, -policy.lookbackDays - 1)).filter(
+    (date) => isDue(date) && !ledger.reconciledDates.has(date),
+  );
+  const room = Math.max(0, MAX_OPEN_PULLS - ledger.openPulls - urgent.length);
+  return [...urgent, ...gap.slice(0, room).map((date) => duePull('daily', date))];
+}
+
+function planSweep(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
+  const slotDate = dateIn(policy.timeZone, slotAt);
+  if (slotDate <= ledger.startDate) return [];
+  const wanted = addDays(slotDate, -policy.sweepDays);
+  const from = wanted < ledger.startDate ? ledger.startDate : wanted;
+  const isCovered = ledger.sweeps.some((sweep) => sweep.isOfSlot || sweep.from <= from);
+  return isCovered ? [] : [{ origin: 'sweep', window: sweepWindow(from), slotAt }];
+}
+
+/**
+ * Where a pull stands among those that wait, 0 first: what a person waits for, the newest closed
+ * date, the lookback, the sweep, dates that were missed, backfills.
+ */
+export function pullUrgency(
+  pull: {
+    readonly origin: PullOrigin;
+    readonly from: CivilDate;
+    readonly slotAt: Date | null;
+  },
+  timeZone: string,
+): number {
+  if (pull.slotAt === null) return pull.origin === 'backfill' ? 5 : 0;
+  if (pull.origin === 'lookback') return 2;
+  if (pull.origin === 'sweep') return 3;
+  return pull.from === lastClosedDate(timeZone, pull.slotAt) ? 1 : 4;
 }

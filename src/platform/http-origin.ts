@@ -113,8 +113,7 @@ class Exchange {
       request.once('response', (message) => {
         this.#silence.clear();
         this.#message = message;
-        // A fault of the connection is reported to whoever reads the body; without a listener it
-        // would be an uncaught exception while nobody reads.
+        // A stream throws an error that nobody listens for. Whoever reads the body gets it anyway.
         message.on('error', () => {});
         resolve({
           message,

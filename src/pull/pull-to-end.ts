@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ShutdownError } from '../errors.ts';
 import { cancelPull } from '../staging/pull-ledger.ts';
-import { type AttemptOutcome, type PullParts, runPull } from './run-pull.ts';
+import type { AttemptOutcome, PullParts } from './pull-parts.ts';
+import { runPull } from './run-pull.ts';
 
 type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
 

@@ -1,6 +1,6 @@
 import { InputError, StagingUnavailableError, StaleFenceError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
-import type { AttemptOutcome } from '../pull/run-pull.ts';
+import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { AuthGate } from './auth-gate.ts';
 
 /** What becomes of the job: nothing, it is done with; or the pull is to be looked at again. */

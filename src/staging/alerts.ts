@@ -78,7 +78,8 @@ function insertNew(tx: Prisma.TransactionClient, alerts: readonly Alert[]): Prom
     WHERE NOT EXISTS (
       SELECT FROM conciliation.alert AS raised
       WHERE raised.dedupe_key = latest.dedupe_key AND raised.resolved_at IS NULL
-    )`;
+    )
+    ORDER BY date, dedupe_key`;
 }
 
 function recordset(alerts: readonly Alert[]): Prisma.Sql {

@@ -1,6 +1,9 @@
 /**
  * One PostgreSQL for the whole integration project: the server of TEST_DATABASE_URL, or an embedded
  * one in a temporary folder. Test files take databases of their own from it, see database.ts.
+ *
+ * One Redis as well: that of TEST_REDIS_URL, or a `redis-server` on the PATH; without either, what
+ * needs it is skipped and says so. Test files that stop their Redis start one themselves, see redis.ts.
  */
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -12,11 +15,14 @@ import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/embedded/embedded-postgres.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A database on the tests' server whose user may create databases. */
     serverUrl: string;
+    /** A Redis that test files share; null where there is none. */
+    redisUrl: string | null;
   }
 }
 
@@ -26,8 +32,10 @@ interface TestServer {
 }
 
 let server: TestServer | undefined;
+let redis: RedisServer | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
+  project.provide('redisUrl', await openRedis());
   const given = process.env['TEST_DATABASE_URL'];
   if (given !== undefined && given !== '') {
     project.provide('serverUrl', given);
@@ -40,7 +48,17 @@ export async function setup(project: TestProject): Promise<void> {
   project.provide('serverUrl', database.url);
 }
 
+async function openRedis(): Promise<string | null> {
+  const given = process.env['TEST_REDIS_URL'];
+  if (given !== undefined && given !== '') return given;
+  if (findRedisServer() === null) return null;
+  redis = await startRedisServer();
+  return redis.url;
+}
+
 export async function teardown(): Promise<void> {
+  await redis?.stop();
+  redis = undefined;
   if (server === undefined) return;
   process.off('exit', removeAtOnce);
   const { dataDir, database } = server;

@@ -9,7 +9,7 @@ import type {
   PlatformClient,
   PlatformClientOptions,
 } from '../../src/platform/conciliation-client.ts';
-import type { PullParts } from '../../src/pull/run-pull.ts';
+import type { PullParts } from '../../src/pull/pull-parts.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -6,7 +6,8 @@ import {
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
-import { type AttemptOutcome, type PullParts, runPull } from '../../src/pull/run-pull.ts';
+import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
+import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { ensureCheckpoint } from '../../src/staging/day-ledger.ts';

@@ -92,7 +92,7 @@ describe('pull', () => {
   test('without configuration names every missing variable and ends 2', async () => {
     const ran = await run(['pull', DAY, '--json']);
     expect(ran.exit).toBe(2);
-    expect(ran.stderr).toMatch(/PLATFORM_BASE_URL[^]*PLATFORM_TOKEN/);
+    expect(ran.stderr).toMatch(/PLATFORM_BASE_URL[\s\S]*PLATFORM_TOKEN/);
     expect(JSON.parse(ran.stdout)).toMatchObject({ error: { code: 'CONFIG_INVALID' } });
   });
 });
@@ -127,7 +127,9 @@ test('sweep tells per date what differed', async () => {
   world.sandbox.setDayTexts(TODAY, []);
   const ran = await run(['sweep', '--from', date], connected());
   expect(ran.exit).toBe(0);
-  expect(ran.stdout).toMatch(new RegExp(`${date} +1 +1 .*merged\n1 more date\\(s\\) do not differ`));
+  expect(ran.stdout).toMatch(
+    new RegExp(`${date} +1 +1 .*merged\n1 more date\\(s\\) do not differ`),
+  );
   expect((await run(['sweep'], connected())).exit).toBe(2);
 });
 

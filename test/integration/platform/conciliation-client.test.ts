@@ -333,9 +333,9 @@ describe('no usable answer', () => {
     const server = await startServer(({ socket }) => {
       act(socket);
     });
-    expect(await failureOf(fetchDay(openClient(server.url)))).toBeInstanceOf(
-      PlatformUnavailableError,
-    );
+    const failure = await failureOf(fetchDay(openClient(server.url)));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toMatch(/^no answer from the platform/);
   });
 
   test.each([

@@ -93,7 +93,7 @@ function foldBack(rows: readonly Row[], revisions: readonly Revision[], pullId: 
     .map((row) =>
       revisions
         .filter((revision) => revision.title_id === row.id && revision.pull_id > pullId)
-        .reduce<Row>((state, revision) => ({ ...state, ...revision.before }), row),
+        .reduce<Row>((state, revision) => Object.assign(state, revision.before), { ...row }),
     );
 }
 

@@ -1,0 +1,106 @@
+import { backoffDelayMs } from '../domain/retry.ts';
+import {
+  ConciliationError,
+  PlatformAuthError,
+  PlatformContractError,
+  PlatformRateLimitedError,
+  ShutdownError,
+  StagingUnavailableError,
+  StaleFenceError,
+} from '../errors.ts';
+import { describeError } from '../logger.ts';
+import { type Attempt, discardStaleAttempt, recordFailure } from '../staging/pull-ledger.ts';
+import { describeAttempt } from './attempt-log.ts';
+import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
+
+/** Contract errors are retried a few times only: a platform that changed will not change back soon. */
+const CONTRACT_ATTEMPTS = 3;
+
+/**
+ * Records how an attempt failed and what follows from it: retry, end, or back as it was.
+ *
+ * @throws StaleFenceError when another attempt took the pull over; what this one staged is removed
+ * @throws ShutdownError where the error is one; StagingUnavailableError when nothing could be recorded
+ * @throws the error itself where it is not one of ours
+ */
+export async function endFailedAttempt(
+  parts: PullParts,
+  attempt: Attempt,
+  error: unknown,
+  progress: TransferProgress,
+): Promise<AttemptOutcome> {
+  try {
+    if (error instanceof StaleFenceError) throw error;
+    return await recordAttemptFailure(parts, attempt, error, progress);
+  } catch (end) {
+    if (end instanceof StaleFenceError) await discardStale(parts, attempt);
+    throw end;
+  }
+}
+
+async function recordAttemptFailure(
+  parts: PullParts,
+  attempt: Attempt,
+  error: unknown,
+  progress: TransferProgress,
+): Promise<AttemptOutcome> {
+  const known = error instanceof ConciliationError;
+  const countsAsAttempt = !(
+    error instanceof PlatformAuthError ||
+    error instanceof ShutdownError ||
+    error instanceof StagingUnavailableError
+  );
+  const delayMs = known ? retryDelayMs(parts, attempt, error) : null;
+  const statusOfError = known ? error.context['httpStatus'] : null;
+  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
+  const state = await recordFailure(parts.database, attempt, {
+    errorCode: known ? error.code : 'DEFECT',
+    errorMessage: known ? error.message : 'a defect of the program; its log tells where',
+    httpStatus: progress.httpStatus,
+    responseBytes: progress.bytesReceived(),
+    countsAsAttempt,
+    retryDelayMs: delayMs,
+  });
+  parts.logger[state === 'failed' ? 'error' : 'warn'](
+    {
+      ...describeAttempt(attempt, progress),
+      state,
+      retryDelayMs: delayMs,
+      err: describeError(error),
+    },
+    'pull attempt failed',
+  );
+  if (!known || error instanceof ShutdownError) throw error;
+  if (error instanceof PlatformAuthError) return { kind: 'unauthorized', error };
+  return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
+}
+
+/** Null: there is no further attempt. */
+function retryDelayMs(parts: PullParts, attempt: Attempt, error: ConciliationError): number | null {
+  // Not the pull's fault: it goes back as it was, and what is wrong is waited for elsewhere.
+  if (error instanceof ShutdownError || error instanceof PlatformAuthError) return 0;
+  if (!error.retryable) return null;
+  const isStaging = error instanceof StagingUnavailableError;
+  const attemptsSpent = attempt.attemptsSpent + (isStaging ? 0 : 1);
+  const limit =
+    error instanceof PlatformContractError
+      ? Math.min(parts.retry.attempts, CONTRACT_ATTEMPTS)
+      : parts.retry.attempts;
+  if (!isStaging && attemptsSpent >= limit) return null;
+  return backoffDelayMs(
+    parts.retry,
+    Math.max(attemptsSpent, 1),
+    error instanceof PlatformRateLimitedError ? error.retryAfterSeconds : null,
+    (parts.random ?? Math.random)(),
+  );
+}
+
+/** What stays behind where this fails is litter, and no reason to hide that the attempt was stale. */
+async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
+  await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
+    parts.logger.warn(
+      { pullId: String(attempt.pullId), err: describeError(error) },
+      'the rows of a stale attempt stay behind',
+    );
+  });
+}

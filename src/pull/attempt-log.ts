@@ -1,0 +1,44 @@
+import type { Logger } from '../logger.ts';
+import type { PullReport } from '../staging/merge.ts';
+import type { Attempt } from '../staging/pull-ledger.ts';
+import type { TransferProgress } from './pull-parts.ts';
+
+/** The fields that every log line about an attempt has. */
+export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
+  return {
+    pullId: String(attempt.pullId),
+    origin: attempt.origin,
+    from: attempt.window.from,
+    to: attempt.window.to,
+    attempt: attempt.attemptsSpent + 1,
+    httpStatus: progress.httpStatus,
+    bytes: progress.bytesReceived(),
+  };
+}
+
+/** One line that tells the whole story of a pull. */
+export function logReport(
+  logger: Logger,
+  attempt: Attempt,
+  report: PullReport,
+  progress: TransferProgress,
+  durationMs: number,
+): void {
+  const total = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
+    report.dates.reduce((sum, date) => sum + date[field], 0);
+  logger.info(
+    {
+      ...describeAttempt(attempt, progress),
+      state: report.state,
+      titles: report.titles,
+      rejected: report.rejected,
+      inserted: total('inserted'),
+      changed: total('changed'),
+      withdrawn: total('withdrawn'),
+      restored: total('restored'),
+      unchanged: total('unchanged'),
+      durationMs: Math.round(durationMs),
+    },
+    'pull ended',
+  );
+}

@@ -1,0 +1,51 @@
+import type { RetryPolicy } from '../domain/retry.ts';
+import type { ConciliationError, PlatformAuthError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
+import type { PlatformClient } from '../platform/conciliation-client.ts';
+import type { Database } from '../staging/database.ts';
+import type { PullReport } from '../staging/merge.ts';
+import type { Attempt } from '../staging/pull-ledger.ts';
+import type { PullProgress } from './stage-response.ts';
+
+/** What the engine works with. */
+export interface PullParts {
+  readonly database: Database;
+  readonly platform: PlatformClient;
+  readonly logger: Logger;
+  readonly timeZone: string;
+  readonly withdrawalLimitPercent: number;
+  readonly retry: RetryPolicy;
+  /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */
+  readonly now?: () => Date;
+  readonly random?: () => number;
+  /** Called for every chunk of a response that was read. */
+  readonly onProgress?: (progress: PullProgress) => void;
+  /** Called once for every attempt whose outcome was recorded. */
+  readonly onOutcome?: (observed: ObservedAttempt) => void;
+}
+
+export interface ObservedAttempt {
+  readonly attempt: Attempt;
+  readonly outcome: AttemptOutcome;
+  readonly durationMs: number;
+  /** Null where the platform did not answer. */
+  readonly httpStatus: number | null;
+}
+
+/**
+ * How one attempt ended. `retry`: the pull is queued again and due in `delayMs`; `unauthorized`: it is
+ * queued as before, and no pull can succeed until the token is replaced.
+ */
+export type AttemptOutcome =
+  | { readonly kind: 'done'; readonly report: PullReport }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly error: ConciliationError }
+  | { readonly kind: 'unauthorized'; readonly error: PlatformAuthError }
+  | { readonly kind: 'failed'; readonly error: ConciliationError };
+
+/** What has arrived of an answer so far. */
+export interface TransferProgress {
+  /** Null until the platform answers. */
+  httpStatus: number | null;
+  /** Of the body, decoded. */
+  bytesReceived: () => number;
+}

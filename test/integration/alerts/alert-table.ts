@@ -1,0 +1,62 @@
+import { pino } from 'pino';
+import type { AlertKind } from '../../../src/domain/alert.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+export interface AlertRow {
+  readonly kind: AlertKind;
+  readonly dedupe_key: string;
+  readonly message: string;
+  readonly date: string | null;
+  readonly pull_id: bigint | null;
+  readonly open: boolean;
+  readonly delivered: boolean;
+  readonly delivery_attempts: number;
+  /** Seconds until the next delivery; null when none is planned. */
+  readonly wait_seconds: number | null;
+}
+
+export interface AlertTable {
+  readonly database: Database;
+  /** A second process's way to the same tables. */
+  readonly other: Database;
+  clear(): Promise<void>;
+  /** What waits for its next delivery need not wait any longer. */
+  bringForward(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openAlertTable(): Promise<AlertTable> {
+  const logger = pino({ level: 'silent' });
+  const testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  const open = () =>
+    openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
+  const [database, other] = [open(), open()];
+  return {
+    database,
+    other,
+    async clear() {
+      await database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
+    },
+    async bringForward() {
+      await database.prisma.$executeRaw`
+        UPDATE conciliation.alert SET next_delivery_at = now() WHERE next_delivery_at IS NOT NULL`;
+    },
+    async close() {
+      await database.close();
+      await other.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** In the order in which they were raised. */
+export function readAlerts(database: Database): Promise<AlertRow[]> {
+  return database.prisma.$queryRaw<AlertRow[]>`
+    SELECT kind, dedupe_key, message, date::text AS date, pull_id, resolved_at IS NULL AS open,
+           delivered_at IS NOT NULL AS delivered, delivery_attempts,
+           extract(epoch FROM next_delivery_at - clock_timestamp())::float8 AS wait_seconds
+    FROM conciliation.alert ORDER BY id`;
+}

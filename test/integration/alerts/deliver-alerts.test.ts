@@ -1,0 +1,266 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import { type Alert, platformAuthAlert } from '../../../src/domain/alert.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { claimDueAlert, recordDelivery } from '../../../src/staging/alert-delivery.ts';
+import { raiseAlert, resolveAlerts } from '../../../src/staging/alerts.ts';
+import type { Database } from '../../../src/staging/database.ts';
+import { type AlertTable, openAlertTable, readAlerts } from './alert-table.ts';
+import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
+
+let table: AlertTable;
+let webhook: Webhook;
+let log: string;
+beforeAll(async () => {
+  table = await openAlertTable();
+});
+beforeEach(async () => {
+  log = '';
+  await table.clear();
+  webhook = await startWebhook();
+  return () => webhook.close();
+});
+afterAll(() => table.close());
+
+const signal = new AbortController().signal;
+const logger = pino(
+  { level: 'trace' },
+  {
+    write(line: string) {
+      log += line;
+    },
+  },
+);
+
+function deliver(
+  options: {
+    readonly database?: Database;
+    readonly url?: URL | null;
+    readonly timeoutMs?: number;
+  } = {},
+): Promise<number> {
+  const { database = table.database, url = webhook.url, timeoutMs = 5_000 } = options;
+  return deliverAlerts({ database, logger, webhookUrl: url, timeoutMs }, signal);
+}
+
+const held: Alert = {
+  kind: 'day_held',
+  dedupeKey: 'day_held:2026-03-02',
+  message: '2026-03-02 is held',
+  date: toCivilDate('2026-03-02'),
+  pullId: 12n,
+};
+
+test('an alert is told once when it is raised and once when it is over', async () => {
+  await raiseAlert(table.database, held);
+  expect(await deliver()).toBe(1);
+  expect(await deliver()).toBe(0);
+  await resolveAlerts(table.database, held.dedupeKey);
+  expect(await deliver()).toBe(1);
+  expect(await deliver()).toBe(0);
+
+  expect(webhook.received.map(({ body }) => body)).toEqual([
+    {
+      kind: 'day_held',
+      message: '2026-03-02 is held',
+      date: '2026-03-02',
+      pullId: 12,
+      raisedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      resolvedAt: null,
+    },
+    expect.objectContaining({ kind: 'day_held', resolvedAt: expect.stringMatching(/Z$/) }),
+  ]);
+  expect(webhook.received[0]?.headers['content-type']).toBe('application/json');
+  const keys = webhook.received.map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([
+    expect.stringMatching(/^alert-\d+-raised$/),
+    expect.stringMatching(/^alert-\d+-resolved$/),
+  ]);
+});
+
+test('a webhook that fails is asked again, later each time, until it answers', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = (response) => void response.writeHead(500).end('no');
+  for (const attempts of [1, 2, 3]) {
+    expect(await deliver()).toBe(0);
+    expect(await readAlerts(table.database)).toMatchObject([
+      { delivered: false, delivery_attempts: attempts },
+    ]);
+    // Not due yet.
+    expect(await deliver()).toBe(0);
+    expect(webhook.received).toHaveLength(attempts);
+    await table.bringForward();
+  }
+  webhook.answer = (response) => void response.writeHead(200).end();
+  expect(await deliver()).toBe(1);
+  expect(await readAlerts(table.database)).toMatchObject([{ delivered: true, wait_seconds: null }]);
+});
+
+test.each([
+  ['0 seconds', 30],
+  ['10 minutes', 600],
+  ['5 hours', 3600],
+  ['25 hours', null],
+])('an alert raised %s ago that fails is tried again in %s seconds', async (age, wait) => {
+  await raiseAlert(table.database, held);
+  await table.database.prisma.$executeRaw`
+    UPDATE conciliation.alert SET raised_at = raised_at - ${age}::interval`;
+  webhook.answer = (response) => void response.writeHead(503).end();
+  await deliver();
+  const [alert] = await readAlerts(table.database);
+  if (wait === null) expect(alert?.wait_seconds).toBeNull();
+  else {
+    expect(alert?.wait_seconds).toBeGreaterThan(wait - 5);
+    expect(alert?.wait_seconds).toBeLessThan(wait + 5);
+  }
+});
+
+test('one that was given up is told once more when it is over', async () => {
+  await raiseAlert(table.database, held);
+  await table.database.prisma.$executeRaw`
+    UPDATE conciliation.alert SET raised_at = raised_at - interval '2 days'`;
+  webhook.answer = (response) => void response.writeHead(503).end();
+  await deliver();
+  await table.bringForward();
+  expect(await deliver()).toBe(0);
+  expect(webhook.received).toHaveLength(1);
+
+  webhook.answer = (response) => void response.writeHead(200).end();
+  await resolveAlerts(table.database, held.dedupeKey);
+  expect(await deliver()).toBe(1);
+  expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
+});
+
+test('an alert that is over before anybody was told is told once, as over', async () => {
+  await raiseAlert(table.database, held);
+  await resolveAlerts(table.database, held.dedupeKey);
+  expect(await deliver()).toBe(1);
+  expect(await deliver()).toBe(0);
+  expect(webhook.received[0]?.body.resolvedAt).not.toBeNull();
+});
+
+test('an alert that ends while its raising is told is told again, as over', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = async (response, alert) => {
+    if (alert.body.resolvedAt === null) await resolveAlerts(table.other, held.dedupeKey);
+    response.writeHead(200).end();
+  };
+  expect(await deliver()).toBe(2);
+  expect(webhook.received.map(({ body }) => body.resolvedAt === null)).toEqual([true, false]);
+});
+
+test('two deliverers at once deliver every alert once', async () => {
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
+  for (const dedupeKey of keys) await raiseAlert(table.database, { ...held, dedupeKey });
+  const delivered = await Promise.all([
+    deliver(),
+    deliver({ database: table.other }),
+    deliver(),
+    deliver({ database: table.other }),
+  ]);
+  expect(delivered.reduce((sum, count) => sum + count)).toBe(20);
+  const idempotencyKeys = webhook.received.map(({ headers }) => headers['idempotency-key']);
+  expect(idempotencyKeys).toHaveLength(20);
+  expect(new Set(idempotencyKeys).size).toBe(20);
+});
+
+test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
+  await raiseAlert(table.database, held);
+  const lost = await claimDueAlert(table.other, 300);
+  if (lost === null) throw new Error('nothing was due');
+  expect(await deliver()).toBe(0);
+  await expect.poll(() => deliver(), { timeout: 5_000 }).toBe(1);
+
+  await resolveAlerts(table.database, held.dedupeKey);
+  await recordDelivery(table.other, lost);
+  expect(await deliver()).toBe(1);
+  expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
+});
+
+test('a failure ends the round, and the alert that failed does not keep the others back', async () => {
+  await raiseAlert(table.database, { ...held, message: 'refused' });
+  await raiseAlert(table.database, { ...held, dedupeKey: 'second' });
+  await raiseAlert(table.database, { ...held, dedupeKey: 'third' });
+  webhook.answer = (response, { body }) =>
+    void response.writeHead(body.message === 'refused' ? 400 : 200).end();
+  expect(await deliver()).toBe(0);
+  expect(webhook.received).toHaveLength(1);
+  expect(await deliver()).toBe(2);
+});
+
+test('a redirect is not followed', async () => {
+  const elsewhere = await startWebhook();
+  try {
+    await raiseAlert(table.database, held);
+    webhook.answer = (response) =>
+      void response.writeHead(307, { location: elsewhere.url.href }).end();
+    expect(await deliver()).toBe(0);
+    expect(elsewhere.received).toEqual([]);
+    expect(log).toContain('status 307');
+  } finally {
+    await elsewhere.close();
+  }
+});
+
+test('a webhook that never answers is left after the timeout', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = () => {};
+  const startedMs = performance.now();
+  expect(await deliver({ timeoutMs: 200 })).toBe(0);
+  expect(performance.now() - startedMs).toBeLessThan(3_000);
+  expect(await readAlerts(table.database)).toMatchObject([{ delivered: false }]);
+});
+
+test('a webhook that accepts and then never ends its answer has been told', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = (response) => {
+    response.writeHead(200);
+    response.write('endless');
+  };
+  expect(await deliver({ timeoutMs: 200 })).toBe(1);
+});
+
+test('neither the log nor an error names the address of the webhook', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = (response) => void response.writeHead(500).end();
+  await deliver();
+  await table.bringForward();
+  const unreachable = new URL(`http://user:${TOKEN}@127.0.0.1:9/${TOKEN}?key=${TOKEN}`);
+  await deliver({ url: unreachable });
+  await table.bringForward();
+  webhook.answer = (response) => void response.writeHead(200).end();
+  await deliver();
+  expect(log).toContain('alert not delivered');
+  expect(log).toContain('alert delivered');
+  expect(log).toContain('ECONNREFUSED');
+  expect(log).not.toContain(TOKEN);
+  expect(log).not.toContain('127.0.0.1');
+});
+
+test('without a webhook an alert is logged once, by one process, when it is raised and when it is over', async () => {
+  await raiseAlert(table.database, platformAuthAlert(3n));
+  const nowhere = { url: null };
+  await Promise.all([deliver(nowhere), deliver({ ...nowhere, database: table.other })]);
+  await deliver(nowhere);
+  expect(
+    log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    expect.objectContaining({ level: 40, msg: 'alert raised', kind: 'platform_auth', pullId: '3' }),
+  ]);
+  expect(await readAlerts(table.database)).toMatchObject([{ delivered: false, open: true }]);
+
+  log = '';
+  await resolveAlerts(table.database, 'platform_auth');
+  await deliver(nowhere);
+  await deliver(nowhere);
+  expect(
+    log
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'platform_auth' })]);
+});

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lastClosedDate } from '../../../src/domain/business-day.ts';
+import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { readAlerts } from './alert-table.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+beforeEach(async () => {
+  world.sandbox.faults.clear();
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
+});
+afterAll(() => world.close());
+
+const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
+const decision = { by: 'test', reason: 'test' };
+const policy = { lastClosedDate: daysFrom(-1, TODAY) };
+
+/** The checkpoint of a test's ledger is always behind; that has a test of its own. */
+const NEVER_STALE: AlertPolicy = {
+  timeZone: 'America/Sao_Paulo',
+  maxLagDays: 1_000_000,
+  maxIdleHours: 1_000_000,
+};
+
+const derive = (now = new Date(), alertPolicy = NEVER_STALE) =>
+  deriveAlerts(world.database, now, alertPolicy);
+
+async function openAlerts() {
+  return (await readAlerts(world.database)).filter(({ open }) => open);
+}
+
+function setDay(date: typeof DAY, uids: readonly string[]): void {
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ uid, date })),
+  );
+}
+
+test('a day that could not be pulled is an alert until it is', async () => {
+  const date = daysFrom(1);
+  setDay(date, ['a']);
+  world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 'forever' });
+  const { pullId } = await world.attempt(dayWindow(date), ONE_ATTEMPT);
+
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'pull_failed',
+      date,
+      pull_id: pullId,
+      message: `the pull of ${date} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
+    },
+  ]);
+
+  // A second failure is the same alert, and says the latest.
+  const second = await world.attempt(dayWindow(date), ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([{ pull_id: second.pullId }]);
+
+  world.sandbox.faults.clear();
+  await world.pullDay(date);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  expect(await openAlerts()).toEqual([]);
+});
+
+test('a reconciled day that a lookback cannot read again is an alert too, and a sweep ends it', async () => {
+  const date = daysFrom(-3, TODAY);
+  setDay(date, ['a']);
+  await world.pullDay(date);
+  world.sandbox.faults.add({ kind: 'status', status: 500, date, times: 1 });
+  await world.attempt(dayWindow(date), ONE_ATTEMPT);
+  await derive();
+  expect(await openAlerts()).toMatchObject([{ kind: 'pull_failed', date }]);
+
+  for (const day of [-2, -1, 0]) setDay(daysFrom(day, TODAY), []);
+  await world.pull(sweepWindow(date));
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a sweep that failed is an alert until a later one is answered', async () => {
+  const from = daysFrom(-2, TODAY);
+  for (const day of [-2, -1, 0]) setDay(daysFrom(day, TODAY), []);
+  world.sandbox.faults.add({ kind: 'status', status: 500, date: from, times: 1 });
+  await world.attempt(sweepWindow(from), ONE_ATTEMPT);
+  await derive();
+  expect(await openAlerts()).toMatchObject([
+    { kind: 'pull_failed', dedupe_key: 'pull_failed:sweep', date: null },
+  ]);
+
+  await world.pull(sweepWindow(daysFrom(-1, TODAY)));
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a held day is an alert until it is released', async () => {
+  const date = daysFrom(2);
+  setDay(date, ['a', 'b', 'c']);
+  await world.pullDay(date);
+  setDay(date, ['a']);
+  const { pullId } = await world.pull(dayWindow(date));
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'day_held',
+      date,
+      pull_id: pullId,
+      message: `${date} is held: pull ${pullId} would withdraw 2 of its 3 titles`,
+    },
+  ]);
+
+  // A later pull that is held as well is the same alert, and names what can be released now.
+  const later = await world.pull(dayWindow(date));
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([{ pull_id: later.pullId }]);
+
+  await releasePull(world.database, later.pullId, decision, policy);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a day with rejected titles is an alert until they are accepted', async () => {
+  const date = daysFrom(3);
+  world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
+  await world.pullDay(date);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'day_attention',
+      date,
+      message: `${date} lacks 1 title that broke the contract`,
+    },
+  ]);
+  await acceptRejects(world.database, date, decision, policy);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('rejected titles of a sweep that name no date are an alert until a sweep is clean', async () => {
+  for (const day of [-1, 0]) setDay(daysFrom(day, TODAY), []);
+  const from = daysFrom(-1, TODAY);
+  world.sandbox.setDayTexts(from, ['{}']);
+  await world.pull(sweepWindow(from));
+  await derive();
+  expect(await openAlerts()).toMatchObject([
+    { kind: 'day_attention', dedupe_key: 'day_attention:undated', date: null },
+  ]);
+  setDay(from, []);
+  await world.pull(sweepWindow(from));
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a day restated after its sign-off is an alert until it is signed off again', async () => {
+  const date = daysFrom(4);
+  setDay(date, ['a', 'b']);
+  await world.pullDay(date);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.day SET signed_off_at = now(), signed_off_by = 'finance',
+           signed_off_digest = content_digest WHERE date = ${date}::date`;
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+
+  setDay(date, ['a', 'b', 'c']);
+  await world.pullDay(date);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([{ kind: 'restated_after_sign_off', date }]);
+
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.day SET signed_off_digest = content_digest, restated_after_sign_off = false
+    WHERE date = ${date}::date`;
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a checkpoint that stands still is an alert until it moves', async () => {
+  const limits = { ...NEVER_STALE, maxLagDays: 3, maxIdleHours: 26 };
+  setDay(DAY, []);
+  await world.pullDay(DAY);
+  expect(await derive(new Date(), limits)).toEqual({ raised: 0, resolved: 0 });
+  const later = new Date(Date.now() + 2 * 3_600_000);
+  expect(await derive(later, limits)).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([{ kind: 'checkpoint_stale', pull_id: null }]);
+
+  const closed = lastClosedDate(limits.timeZone, later);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint SET last_reconciled_date = ${closed}::date, updated_at = now()`;
+  expect(await derive(later, limits)).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('several processes that derive at once raise each alert once', async () => {
+  const dates = [20, 21, 22, 23].map((days) => daysFrom(days));
+  for (const date of dates) {
+    world.sandbox.faults.add({ kind: 'status', status: 400, date, times: 1 });
+    await world.attempt(dayWindow(date));
+  }
+  const results = await Promise.all(Array.from({ length: 8 }, () => derive()));
+  expect(results.map(({ raised }) => raised).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);
+  expect((await openAlerts()).map(({ date }) => date)).toEqual(dates);
+});
+
+test('deriving leaves alone what the ledger knows nothing of', async () => {
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.alert (kind, dedupe_key, message)
+    VALUES ('platform_auth', 'platform_auth', 'test')`;
+  await derive();
+  expect((await openAlerts()).map(({ kind }) => kind)).toContain('platform_auth');
+});
+
+test('no alert holds personal data', async () => {
+  const date = daysFrom(30);
+  world.sandbox.setDayTexts(date, [titleText({ date, value: '"not a number"' })]);
+  await world.pullDay(date);
+  await derive();
+  const alerts = await readAlerts(world.database);
+  expect(alerts.length).toBeGreaterThan(0);
+  expect(alerts.map(({ message }) => message).join()).not.toMatch(/CANARY|11222333000181|1234567/);
+});

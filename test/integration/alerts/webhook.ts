@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ReceivedAlert {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: {
+    readonly kind: string;
+    readonly message: string;
+    readonly date: string | null;
+    readonly pullId: number | null;
+    readonly raisedAt: string;
+    readonly resolvedAt: string | null;
+  };
+}
+
+export interface Webhook {
+  readonly url: URL;
+  readonly received: ReceivedAlert[];
+  /** How a request is answered once it was read; 204 unless told. */
+  answer: (response: ServerResponse, alert: ReceivedAlert) => void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export const TOKEN = 'canary-webhook-token';
+
+export async function startWebhook(): Promise<Webhook> {
+  const received: ReceivedAlert[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      const alert: ReceivedAlert = { headers: request.headers, body: JSON.parse(text) };
+      received.push(alert);
+      void webhook.answer(response, alert);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const webhook: Webhook = {
+    url: new URL(`http://127.0.0.1:${port}/hooks/${TOKEN}`),
+    received,
+    answer: (response) => {
+      response.writeHead(204).end();
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return webhook;
+}

@@ -1,0 +1,133 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  databaseCheck,
+  migrationsCheck,
+  queueCheck,
+  schedulerCheck,
+} from '../../../src/console/health.ts';
+import { openDatabase } from '../../../src/staging/database.ts';
+import { migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
+import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
+
+let testDatabase: TestDatabase;
+let proxy: DatabaseProxy;
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  proxy = await startDatabaseProxy(testDatabase.url);
+});
+afterAll(async () => {
+  await proxy.close();
+  await testDatabase.drop();
+});
+
+const consoles: TestConsole[] = [];
+afterEach(async () => {
+  proxy.set('pass');
+  for (const console of consoles.splice(0)) await console.close();
+});
+
+async function open(options: Parameters<typeof startConsole>[0]): Promise<TestConsole> {
+  const console = await startConsole(options);
+  consoles.push(console);
+  return console;
+}
+
+const reasons = (answer: { json: () => unknown }) => {
+  const { checks } = answer.json() as { checks: { name: string; reason: string | null }[] };
+  return Object.fromEntries(checks.map(({ name, reason }) => [name, reason]));
+};
+
+test('a database without its migrations is reachable and not ready, until they are applied', async () => {
+  const logger = pino({ level: 'silent' });
+  const database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
+  try {
+    const console = await open({
+      checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
+    });
+    const before = await console.get('/readyz');
+    expect(before.status).toBe(503);
+    expect(reasons(before)).toEqual({
+      database: null,
+      migrations: expect.stringMatching(/^\d+ not applied$/),
+    });
+    await migrate({ databaseUrl: testDatabase.url, logger });
+    expect((await console.get('/readyz')).status).toBe(200);
+  } finally {
+    await database.close();
+  }
+});
+
+test.each(['refuse', 'hang'] as const)(
+  'a database that is down (%s) is told within the time limit, and so is its return',
+  async (fault) => {
+    const { logger, lines } = createTestLog();
+    const database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
+    try {
+      const console = await open({
+        logger,
+        checkTimeoutMs: 1_000,
+        checks: [databaseCheck(database), queueCheck(async () => true)],
+      });
+      expect((await console.get('/readyz')).status).toBe(200);
+
+      proxy.set(fault);
+      const startedMs = performance.now();
+      const down = await console.get('/readyz');
+      expect(performance.now() - startedMs).toBeLessThan(3_000);
+      expect(down.status).toBe(503);
+      expect(reasons(down)).toEqual({
+        database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',
+        queue: null,
+      });
+      expect((await console.get('/healthz')).status).toBe(200);
+
+      const { password, port } = new URL(proxy.url);
+      for (const secret of [password, port].filter((text) => text !== '')) {
+        expect(down.text).not.toContain(secret);
+        expect(
+          JSON.stringify(lines().filter(({ msg }) => msg !== 'console listening')),
+        ).not.toContain(secret);
+      }
+
+      // What hung is not answered any more; its connection has to break.
+      proxy.set('refuse');
+      proxy.set('pass');
+      await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);
+    } finally {
+      await database.close();
+    }
+  },
+);
+
+test('a queue is ready while it can be reached, whatever the question throws', async () => {
+  let answer = async () => true;
+  const console = await open({ checks: [queueCheck(() => answer())] });
+  expect((await console.get('/readyz')).status).toBe(200);
+  answer = async () => false;
+  expect(reasons(await console.get('/readyz'))).toEqual({ queue: 'not reachable' });
+  answer = () => Promise.reject(new Error('redis://user:canary@host'));
+  expect(reasons(await console.get('/readyz'))).toEqual({ queue: 'failed' });
+});
+
+test('a scheduler is ready from its first tick until it misses three', async () => {
+  const tickAt = new Date('2026-03-02T09:00:00Z');
+  let lastTickAt: Date | null = null;
+  let ageSeconds = 0;
+  const console = await open({
+    checks: [
+      schedulerCheck(
+        () => lastTickAt,
+        () => new Date(tickAt.getTime() + ageSeconds * 1000),
+      ),
+    ],
+  });
+  expect(reasons(await console.get('/readyz'))).toEqual({ scheduler: 'no tick yet' });
+  lastTickAt = tickAt;
+  ageSeconds = 179;
+  expect((await console.get('/readyz')).status).toBe(200);
+  ageSeconds = 180;
+  expect(reasons(await console.get('/readyz'))).toEqual({ scheduler: 'last tick 180 s ago' });
+});

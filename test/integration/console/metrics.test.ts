@@ -1,0 +1,215 @@
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createMetrics, type Metrics } from '../../../src/console/metrics.ts';
+import { platformAuthAlert } from '../../../src/domain/alert.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { raiseAlert } from '../../../src/staging/alerts.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { ensureCheckpoint } from '../../../src/staging/day-ledger.ts';
+import { readLedgerGauges } from '../../../src/staging/ledger-gauges.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { startConsole, type TestConsole } from './console-world.ts';
+import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
+
+let testDatabase: TestDatabase;
+let proxy: DatabaseProxy;
+let database: Database;
+beforeAll(async () => {
+  const logger = pino({ level: 'silent' });
+  testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  proxy = await startDatabaseProxy(testDatabase.url);
+  database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
+});
+afterAll(async () => {
+  await database.close();
+  await proxy.close();
+  await testDatabase.drop();
+});
+
+const consoles: TestConsole[] = [];
+afterEach(async () => {
+  proxy.set('pass');
+  for (const console of consoles.splice(0)) await console.close();
+});
+
+const CLOSED = toCivilDate('2026-03-10');
+const JOBS = { waiting: 1, active: 2, delayed: 3, failed: 0 };
+
+interface Scraped {
+  readonly metrics: Metrics;
+  /** Every sample of the scrape by its name and labels, as they are written. */
+  scrape(): Promise<Map<string, number>>;
+}
+
+async function open(
+  options: { readonly keepMs?: number; readonly onRead?: () => void } = {},
+): Promise<Scraped> {
+  const metrics = createMetrics(
+    {
+      readLedger: () => {
+        options.onRead?.();
+        return readLedgerGauges(database, CLOSED);
+      },
+      countJobs: async () => JOBS,
+    },
+    { keepMs: options.keepMs ?? 0, timeoutMs: 1_000 },
+  );
+  const console = await startConsole({ registry: metrics.registry });
+  consoles.push(console);
+  return {
+    metrics,
+    async scrape() {
+      const answer = await console.get('/metrics');
+      expect(answer.status).toBe(200);
+      expect(answer.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
+      return parseScrape(answer.text);
+    },
+  };
+}
+
+/** The text format of Prometheus, strictly: a line that is neither comment nor sample is a fault. */
+function parseScrape(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  const typed = new Set<string>();
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const type = /^# TYPE (\w+) (counter|gauge|histogram|summary)$/.exec(line);
+    if (type?.[1] !== undefined) typed.add(type[1]);
+    if (line.startsWith('#')) continue;
+    const sample = /^((\w+)(?:\{(?:\w+="[^"\n]*",?)*\})?) (\S+)$/.exec(line);
+    const [, series, name, value] = sample ?? [];
+    if (series === undefined || name === undefined || value === undefined) {
+      throw new Error(`not a sample: ${line}`);
+    }
+    if (samples.has(series)) throw new Error(`twice in one scrape: ${series}`);
+    if (!typed.has(name.replace(/_(bucket|sum|count)$/, '')) && !typed.has(name)) {
+      throw new Error(`no type: ${name}`);
+    }
+    samples.set(series, value === 'Nan' ? Number.NaN : Number(value));
+  }
+  return samples;
+}
+
+test('what the worker reports is counted, and all that can be counted starts at zero', async () => {
+  const { metrics, scrape } = await open();
+  const before = await scrape();
+  expect(before.get('conciliation_pulls_total{origin="sweep",outcome="unauthorized"}')).toBe(0);
+  expect(before.get('conciliation_titles_total{change="withdrawn"}')).toBe(0);
+
+  const counts = { inserted: 5, changed: 4, withdrawn: 3, restored: 2, unchanged: 1, rejected: 6 };
+  metrics.observePull('daily', 'merged', 2_500, counts);
+  metrics.observePull('daily', 'merged', 500, counts);
+  metrics.observePull('sweep', 'retry', 40, null);
+  metrics.observePlatformResponse(200);
+  metrics.observePlatformResponse(503);
+  metrics.observePlatformResponse(null);
+
+  const after = await scrape();
+  expect(Object.fromEntries(after)).toMatchObject({
+    'conciliation_pulls_total{origin="daily",outcome="merged"}': 2,
+    'conciliation_pulls_total{origin="sweep",outcome="retry"}': 1,
+    'conciliation_pull_duration_seconds_count{origin="daily"}': 2,
+    'conciliation_pull_duration_seconds_sum{origin="daily"}': 3,
+    'conciliation_pull_duration_seconds_bucket{le="1",origin="daily"}': 1,
+    'conciliation_titles_total{change="inserted"}': 10,
+    'conciliation_titles_total{change="rejected"}': 12,
+    'conciliation_platform_responses_total{status="200"}': 1,
+    'conciliation_platform_responses_total{status="503"}': 1,
+    'conciliation_platform_responses_total{status="none"}': 1,
+  });
+});
+
+test('the process tells of itself, the lag of its event loop included', async () => {
+  const { scrape } = await open();
+  const names = [...(await scrape()).keys()];
+  expect(names).toContain('nodejs_eventloop_lag_seconds');
+  expect(names).toContain('process_resident_memory_bytes');
+});
+
+test('a ledger that has not begun has no lag, and its other gauges are zero', async () => {
+  const { scrape } = await open();
+  const samples = await scrape();
+  expect(samples.has('conciliation_checkpoint_lag_days')).toBe(false);
+  expect(samples.get('conciliation_oldest_due_age_seconds')).toBe(0);
+  expect(samples.get('conciliation_days{state="reconciled"}')).toBe(0);
+  expect(samples.get('conciliation_alerts_open{kind="day_held"}')).toBe(0);
+  expect(samples.get('conciliation_source_up{source="ledger"}')).toBe(1);
+});
+
+test('the gauges of the ledger and the queue are read when they are asked for', async () => {
+  await ensureCheckpoint(database.prisma, toCivilDate('2026-03-01'));
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint SET last_reconciled_date = '2026-03-07'`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.day (date, state)
+    VALUES ('2026-03-06', 'reconciled'), ('2026-03-07', 'reconciled'), ('2026-03-08', 'held')`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, window_from, window_to, requested_by, created_at, next_attempt_at, state)
+    VALUES ('daily', '2026-03-08', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
+           ('daily', '2026-03-09', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
+           ('daily', '2026-03-10', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
+           ('daily', '2026-03-07', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
+  await raiseAlert(database, platformAuthAlert(null));
+
+  const { scrape } = await open();
+  const samples = await scrape();
+  expect(Object.fromEntries(samples)).toMatchObject({
+    conciliation_checkpoint_lag_days: 3,
+    'conciliation_days{state="reconciled"}': 2,
+    'conciliation_days{state="held"}': 1,
+    'conciliation_days{state="failed"}': 0,
+    'conciliation_queue_jobs{state="waiting"}': 1,
+    'conciliation_queue_jobs{state="delayed"}': 3,
+    'conciliation_alerts_open{kind="platform_auth"}': 1,
+    'conciliation_alerts_open{kind="pull_failed"}': 0,
+    'conciliation_source_up{source="queue"}': 1,
+  });
+  const age = samples.get('conciliation_oldest_due_age_seconds') ?? 0;
+  expect(age).toBeGreaterThanOrEqual(90);
+  expect(age).toBeLessThan(120);
+});
+
+test('scrapes at the same time and soon after share one read of the ledger', async () => {
+  let reads = 0;
+  const { scrape } = await open({
+    keepMs: 60_000,
+    onRead: () => {
+      reads += 1;
+    },
+  });
+  const [first, second] = await Promise.all([scrape(), scrape()]);
+  await scrape();
+  expect(reads).toBe(1);
+  expect(first?.get('conciliation_checkpoint_lag_days')).toBe(3);
+  expect(second?.get('conciliation_checkpoint_lag_days')).toBe(3);
+});
+
+test.each(['refuse', 'hang'] as const)(
+  'with the database down (%s) a scrape answers with the rest, and not with old numbers',
+  async (fault) => {
+    const { metrics, scrape } = await open();
+    expect((await scrape()).get('conciliation_checkpoint_lag_days')).toBe(3);
+    metrics.observePull('manual', 'retry', 10, null);
+
+    proxy.set(fault);
+    const startedMs = performance.now();
+    const samples = await scrape();
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    const ofLedger = [...samples.keys()].filter((series) =>
+      /^conciliation_(checkpoint|oldest|days|alerts)/.test(series),
+    );
+    expect(ofLedger).toEqual([]);
+    expect(Object.fromEntries(samples)).toMatchObject({
+      'conciliation_source_up{source="ledger"}': 0,
+      'conciliation_source_up{source="queue"}': 1,
+      'conciliation_queue_jobs{state="active"}': 2,
+      'conciliation_pulls_total{origin="manual",outcome="retry"}': 1,
+    });
+
+    proxy.set('refuse');
+    proxy.set('pass');
+    await expect.poll(async () => (await scrape()).get('conciliation_checkpoint_lag_days')).toBe(3);
+  },
+);

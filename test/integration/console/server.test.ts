@@ -1,0 +1,179 @@
+import { connect } from 'node:net';
+import { Gauge, Registry } from 'prom-client';
+import { afterEach, expect, test } from 'vitest';
+import { ConfigError } from '../../../src/errors.ts';
+import { createTestLog, passing, startConsole, type TestConsole } from './console-world.ts';
+
+const consoles: TestConsole[] = [];
+afterEach(async () => {
+  for (const console of consoles.splice(0)) await console.close();
+});
+
+async function open(options?: Parameters<typeof startConsole>[0]): Promise<TestConsole> {
+  const console = await startConsole(options);
+  consoles.push(console);
+  return console;
+}
+
+test('a live process says so', async () => {
+  const console = await open();
+  const answer = await console.get('/healthz');
+  expect([answer.status, answer.json()]).toEqual([200, { status: 'ok' }]);
+});
+
+test('a process is ready when every check passes, and lists them in order', async () => {
+  const console = await open({ checks: [passing('database'), passing('queue')] });
+  const answer = await console.get('/readyz');
+  expect([answer.status, answer.json()]).toEqual([
+    200,
+    {
+      status: 'ready',
+      checks: [
+        { name: 'database', ok: true, reason: null },
+        { name: 'queue', ok: true, reason: null },
+      ],
+    },
+  ]);
+});
+
+test('one check that fails is enough, and being not ready is not being dead', async () => {
+  const console = await open({
+    checks: [passing('database'), { name: 'queue', run: async () => 'not reachable' }],
+  });
+  const answer = await console.get('/readyz');
+  expect(answer.status).toBe(503);
+  expect(answer.json()).toMatchObject({
+    status: 'not ready',
+    checks: [{ ok: true }, { name: 'queue', ok: false, reason: 'not reachable' }],
+  });
+  expect((await console.get('/healthz')).status).toBe(200);
+});
+
+test('what a check throws is neither answered nor logged, but that it fails is logged once', async () => {
+  const { logger, lines } = createTestLog();
+  let fails = true;
+  const console = await open({
+    logger,
+    checks: [
+      {
+        name: 'database',
+        run: async () => {
+          if (fails) throw new Error('password canary of CANARY LTDA');
+          return null;
+        },
+      },
+    ],
+  });
+  for (let asked = 0; asked < 3; asked += 1) {
+    const answer = await console.get('/readyz');
+    expect(answer.json()).toMatchObject({ checks: [{ ok: false, reason: 'failed' }] });
+    expect(answer.text).not.toMatch(/canary/i);
+  }
+  fails = false;
+  await console.get('/readyz');
+  await console.get('/readyz');
+  expect(lines().map(({ msg }) => msg)).toEqual([
+    expect.stringContaining('/queue') && 'console listening',
+    'not ready',
+    'ready again',
+  ]);
+  expect(JSON.stringify(lines())).not.toMatch(/canary/i);
+});
+
+test('a check that hangs is over when its time is, and is not asked a second time meanwhile', async () => {
+  let asked = 0;
+  const console = await open({
+    checkTimeoutMs: 100,
+    checks: [
+      passing('database'),
+      {
+        name: 'queue',
+        run: () => {
+          asked += 1;
+          return new Promise(() => {});
+        },
+      },
+    ],
+  });
+  const answers = await Promise.all([console.get('/readyz'), console.get('/readyz')]);
+  for (const answer of answers) {
+    expect(answer.status).toBe(503);
+    expect(answer.json()).toMatchObject({
+      checks: [{ ok: true }, { ok: false, reason: 'no answer in 100 ms' }],
+    });
+  }
+  expect(asked).toBe(1);
+});
+
+test('an unknown path, a wrong method and a path that cannot be read are refused as JSON', async () => {
+  const console = await open();
+  const unknown = await console.get('/nothing?secret=1');
+  expect([unknown.status, unknown.json()]).toEqual([
+    404,
+    { code: 'NOT_FOUND', message: 'there is nothing here' },
+  ]);
+  expect((await console.send('DELETE', '/healthz')).status).toBe(404);
+  const unreadable = await console.get('/%zz');
+  expect(unreadable.status).toBe(400);
+  expect(unreadable.headers['content-type']).toContain('application/json');
+});
+
+test('every answer carries the security headers, refusals too', async () => {
+  const console = await open();
+  for (const path of ['/healthz', '/readyz', '/metrics', '/nothing']) {
+    const { headers } = await console.get(path);
+    expect(headers, path).toMatchObject({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    expect(headers).not.toHaveProperty('x-powered-by');
+  }
+});
+
+test('an error inside answers nothing of itself, and is logged without its message', async () => {
+  const { logger, lines } = createTestLog();
+  const registry = new Registry();
+  new Gauge({
+    name: 'broken',
+    help: 'broken',
+    registers: [registry],
+    collect() {
+      throw new Error('duplicate key (52998224725)');
+    },
+  });
+  const console = await open({ logger, registry });
+  const answer = await console.get('/metrics');
+  expect([answer.status, answer.json()]).toEqual([
+    500,
+    { code: 'INTERNAL', message: 'the request failed; the log has more' },
+  ]);
+  expect(lines()).toContainEqual(
+    expect.objectContaining({ msg: 'request failed', route: '/metrics', method: 'GET' }),
+  );
+  expect(JSON.stringify(lines())).not.toContain('52998224725');
+});
+
+test('a port that is taken is a fault of the configuration', async () => {
+  const console = await open();
+  const port = Number(new URL(console.url).port);
+  await expect(startConsole({ port })).rejects.toThrow(ConfigError);
+  await expect(startConsole({ port })).rejects.toThrow(
+    `cannot listen on 127.0.0.1, port ${port} (EADDRINUSE)`,
+  );
+});
+
+test('closing does not wait for connections that are kept open', async () => {
+  const console = await startConsole();
+  const socket = connect(Number(new URL(console.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await new Promise((resolve) => socket.once('connect', resolve));
+  await console.get('/healthz');
+  const startedMs = performance.now();
+  await console.close();
+  await console.close();
+  expect(performance.now() - startedMs).toBeLessThan(2_000);
+  socket.destroy();
+});

@@ -1,0 +1,377 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
+import { QUEUE_SERVERS, type QueueServerKind } from './queue-servers.ts';
+import { LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
+import { killWorkerProcesses } from './worker-process.ts';
+
+for (const kind of QUEUE_SERVERS) {
+  if (kind.missing === null) {
+    describe(`the queue on ${kind.name}`, () => conformance(kind));
+  } else {
+    describe.skip(`the queue on ${kind.name}, skipped because ${kind.missing}`, () =>
+      conformance(kind));
+  }
+}
+
+function conformance(kind: QueueServerKind): void {
+  let world: QueueWorld;
+
+  beforeEach(async () => {
+    world = await openQueueWorld(kind);
+  });
+  afterEach(async () => {
+    await killWorkerProcesses();
+    await world.close();
+  });
+
+  /** Polls fast; what is waited for comes within a few locks at the most. */
+  const eventually = (check: () => void | Promise<void>) =>
+    vi.waitFor(check, { timeout: 20 * LOCK_MS, interval: 20 });
+
+  const idle = () =>
+    eventually(async () =>
+      expect(await world.queue.counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 }),
+    );
+
+  describe('handing out', () => {
+    test('a pull that is enqueued is handled once', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n]));
+      await idle();
+      expect(handled).toEqual([7n]);
+    });
+
+    test('pulls that were enqueued before there was a worker are handled', async () => {
+      await world.queue.enqueue(1n);
+      await world.queue.enqueue(9_007_199_254_740_993n);
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([1n, 9_007_199_254_740_993n]));
+    });
+
+    test('a delayed pull is handled when its delay is over, not before', async () => {
+      let handledAtMs = 0;
+      await world.startWorker(async () => {
+        handledAtMs = performance.now();
+      });
+      const enqueuedAtMs = performance.now();
+      await world.queue.enqueue(7n, 700);
+      await eventually(() => expect(handledAtMs).toBeGreaterThan(0));
+      expect(handledAtMs - enqueuedAtMs).toBeGreaterThan(690);
+      expect(handledAtMs - enqueuedAtMs).toBeLessThan(3_000);
+    });
+
+    test('a delayed pull is brought forward by enqueueing it without a delay', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n, 3_600_000);
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n]));
+    });
+
+    test('a delayed pull keeps its time when it is enqueued with another delay', async () => {
+      await world.queue.enqueue(7n, 3_600_000);
+      await world.queue.enqueue(7n, 1);
+      await sleep(50);
+      expect(await world.queue.counts()).toMatchObject({ waiting: 0, delayed: 1 });
+    });
+
+    test('many pulls are handled once each, never more at a time than allowed', async () => {
+      const pullIds = Array.from({ length: 60 }, (_, index) => BigInt(index + 1));
+      const handled: bigint[] = [];
+      let atOnce = 0;
+      let mostAtOnce = 0;
+      await world.startWorker(
+        async (pullId) => {
+          atOnce += 1;
+          mostAtOnce = Math.max(mostAtOnce, atOnce);
+          await sleep(10);
+          atOnce -= 1;
+          handled.push(pullId);
+        },
+        { concurrency: 4 },
+      );
+      await Promise.all(pullIds.map((pullId) => world.queue.enqueue(pullId)));
+      await eventually(() => expect(handled).toHaveLength(pullIds.length));
+      await idle();
+      expect(new Set(handled)).toEqual(new Set(pullIds));
+      expect(handled).toHaveLength(pullIds.length);
+      expect(mostAtOnce).toBe(4);
+    });
+
+    test('a pull that is enqueued again while it waits or is handled has one job', async () => {
+      await Promise.all([world.queue.enqueue(7n), world.queue.enqueue(7n)]);
+      await world.queue.enqueue(7n);
+      expect((await world.queue.counts()).waiting).toBe(1);
+
+      const handled: bigint[] = [];
+      const finish = Promise.withResolvers<void>();
+      await world.startWorker(
+        async (pullId) => {
+          handled.push(pullId);
+          await finish.promise;
+        },
+        { concurrency: 4 },
+      );
+      await eventually(() => expect(handled).toEqual([7n]));
+      await world.queue.enqueue(7n);
+      expect(await world.queue.counts()).toMatchObject({ waiting: 0, active: 1 });
+      finish.resolve();
+      await idle();
+      expect(handled).toEqual([7n]);
+    });
+
+    test('a pull that was handled can be enqueued again', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toHaveLength(1));
+      await idle();
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n, 7n]));
+    });
+
+    test('a pull whose handler asks for another attempt is handled again after that time', async () => {
+      const handledAtMs: number[] = [];
+      await world.startWorker(async () => {
+        handledAtMs.push(performance.now());
+        return handledAtMs.length < 3 ? { retryInMs: (handledAtMs.length - 1) * 500 } : undefined;
+      });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handledAtMs).toHaveLength(3));
+      await idle();
+      const [first = 0, second = 0, third = 0] = handledAtMs;
+      expect(second - first).toBeLessThan(400);
+      expect(third - second).toBeGreaterThan(490);
+    });
+  });
+
+  describe('what it tells', () => {
+    test('which pulls have a job: waiting, delayed or in hand, and how many of each', async () => {
+      const finish = Promise.withResolvers<void>();
+      await world.startWorker(() => finish.promise.then(() => undefined));
+      await world.queue.enqueue(1n);
+      await eventually(async () => expect((await world.queue.counts()).active).toBe(1));
+      await world.queue.enqueue(2n);
+      await world.queue.enqueue(3n, 3_600_000);
+      expect(await world.queue.jobsOf([1n, 2n, 3n, 4n, 11n])).toEqual(new Set([1n, 2n, 3n]));
+      expect(await world.queue.jobsOf([])).toEqual(new Set());
+      expect(await world.queue.counts()).toEqual({ waiting: 1, active: 1, delayed: 1, failed: 0 });
+      finish.resolve();
+      await eventually(async () =>
+        expect(await world.queue.jobsOf([1n, 2n, 3n])).toEqual(new Set([3n])),
+      );
+    });
+
+    test('a job says nothing but the id of its pull', async () => {
+      await world.queue.enqueue(7n);
+      const job = await world.queue.bullQueue.getJob('pull-7');
+      expect(job?.data).toEqual({ pullId: '7' });
+    });
+  });
+
+  describe('defects', () => {
+    test('a defect is logged, fails the job without its text, and is not tried again at once', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => {
+        handled.push(pullId);
+        throw new TypeError('cannot read 12.345.678/0001-95');
+      });
+      await world.queue.enqueue(7n);
+      await eventually(async () => expect((await world.queue.counts()).failed).toBe(1));
+      const job = await world.queue.bullQueue.getJob('pull-7');
+      expect(job?.failedReason).toBe('a defect of the program; its log tells where');
+      expect(JSON.stringify(job)).not.toContain('12.345');
+      const [line] = world.logged('defect while pulling; the pull is left alone for now');
+      expect(line).toMatchObject({ level: 50, pullId: '7', err: { type: 'TypeError' } });
+      expect(JSON.stringify(world.log)).not.toContain('12.345');
+
+      await world.queue.enqueue(7n);
+      expect(await world.queue.counts()).toMatchObject({ waiting: 0, failed: 1 });
+      expect(handled).toEqual([7n]);
+    });
+  });
+
+  describe('stopping', () => {
+    test('a worker that closes waits for the pull in hand and takes no further one', async () => {
+      const handled: bigint[] = [];
+      let begun = 0;
+      const worker = await world.startWorker(async (pullId) => {
+        begun += 1;
+        await sleep(300);
+        handled.push(pullId);
+      });
+      await world.queue.enqueue(1n);
+      await world.queue.enqueue(2n);
+      await eventually(() => expect(begun).toBe(1));
+      await worker.close(10_000);
+      expect(handled).toEqual([1n]);
+      expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
+    });
+
+    test('a pull that outlasts the grace is interrupted, and another worker has it at once', async () => {
+      let begun = false;
+      const worker = await world.startWorker(
+        async (_pullId, signal) => {
+          begun = true;
+          await sleep(60_000, undefined, { signal }).catch((cause: unknown) => {
+            throw new ShutdownError('interrupted', { cause });
+          });
+        },
+        { lockMs: 30_000 },
+      );
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(begun).toBe(true));
+      await worker.close(50);
+
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId), { lockMs: 30_000 });
+      await eventually(() => expect(handled).toEqual([7n]));
+    });
+
+    test('an idle worker closes at once', async () => {
+      const worker = await world.startWorker(async () => undefined);
+      await sleep(100);
+      const startedMs = performance.now();
+      await Promise.all([worker.close(60_000), worker.close(60_000)]);
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+    });
+  });
+
+  describe('workers that vanish', () => {
+    test('a pull survives any number of processes that are killed over it', async () => {
+      await world.queue.enqueue(7n);
+      for (let round = 0; round < 3; round += 1) {
+        const victim = await world.startProcess({ handling: 'wait', handlingMs: 60_000 });
+        await eventually(() => expect(victim.answers).toContainEqual({ handling: '7' }));
+        await victim.kill();
+      }
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+    });
+
+    test('a process that is stopped beyond its lock loses the pull, and goes on harmlessly', async () => {
+      const sleeper = await world.startProcess({ handling: 'wait', handlingMs: 200 });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handling: '7' }));
+      sleeper.signal('SIGSTOP');
+      const handled: bigint[] = [];
+      const other = await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await idle();
+      await other.close(1_000);
+
+      sleeper.signal('SIGCONT');
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '7' }));
+      await world.queue.enqueue(8n);
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '8' }));
+      await idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+      expect(await sleeper.close()).toBe(0);
+    });
+
+    test('a pull whose worker stands still beyond its lock is handled by another, and both go on', async () => {
+      const laggard = await world.startProcess({ handling: 'block', handlingMs: 6 * LOCK_MS });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(laggard.answers).toContainEqual({ handling: '7' }));
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await eventually(() => expect(laggard.answers).toContainEqual({ handled: '7' }));
+      await idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+      expect(await laggard.close()).toBe(0);
+    });
+  });
+
+  describe('a server that goes away', () => {
+    test('nothing hangs or ends, it is said once, and when it is back the queue works', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId), { concurrency: 2 });
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(handled).toEqual([1n]));
+      expect(await world.queue.isReachable()).toBe(true);
+
+      await world.server.goDown();
+      await eventually(async () => expect(await world.queue.isReachable()).toBe(false));
+      const startedMs = performance.now();
+      await expect(world.queue.enqueue(2n)).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
+      expect(performance.now() - startedMs).toBeLessThan(16_000);
+      await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
+      const cpuBefore = process.cpuUsage();
+      await sleep(2_000);
+      const cpu = process.cpuUsage(cpuBefore);
+      // Asking again and again without a pause would keep a core busy all the time.
+      expect((cpu.user + cpu.system) / 1000).toBeLessThan(600);
+
+      await world.server.goUp();
+      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
+      expect(await world.queue.isReachable()).toBe(true);
+      await world.queue.enqueue(3n);
+      await eventually(() => expect(handled).toEqual([1n, 3n]));
+      expect(world.logged('the queue is away')).toHaveLength(1);
+    });
+
+    test('a pull in hand when the server goes away is done once, and then others are', async () => {
+      const handled: bigint[] = [];
+      let begun = false;
+      await world.startWorker(
+        async (pullId) => {
+          begun = true;
+          if (pullId === 1n) await sleep(1_500);
+          handled.push(pullId);
+        },
+        { lockMs: 30_000 },
+      );
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(begun).toBe(true));
+      await world.server.goDown();
+      await sleep(500);
+      await world.server.goUp();
+      await eventually(() => expect(handled).toEqual([1n]));
+      await eventually(() => world.queue.enqueue(2n));
+      await eventually(() => expect(handled).toEqual([1n, 2n]));
+    });
+
+    test('the jobs are gone, and what is enqueued again is handled', async () => {
+      await world.queue.enqueue(1n);
+      await world.queue.enqueue(2n, 3_600_000);
+      await world.server.loseJobs();
+      expect(await world.queue.jobsOf([1n, 2n])).toEqual(new Set());
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(handled).toEqual([1n]));
+      await world.server.loseJobs();
+      await world.queue.enqueue(2n);
+      await eventually(() => expect(handled).toEqual([1n, 2n]));
+    });
+
+    test('closing does not wait for it', async () => {
+      let begun = false;
+      const worker = await world.startWorker(async (_pullId, signal) => {
+        begun = true;
+        await sleep(60_000, undefined, { signal }).catch((cause: unknown) => {
+          throw new ShutdownError('interrupted', { cause });
+        });
+      });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(begun).toBe(true));
+      await world.server.goDown();
+      await sleep(300);
+      const startedMs = performance.now();
+      await worker.close(100);
+      await world.queue.close();
+      expect(performance.now() - startedMs).toBeLessThan(8_000);
+      await world.server.goUp();
+    });
+  });
+}

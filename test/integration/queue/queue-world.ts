@@ -1,0 +1,70 @@
+import { type Logger, pino } from 'pino';
+import { type OpenPullQueue, openPullQueue } from '../../../src/queue/pull-queue.ts';
+import {
+  type PullWorker,
+  type PullWorkerOptions,
+  startPullWorker,
+} from '../../../src/queue/pull-worker.ts';
+import type { QueueServer, QueueServerKind } from './queue-servers.ts';
+import {
+  startWorkerProcess,
+  type WorkerProcess,
+  type WorkerProcessOptions,
+} from './worker-process.ts';
+
+/** Short, so that a test may wait for it to expire. */
+export const LOCK_MS = 1_000;
+
+/** A queue on a server of its own, and whatever a test starts on it. */
+export interface QueueWorld {
+  readonly server: QueueServer;
+  readonly queue: OpenPullQueue;
+  /** Every line logged so far. */
+  readonly log: readonly Readonly<Record<string, unknown>>[];
+  logged(message: string): readonly Readonly<Record<string, unknown>>[];
+  startWorker(
+    handle: PullWorkerOptions['handle'],
+    options?: Partial<PullWorkerOptions>,
+  ): Promise<PullWorker>;
+  startProcess(
+    options: Pick<WorkerProcessOptions, 'handling' | 'handlingMs'>,
+  ): Promise<WorkerProcess>;
+  close(): Promise<void>;
+}
+
+export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld> {
+  const server = await kind.start();
+  const { redisUrl, databaseUrl } = server;
+  const log: Record<string, unknown>[] = [];
+  const logger: Logger = pino(
+    { level: 'debug' },
+    { write: (line: string) => void log.push(JSON.parse(line)) },
+  );
+  const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
+  const workers: PullWorker[] = [];
+  return {
+    server,
+    queue,
+    log,
+    logged: (message) => log.filter((line) => line['msg'] === message),
+    async startWorker(handle, options = {}) {
+      const worker = await startPullWorker({
+        queue,
+        concurrency: 1,
+        lockMs: LOCK_MS,
+        logger,
+        handle,
+        ...options,
+      });
+      workers.push(worker);
+      return worker;
+    },
+    startProcess: (options) =>
+      startWorkerProcess({ redisUrl, databaseUrl, lockMs: LOCK_MS, ...options }),
+    async close() {
+      await Promise.all(workers.map((worker) => worker.close(0)));
+      await queue.close();
+      await server.stop();
+    },
+  };
+}

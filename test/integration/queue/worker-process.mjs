@@ -1,0 +1,36 @@
+// A process of its own that works on the queue: node worker-process.mjs <options as JSON>. It answers
+// on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { openPullQueue } from '../../../dist/queue/pull-queue.js';
+import { startPullWorker } from '../../../dist/queue/pull-worker.js';
+
+const { redisUrl, databaseUrl, lockMs, handling, handlingMs } = JSON.parse(process.argv[2]);
+const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
+const answer = (document) => console.log(JSON.stringify(document));
+
+/** As something does that computes too long: neither timers nor sockets are looked at meanwhile. */
+function block(durationMs) {
+  const endMs = performance.now() + durationMs;
+  while (performance.now() < endMs);
+}
+
+const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
+const worker = await startPullWorker({
+  queue,
+  concurrency: 1,
+  lockMs,
+  logger,
+  handle: async (pullId, signal) => {
+    answer({ handling: String(pullId) });
+    if (handling === 'block') block(handlingMs);
+    else await sleep(handlingMs, undefined, { signal });
+    answer({ handled: String(pullId) });
+  },
+});
+answer({ ready: true });
+process.stdin.resume().once('end', async () => {
+  await worker.close(0);
+  await queue.close();
+  answer({ closed: true });
+});

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export interface WorkerProcessOptions {
+  readonly redisUrl: string | null;
+  readonly databaseUrl: string;
+  readonly lockMs: number;
+  /** How it spends `handlingMs` on every pull: idly, or so that its event loop stands still. */
+  readonly handling: 'wait' | 'block';
+  readonly handlingMs: number;
+}
+
+export interface WorkerProcess {
+  /** The answers so far, such as `{ handling: '12' }` and `{ handled: '12' }`. */
+  readonly answers: readonly Readonly<Record<string, unknown>>[];
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
+  /** Closes in an orderly way and ends; returns the exit status. */
+  close(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+
+/** A process of its own that works on the queue, once it is ready to. */
+export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+  const script = join(import.meta.dirname, 'worker-process.mjs');
+  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  const exited = once(child, 'exit').then(([status]) => {
+    running.delete(child);
+    return status as number | null;
+  });
+  const answers: Record<string, unknown>[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => answers.push(JSON.parse(line)));
+  await Promise.race([
+    once(lines, 'line'),
+    exited.then((status) => {
+      throw new Error(`the worker process ended with status ${status}`);
+    }),
+  ]);
+  return {
+    answers,
+    signal: (signal) => child.kill(signal),
+    close() {
+      child.stdin.end();
+      return exited;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+export async function killWorkerProcesses(): Promise<void> {
+  for (const child of running) {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+}

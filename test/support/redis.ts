@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { findFreePort } from '../../src/embedded/free-port.ts';
+
+/** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
+export interface RedisServer {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: () => number;
+  /** As a crash does it: at once, and whatever was in it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again, empty, on the same port. */
+  restart(): Promise<void>;
+  /** Kills it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** The `redis-server` on the PATH, or null. */
+export function findRedisServer(): string | null {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const program = join(folder, 'redis-server');
+    try {
+      accessSync(program, constants.X_OK);
+      return program;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** @param settings of redis.conf, such as `['--requirepass', 'secret']` */
+export async function startRedisServer(settings: readonly string[] = []): Promise<RedisServer> {
+  const program = findRedisServer();
+  if (program === null) throw new Error('there is no redis-server on the PATH');
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-'));
+  const port = await findFreePort();
+  const start = () => spawnServer(program, port, folder, settings);
+  let child = await start();
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pid: () => child.pid ?? 0,
+    kill,
+    async restart() {
+      child = await start();
+    },
+    async stop() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function spawnServer(
+  program: string,
+  port: number,
+  folder: string,
+  settings: readonly string[],
+): Promise<ChildProcess> {
+  const child = spawn(
+    program,
+    ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const said: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line);
+    if (!line.includes('Ready to accept connections')) continue;
+    // Whoever leaves the loop closes the pipe; a server that logs into it would die of that.
+    child.stdout.resume();
+    return child;
+  }
+  throw new Error(`redis-server did not start:\n${said.join('\n')}`);
+}
