@@ -3,13 +3,13 @@
  * started and stopped in order. The database is opened first and closed last.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import type { Config } from './config.ts';
+import type { Config, PlatformConfig } from './config.ts';
 import { type CivilDate, lastClosedDate } from './domain/business-day.ts';
 import { openEmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
-import { fileToken, fixedToken } from './platform/token.ts';
+import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
@@ -22,21 +22,42 @@ export interface OpenStaging {
   close(): Promise<void>;
 }
 
+export interface StagingOptions {
+  /** Also migrate a server of somebody else's. */
+  readonly migrate?: boolean;
+  /** Refuse an embedded database that another service has taken. */
+  readonly exclusive?: boolean;
+}
+
+/** The longest step of a merge, with a day of millions of titles on a slow disk. */
+const STATEMENT_TIMEOUT_MS = 15 * 60_000;
+
 export async function openStaging(
   config: Config,
   logger: Logger,
-  options: { readonly migrate: 'always' | 'embedded' } = { migrate: 'embedded' },
+  options: StagingOptions = {},
 ): Promise<OpenStaging> {
   const embedded =
     config.databaseUrl === null
-      ? await openEmbeddedPostgres({ dataDir: config.dataDir, logger })
+      ? await openEmbeddedPostgres({
+          dataDir: config.dataDir,
+          logger,
+          exclusive: options.exclusive === true,
+        })
       : null;
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
     // Somebody else's server is changed only by the command that says so; our own is ours.
-    if (options.migrate === 'always' || embedded !== null) await migrate({ databaseUrl, logger });
+    if (options.migrate === true || embedded !== null) await migrate({ databaseUrl, logger });
     else await requireMigrated(databaseUrl);
-    const database = openDatabase({ databaseUrl, applicationName: 'conciliation', logger });
+    const database = openDatabase({
+      databaseUrl,
+      applicationName: 'conciliation',
+      // A pull copies on two connections and merges on a third; a few more serve everybody else.
+      maxConnections: 3 * (config.platform?.concurrency ?? 1) + 4,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      logger,
+    });
     return {
       database,
       databaseUrl,
@@ -59,12 +80,20 @@ async function requireMigrated(databaseUrl: string): Promise<void> {
   ]);
 }
 
+/** Where the platform's token comes from, as the configuration says. */
+export function openToken(config: Config): TokenSource {
+  const { tokenFile, token } = requirePlatform(config);
+  return tokenFile === null ? fixedToken(token ?? '') : fileToken(tokenFile);
+}
+
+function requirePlatform(config: Config): PlatformConfig {
+  if (config.platform === null) throw new Error('this command was configured without a platform');
+  return config.platform;
+}
+
 /** The client of the platform that the configuration names. */
-export function openPlatform(config: Config): PlatformClient {
-  const { platform } = config;
-  if (platform === null) throw new Error('this command was configured without a platform');
-  const token =
-    platform.tokenFile === null ? fixedToken(platform.token ?? '') : fileToken(platform.tokenFile);
+export function openPlatform(config: Config, token = openToken(config)): PlatformClient {
+  const platform = requirePlatform(config);
   return createPlatformClient({
     baseUrl: platform.baseUrl,
     token,

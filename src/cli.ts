@@ -8,6 +8,7 @@ import { addExportCommand } from './cli/export.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addPullCommand, addSweepCommand } from './cli/pull.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
+import { addStartCommand } from './cli/start.ts';
 import { addStatusCommand } from './cli/status.ts';
 
 const program = new Command('conciliation')
@@ -27,6 +28,7 @@ needs a person.`,
 const exit = (status: ExitStatus) => {
   process.exitCode = status;
 };
+addStartCommand(program, exit);
 addDemoCommand(program, exit);
 addPullCommand(program, exit);
 addSweepCommand(program, exit);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { ROLES, type Role, startService } from '../main.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+
+/** What a process that is stuck may take to stop before it is ended anyway. */
+const STUCK_STOP_MS = 15_000;
 
 export function addStartCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
@@ -22,19 +24,25 @@ SIGTERM lets merges that have begun finish (30 s), hands the other pulls back an
       exit(
         await runCommand({ platform: true, service: true }, async ({ config, logger, signal }) => {
           const service = await startService({ config, logger, roles: new Set(options.roles) });
-          if (!signal.aborted) await Promise.race([once(signal, 'abort'), service.failed]);
+          const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort');
+          const isStuck = await Promise.race([
+            aborted.then(() => false),
+            service.stuck.then(() => true),
+          ]);
+          // Whatever hangs may hang the stop as well; the container starts a new process.
+          if (isStuck) setTimeout(() => process.exit(EXIT.failed), STUCK_STOP_MS).unref();
           await service.stop();
-          return { document: {}, text: '', exit: EXIT.done };
+          return { document: {}, text: '', exit: isStuck ? EXIT.failed : EXIT.done };
         }),
       );
     });
 }
 
 function rolesArgument(text: string): Role[] {
-  const roles = text.split(',').map((role) => role.trim());
-  const known = roles.filter((role): role is Role => ROLES.some((candidate) => candidate === role));
-  if (known.length === 0 || known.length !== roles.length) {
+  const names = text.split(',').map((name) => name.trim());
+  const roles = ROLES.filter((role) => names.includes(role));
+  if (names.some((name) => !ROLES.some((role) => role === name))) {
     throw new InvalidArgumentError(`Expected some of ${ROLES.join(', ')}.`);
   }
-  return known;
+  return roles;
 }

@@ -107,10 +107,13 @@ export function planDue(slots: PlanSlots, ledger: PlanLedger, policy: PlanPolicy
 function planSweep(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
   const slotDate = dateIn(policy.timeZone, slotAt);
   if (slotDate <= ledger.startDate) return [];
-  const wanted = addDays(slotDate, -policy.sweepDays);
-  const from = wanted < ledger.startDate ? ledger.startDate : wanted;
+  const from = laterOf(addDays(slotDate, -policy.sweepDays), ledger.startDate);
   const isCovered = ledger.sweeps.some((sweep) => sweep.isOfSlot || sweep.from <= from);
   return isCovered ? [] : [{ origin: 'sweep', window: sweepWindow(from), slotAt }];
+}
+
+function laterOf(one: CivilDate, other: CivilDate): CivilDate {
+  return [one, other].sort().at(-1) ?? one;
 }
 
 /**

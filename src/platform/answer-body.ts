@@ -51,7 +51,8 @@ export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
 type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
 
 async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pieces {
-  const { socket } = message;
+  const { headers, socket } = message;
+  const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
   // Runs only while a piece is waited for. A slow consumer is no silence of the platform.
   const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
   try {
@@ -64,8 +65,8 @@ async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pi
   } finally {
     silence.clear();
   }
-  // A body that only the end of the connection delimits counts as complete even after a reset.
-  if (!message.complete || socket.errored) throw new TransferCut();
+  // Node takes any end of the connection for the end of such a body, even a reset.
+  if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
 }
 
 function decode({ message }: HttpAnswer, pieces: Pieces): Pieces {

@@ -1,17 +1,20 @@
 /**
- * The platform as this program sees it: one operation, `GET /api/anticipations/conciliation`, the
- * token that it takes, and the contract that each title is checked against. What the platform does
- * wrong, on the wire or in a title, leaves this folder as one of the classes of `errors.ts` or as a
- * title's list of reasons; nothing here retries, apart from one request after a rotated token.
+ * The platform as this program sees it: its two operations, `GET /api/anticipations/conciliation`
+ * here and `POST /api/providers` in providers-client.ts, the token that they take, and the contract
+ * that each title is checked against. What the platform does wrong, on the wire or in a title, leaves
+ * this folder as one of the classes of `errors.ts` or as a title's list of reasons; nothing here
+ * retries, apart from one request after a rotated token.
  *
  * The transport is Node's own HTTP client: it takes an answer apart under backpressure without
  * mistaking a slow consumer, or a server that closes meanwhile, for a fault.
  */
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { openBody } from './answer-body.ts';
+import { AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import { requireJson } from './content-type.ts';
-import { type HttpAnswer, HttpOrigin } from './http-origin.ts';
-import { isTokenRefused, toStatusError } from './status-error.ts';
+import type { HttpAnswer } from './http-origin.ts';
+import { type ProvidersClient, pushProviders } from './providers-client.ts';
+import { toStatusError } from './status-error.ts';
 import type { TokenSource } from './token.ts';
 
 export interface ConciliationResponse {
@@ -27,7 +30,7 @@ export interface ConciliationResponse {
   readonly bytesReceived: () => number;
 }
 
-export interface PlatformClient {
+export interface PlatformClient extends ProvidersClient {
   /**
    * The titles accepted on a day (`conciliationDate`) or since one (`anticipationDate`).
    *
@@ -52,58 +55,32 @@ export interface PlatformClientOptions {
 }
 
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
-  const { token, timeoutMs, userAgent } = options;
-  const origin = new HttpOrigin(options);
-
-  const request = (url: URL, bearer: string, signal: AbortSignal): Promise<HttpAnswer> =>
-    origin.get(
-      url,
-      {
-        accept: 'application/json',
-        'accept-encoding': 'gzip',
-        authorization: `Bearer ${bearer}`,
-        'user-agent': userAgent,
-      },
-      signal,
-    );
-
+  const { timeoutMs } = options;
+  const requests = new AuthorizedRequests(options);
   return {
     async fetchTitles(window, signal) {
-      const url = toConciliationUrl(options.baseUrl, window);
-      const bearer = await token.current();
-      let answer = await request(url, bearer, signal);
-      if (isTokenRefused(toStatus(answer))) {
-        // The token may have been rotated since it was read. One that is the same, or refused too,
-        // is for a person to see to.
-        const rotated = await token.reread().finally(() => answer.message.destroy());
-        if (rotated !== bearer) answer = await request(url, rotated, signal);
-      }
-      return accept(answer, timeoutMs);
+      const query = toQuery(window);
+      const path = '/api/anticipations/conciliation';
+      return accept(await requests.send({ method: 'GET', path, query }, signal), timeoutMs);
     },
+    pushProviders: (providers, signal) => pushProviders(requests, timeoutMs, providers, signal),
     async close() {
-      origin.close();
+      requests.close();
     },
   };
 }
 
-function toConciliationUrl(baseUrl: URL, window: PullWindow): URL {
+function toQuery(window: PullWindow): Record<string, string> {
   if (window.to !== null && window.to !== window.from) {
     throw new RangeError('the platform can be asked for one day or for all since a day');
   }
-  const url = new URL(baseUrl);
-  url.pathname = `${baseUrl.pathname.replace(/\/+$/, '')}/api/anticipations/conciliation`;
-  url.searchParams.set(window.to === null ? 'anticipationDate' : 'conciliationDate', window.from);
-  return url;
-}
-
-function toStatus(answer: HttpAnswer): number {
-  return answer.message.statusCode ?? 0;
+  return { [window.to === null ? 'anticipationDate' : 'conciliationDate']: window.from };
 }
 
 /** Refuses everything but 200 with JSON before a byte of its body is read. */
 function accept(answer: HttpAnswer, timeoutMs: number): ConciliationResponse {
   const { headers } = answer.message;
-  const httpStatus = toStatus(answer);
+  const httpStatus = statusOf(answer);
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     requireJson(headers['content-type']);

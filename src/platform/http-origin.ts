@@ -19,6 +19,14 @@ export interface HttpOriginOptions {
   readonly timeoutMs: number;
 }
 
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: http.OutgoingHttpHeaders;
+  /** Null: none. */
+  readonly body: Buffer | null;
+}
+
 /** An answer whose headers have come. Holds its connection until the body is read or destroyed. */
 export interface HttpAnswer {
   readonly message: http.IncomingMessage;
@@ -53,15 +61,18 @@ export class HttpOrigin {
    * Throws PlatformUnavailableError where no answer begins, PlatformContractError where it is not
    * HTTP, and what `toStopReason` says when the signal aborts, also while waiting for a connection.
    */
-  async get(url: URL, headers: http.OutgoingHttpHeaders, signal: AbortSignal): Promise<HttpAnswer> {
+  async send(
+    { method, url, headers, body }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     if (this.#isClosed) throw new ShutdownError('the client is closed');
     if (signal.aborted) throw toStopReason(signal);
-    const send = url.protocol === 'https:' ? https.request : http.request;
-    const request = send(url, { agent: this.#agent, headers });
+    const open = url.protocol === 'https:' ? https.request : http.request;
+    const request = open(url, { agent: this.#agent, method, headers });
     const exchange = new Exchange(request, this.#options.timeoutMs, signal);
     this.#open.add(exchange);
     exchange.whenOver(() => this.#open.delete(exchange));
-    return exchange.answer();
+    return exchange.answer(body);
   }
 
   /** Stops every request under way with a ShutdownError and closes the connections. */
@@ -96,7 +107,7 @@ class Exchange {
     this.#fail(this.#stopReason);
   }
 
-  answer(): Promise<HttpAnswer> {
+  answer(body: Buffer | null): Promise<HttpAnswer> {
     const request = this.#request;
     return new Promise((resolve, reject) => {
       this.#fail = (reason) => {
@@ -125,7 +136,7 @@ class Exchange {
       request.on('error', (error) => this.#fail(toConnectionError(error)));
       // Without an error before it where the server would switch to another protocol.
       request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));
-      request.end();
+      request.end(body);
     });
   }
 

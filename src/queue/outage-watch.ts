@@ -4,8 +4,8 @@ import { describeError, type Logger } from '../logger.ts';
 const PROBE_INTERVAL_MS = 1_000;
 
 export interface OutageWatch {
-  /** For BullMQ's `error` event, which comes with every try of every connection. */
-  readonly onError: (error: Error) => void;
+  /** For whatever fails, such as BullMQ's `error` event, which comes with every try to connect. */
+  readonly onError: (error: unknown) => void;
   /** @returns how to be told no more */
   follow(follower: OutageFollower): () => void;
   stop(): void;
@@ -31,7 +31,7 @@ export function watchOutages(options: {
   const followers = new Set<OutageFollower>();
   let isAsking = false;
 
-  async function ask(error: Error): Promise<void> {
+  async function ask(error: unknown): Promise<void> {
     if (await answers(probe)) {
       logger.warn({ queue: name, err: describeError(error) }, 'queue error');
       return;

@@ -56,6 +56,8 @@ export interface QueueCounts {
 
 /** An outage is to show as an error, not as a caller that waits. */
 const OPERATION_TIMEOUT_MS = 5_000;
+/** For whoever asks for a health check and has no patience. */
+const REACHABLE_TIMEOUT_MS = 2_000;
 const OPENING_TIMEOUT_MS = 20_000;
 const CLOSING_TIMEOUT_MS = 2_000;
 
@@ -104,7 +106,17 @@ export async function openPullQueue(options: BackendOptions): Promise<OpenPullQu
     throw backend.toOpeningError(error);
   }
 
-  const run = <T>(work: () => Promise<T>): Promise<T> => runOnQueue(backend.name, work);
+  async function run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await within(OPERATION_TIMEOUT_MS, work());
+    } catch (error) {
+      // A server that takes connections but answers nothing shows here alone.
+      outages.onError(error);
+      throw new StagingUnavailableError(`the queue on ${backend.name} is not available`, {
+        cause: error,
+      });
+    }
+  }
   return {
     backend,
     outages,
@@ -127,7 +139,7 @@ export async function openPullQueue(options: BackendOptions): Promise<OpenPullQu
         };
       }),
     isReachable: () =>
-      probe().then(
+      within(REACHABLE_TIMEOUT_MS, queue.isPaused()).then(
         () => true,
         () => false,
       ),
@@ -172,14 +184,4 @@ async function bringForward(job: Job<PullJob, void>): Promise<void> {
   await job.promote().catch((error: unknown) => {
     if (!isRefusal(error)) throw error;
   });
-}
-
-async function runOnQueue<T>(backendName: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await within(OPERATION_TIMEOUT_MS, work());
-  } catch (error) {
-    throw new StagingUnavailableError(`the queue on ${backendName} is not available`, {
-      cause: error,
-    });
-  }
 }

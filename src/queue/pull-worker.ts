@@ -32,7 +32,7 @@ const LOCK_MS = 30_000;
  * BullMQ fails a job that stalled too often, whatever else it was told. A job of ours is a wake-up and
  * must outlive every worker that dies over it.
  */
-const ANY_NUMBER_OF_STALLS = Number.MAX_SAFE_INTEGER;
+const ANY_NUMBER_OF_STALLS = 2 ** 31 - 1;
 
 const OPENING_TIMEOUT_MS = 20_000;
 /** Once interrupted, an attempt has only its end to record. */

@@ -35,8 +35,9 @@ export async function checkRedis(
   redisUrl: string,
   address: string,
   logger: Logger,
+  patienceMs = PATIENCE_MS,
 ): Promise<{ readonly mayAskInfo: boolean }> {
-  const client = await connect(redisUrl, address);
+  const client = await connect(redisUrl, address, patienceMs);
   try {
     const info = await askUnlessForbidden(client.info());
     if (info !== null) refuseOldVersion(info, address);
@@ -92,8 +93,8 @@ function refuseOldVersion(info: string, address: string): void {
   ]);
 }
 
-async function connect(redisUrl: string, address: string): Promise<Redis> {
-  const deadlineMs = performance.now() + PATIENCE_MS;
+async function connect(redisUrl: string, address: string, patienceMs: number): Promise<Redis> {
+  const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     try {
       return await connectOnce(redisUrl);

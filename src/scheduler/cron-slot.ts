@@ -9,10 +9,12 @@ import {
 import { reachedAt } from './wall-clock.ts';
 
 /**
- * Digits, names, `*`, lists, ranges and steps. cron-parser takes more: `H`, which would give every
+ * Numbers, names, `*`, lists, ranges and steps. cron-parser takes more: `H`, which would give every
  * process slots of its own; seconds, which a tick a minute cannot keep; fewer fields; `L`, `#`, `?`.
  */
-const FIELD = /^[\da-z*,/-]+$/i;
+const VALUE = '(?:\\d+|[a-z]{3})';
+const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d+)?`;
+const FIVE_FIELDS = new RegExp(`^${ITEM}(?:,${ITEM})*(?:\\s+${ITEM}(?:,${ITEM})*){4}$`, 'i');
 
 /** Leap years are at most eight years apart (1896 to 1904, 2096 to 2104). */
 const MAX_DAYS_BACK = 9 * 366;
@@ -28,7 +30,7 @@ interface Schedule {
 /** What a cron expression has to be, as a sentence for whoever wrote another; or null. */
 export function cronFault(expression: string): string | null {
   const expected = 'a cron expression of five fields, such as "0 6 * * *"';
-  if (!hasFiveFields(expression)) return expected;
+  if (!FIVE_FIELDS.test(expression.trim())) return expected;
   try {
     const schedule = parseCron(expression);
     return occurs(schedule) ? null : `${expected}, for a date that exists`;
@@ -46,7 +48,9 @@ export function cronFault(expression: string): string | null {
  * @throws RangeError for an expression that `cronFault` objects to
  */
 export function latestSlot(expression: string, timeZone: string, now: Date): Date {
-  if (!hasFiveFields(expression)) throw new RangeError('not a cron expression of five fields');
+  if (!FIVE_FIELDS.test(expression.trim())) {
+    throw new RangeError('not a cron expression of five fields');
+  }
   const { isOnDate, times } = parseCron(expression);
   const today = dateIn(timeZone, now);
   // A clock that goes back over midnight has shown the times of a date that is ahead of it now.
@@ -59,11 +63,6 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
     }
   }
   throw new RangeError('the cron expression never comes due');
-}
-
-function hasFiveFields(expression: string): boolean {
-  const fields = expression.trim().split(/\s+/);
-  return fields.length === 5 && fields.every((field) => FIELD.test(field) && !/[hl]$/i.test(field));
 }
 
 function parseCron(expression: string): Schedule {

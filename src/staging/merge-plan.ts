@@ -1,5 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Matches the staged titles of one attempt with the titles of the table, date by date, and writes
@@ -23,13 +24,21 @@ export async function planChanges(
   dates: readonly CivilDate[],
 ): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
+  await withoutNestedLoops(tx, () => matchAll(tx, fence, dates));
+}
+
+async function matchAll(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  dates: readonly CivilDate[],
+): Promise<void> {
   await matchCurrent(tx, fence, dates);
   const [known] = await tx.$queryRaw<[{ titles: boolean; withdrawn: boolean }]>`
     SELECT count(*) > 0 AS titles, count(*) FILTER (WHERE status = 'withdrawn') > 0 AS withdrawn
     FROM conciliation.title WHERE accepted_date = ANY(${dates}::date[])`;
   if (known.withdrawn) await matchWithdrawn(tx, fence, dates);
   // On dates without any title the numbers that the matching gave are right as they are.
-  if (known.titles) await numberInsertions(tx, fence);
+  if (known.titles) await numberInsertions(tx, fence, dates);
 }
 
 async function matchCurrent(
@@ -115,7 +124,11 @@ async function matchWithdrawn(
     WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
 }
 
-async function numberInsertions(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+async function numberInsertions(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  dates: readonly CivilDate[],
+): Promise<void> {
   await tx.$executeRaw`
     WITH incoming AS (
       SELECT staged.ordinal, staged.accepted_date, staged.identity_hash,
@@ -129,6 +142,7 @@ async function numberInsertions(tx: Prisma.TransactionClient, fence: bigint): Pr
       FROM conciliation.title
       JOIN (SELECT DISTINCT accepted_date, identity_hash FROM incoming) wanted
         USING (accepted_date, identity_hash)
+      WHERE accepted_date = ANY(${dates}::date[])
       GROUP BY accepted_date, identity_hash
     )
     UPDATE conciliation.staged_change change

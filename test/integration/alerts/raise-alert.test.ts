@@ -11,6 +11,12 @@ beforeEach(() => table.clear());
 afterAll(() => table.close());
 
 test('twenty who notice one condition at once, from two processes, raise it once', async () => {
+  // So that whoever does not wait is sure to look before the first has committed.
+  await table.database.prisma.$executeRaw`
+    CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN PERFORM pg_sleep(0.2); RETURN NEW; END'`;
+  await table.database.prisma.$executeRaw`
+    CREATE TRIGGER slow AFTER INSERT ON conciliation.alert FOR EACH ROW EXECUTE FUNCTION slow()`;
   const raised = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       raiseAlert(index % 2 === 0 ? table.database : table.other, platformAuthAlert(BigInt(index))),
@@ -20,6 +26,7 @@ test('twenty who notice one condition at once, from two processes, raise it once
   expect(await readAlerts(table.database)).toMatchObject([
     { kind: 'platform_auth', dedupe_key: 'platform_auth', open: true, delivered: false },
   ]);
+  await table.database.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
 });
 
 test('a condition that comes back after it was over is raised again', async () => {

@@ -16,7 +16,7 @@ let console: TestConsole;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   proxy = await startDatabaseProxy(testDatabase.url);
-  const connection: PostgresConnectionOptions = { connectionString: proxy.url };
+  const connection: PostgresConnectionOptions = { connectionString: proxy.url, migrate: true };
   const classes = withBackend(createPostgresBackend);
   // Bull Board's types know the Redis backend only.
   queue = new classes.Queue('pulls', { connection }) as unknown as Queue;

@@ -72,11 +72,7 @@ test('what a check throws is neither answered nor logged, but that it fails is l
   fails = false;
   await console.get('/readyz');
   await console.get('/readyz');
-  expect(lines().map(({ msg }) => msg)).toEqual([
-    expect.stringContaining('/queue') && 'console listening',
-    'not ready',
-    'ready again',
-  ]);
+  expect(lines().map(({ msg }) => msg)).toEqual(['console listening', 'not ready', 'ready again']);
   expect(JSON.stringify(lines())).not.toMatch(/canary/i);
 });
 

@@ -14,7 +14,7 @@ import {
   readAll,
   startServer,
 } from './client-fixture.ts';
-import { answer, head, JSON_TYPE } from './raw-server.ts';
+import { answer, head, JSON_TYPE, sleep } from './raw-server.ts';
 
 const GZIP = 'content-encoding: gzip';
 const TEXT = JSON.stringify({ titles: Array.from({ length: 2000 }, (_, index) => index) });
@@ -65,6 +65,17 @@ describe('a whole body arrives', () => {
   test('delimited by the end of the connection', async () => {
     const server = await startTransfer(['connection: close'], (socket) => socket.end(TEXT));
     expect(await fetchText(openClient(server.url))).toBe(TEXT);
+  });
+
+  test('whole, though the connection was reset before it was read', async () => {
+    const server = await startTransfer(['content-length: 10'], (socket) =>
+      socket.write('0123456789'),
+    );
+    const response = await fetchDay(openClient(server.url));
+    await sleep(20);
+    for (const { socket } of server.requests) socket.resetAndDestroy();
+    await sleep(20);
+    expect((await readAll(response)).toString()).toBe('0123456789');
   });
 
   test('empty', async () => {

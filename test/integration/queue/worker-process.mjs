@@ -5,7 +5,9 @@ import { pino } from 'pino';
 import { openPullQueue } from '../../../dist/queue/pull-queue.js';
 import { startPullWorker } from '../../../dist/queue/pull-worker.js';
 
-const { redisUrl, databaseUrl, lockMs, handling, handlingMs } = JSON.parse(process.argv[2]);
+const { redisUrl, databaseUrl, lockMs, handling, handlingMs, enqueue } = JSON.parse(
+  process.argv[2],
+);
 const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
 const answer = (document) => console.log(JSON.stringify(document));
 
@@ -29,6 +31,7 @@ const worker = await startPullWorker({
   },
 });
 answer({ ready: true });
+if (enqueue !== undefined) await queue.enqueue(BigInt(enqueue));
 process.stdin.resume().once('end', async () => {
   await worker.close(0);
   await queue.close();

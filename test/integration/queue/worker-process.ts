@@ -10,6 +10,8 @@ export interface WorkerProcessOptions {
   /** How it spends `handlingMs` on every pull: idly, or so that its event loop stands still. */
   readonly handling: 'wait' | 'block';
   readonly handlingMs: number;
+  /** The id of a pull that it enqueues first. */
+  readonly enqueue?: string;
 }
 
 export interface WorkerProcess {
@@ -24,10 +26,14 @@ export interface WorkerProcess {
 const running = new Set<ChildProcess>();
 
 /** A process of its own that works on the queue, once it is ready to. */
-export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
+export async function startWorkerProcess(
+  options: WorkerProcessOptions,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<WorkerProcess> {
   const script = join(import.meta.dirname, 'worker-process.mjs');
   const child = spawn(process.execPath, [script, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...environment },
   });
   running.add(child);
   const exited = once(child, 'exit').then(([status]) => {

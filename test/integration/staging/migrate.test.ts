@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
@@ -8,6 +9,11 @@ import { describeDrift, migrate, pendingMigrations } from '../../../src/staging/
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const INIT = '20261121000000_init';
+/** Every migration of this version, in the order in which they are applied. */
+const ALL = readdirSync('prisma/migrations', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+  .sort();
 const logger = pino({ level: 'silent' });
 
 let database: TestDatabase;
@@ -36,15 +42,15 @@ async function tableNames(): Promise<string[]> {
 
 describe('applying migrations', () => {
   test('an empty database gets all of them, a migrated one none', async () => {
-    expect(await pendingMigrations(database.url)).toEqual([INIT]);
-    expect(await run()).toEqual({ applied: [INIT] });
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+    expect(await run()).toEqual({ applied: ALL });
     expect(await pendingMigrations(database.url)).toEqual([]);
     expect(await run()).toEqual({ applied: [] });
   });
 
   test('of two at once one applies them and the other finds nothing to do', async () => {
     const both = await Promise.all([run(), run()]);
-    expect(both.map(({ applied }) => applied).sort()).toEqual([[], [INIT]]);
+    expect(both.map(({ applied }) => applied).sort()).toEqual([[], ALL]);
     expect(await describeDrift(database.url)).toBe('');
   });
 
@@ -65,30 +71,34 @@ describe('applying migrations', () => {
     await waitForBlocked();
     expect(finished).toBe(false);
     await client.query('SELECT pg_advisory_unlock(72707369)');
-    expect(await migrating).toEqual({ applied: [INIT] });
+    expect(await migrating).toEqual({ applied: ALL });
   });
 
   test('leaves the record that Prisma’s own command line reads, inside the product’s schema', async () => {
     await run();
-    const script = await readFile(`prisma/migrations/${INIT}/migration.sql`);
     const { rows } = await client.query(
       `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished, applied_steps_count
-       FROM conciliation._prisma_migrations`,
+       FROM conciliation._prisma_migrations ORDER BY migration_name`,
     );
-    expect(rows).toEqual([
-      {
-        migration_name: INIT,
-        checksum: createHash('sha256').update(script).digest('hex'),
+    const scripts = await Promise.all(
+      ALL.map((name) => readFile(`prisma/migrations/${name}/migration.sql`)),
+    );
+    expect(rows).toEqual(
+      ALL.map((name, index) => ({
+        migration_name: name,
+        checksum: createHash('sha256')
+          .update(scripts[index] ?? '')
+          .digest('hex'),
         finished: true,
         applied_steps_count: 1,
-      },
-    ]);
+      })),
+    );
   });
 
   test('does not mind another program’s tables and migrations beside it', async () => {
     await client.query('CREATE TABLE public.invoice (id int)');
     await client.query('CREATE TABLE public._prisma_migrations (id int)');
-    expect(await run()).toEqual({ applied: [INIT] });
+    expect(await run()).toEqual({ applied: ALL });
     expect(await describeDrift(database.url)).toBe('');
   });
 
@@ -100,7 +110,7 @@ describe('applying migrations', () => {
       const migrating = () => migrate({ databaseUrl: limited, logger });
       await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);
       await client.query(`CREATE SCHEMA conciliation AUTHORIZATION ${role}`);
-      expect(await migrating()).toEqual({ applied: [INIT] });
+      expect(await migrating()).toEqual({ applied: ALL });
     } finally {
       await client.query(`DROP OWNED BY ${role} CASCADE`);
       await client.query(`DROP ROLE ${role}`);
@@ -123,7 +133,7 @@ describe('what stands in the way', () => {
     expect(await tableNames()).toEqual([]);
 
     await client.query('DROP FUNCTION conciliation.refuse_rewriting()');
-    expect(await run()).toEqual({ applied: [INIT] });
+    expect(await run()).toEqual({ applied: ALL });
   });
 
   test('a migration edited after it was applied is refused', async () => {
@@ -137,7 +147,10 @@ describe('what stands in the way', () => {
     await run();
     const script = await readFile(`prisma/migrations/${INIT}/migration.sql`, 'utf8');
     const asOnWindows = createHash('sha256').update(script.replaceAll('\n', '\r\n')).digest('hex');
-    await client.query(`UPDATE conciliation._prisma_migrations SET checksum = $1`, [asOnWindows]);
+    await client.query(
+      `UPDATE conciliation._prisma_migrations SET checksum = $1 WHERE migration_name = $2`,
+      [asOnWindows, INIT],
+    );
     expect(await run()).toEqual({ applied: [] });
   });
 
@@ -145,7 +158,7 @@ describe('what stands in the way', () => {
     await run();
     await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
     await expect(run()).rejects.toThrow(/never finished/);
-    expect(await pendingMigrations(database.url)).toEqual([INIT]);
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
   });
 
   test('a migration of a newer version is no reason to stop', async () => {

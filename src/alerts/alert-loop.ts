@@ -1,0 +1,46 @@
+import { describeError, type Logger } from '../logger.ts';
+import type { Database } from '../staging/database.ts';
+import { type AlertPolicy, deriveAlerts } from '../staging/derive-alerts.ts';
+import { deliverAlerts } from './deliver-alerts.ts';
+
+export interface AlertLoop {
+  /** No further round begins; the one under way is cut short. */
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 60_000;
+
+/** Compares the ledger with the open alerts now and then once a minute, and tells what is new. */
+export function startAlertLoop(parts: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly webhookUrl: URL | null;
+  readonly policy: AlertPolicy;
+  readonly intervalMs?: number;
+}): AlertLoop {
+  const abort = new AbortController();
+  let underWay: Promise<void> | undefined;
+
+  const round = async () => {
+    try {
+      await deriveAlerts(parts.database, new Date(), parts.policy);
+      await deliverAlerts(parts, abort.signal);
+    } catch (error) {
+      parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');
+    }
+  };
+  const start = () => {
+    underWay ??= round().finally(() => {
+      underWay = undefined;
+    });
+  };
+  const timer = setInterval(start, parts.intervalMs ?? INTERVAL_MS);
+  start();
+  return {
+    async stop() {
+      clearInterval(timer);
+      abort.abort();
+      await underWay;
+    },
+  };
+}

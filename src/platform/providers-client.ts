@@ -1,0 +1,89 @@
+import type { Provider } from '../domain/provider.ts';
+import { type ConciliationError, PlatformContractError } from '../errors.ts';
+import { openBody } from './answer-body.ts';
+import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
+import type { HttpAnswer } from './http-origin.ts';
+import { toStatusError } from './status-error.ts';
+
+/** As documented; one more and the platform refuses the request. */
+export const MAX_PROVIDERS_PER_REQUEST = 100;
+
+/** Far more than a status for each of a hundred providers; what is beyond is not read. */
+export const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Whatever the platform answered to `POST /api/providers`, errors among it. */
+export interface ProvidersAnswer {
+  readonly httpStatus: number;
+  /** Decoded, at most `MAX_ANSWER_BYTES` of it. Of an error it may be cut, or not have come at all. */
+  readonly body: Buffer;
+  /** Null for 200, else what the status means, as for pulls. */
+  readonly error: ConciliationError | null;
+}
+
+export interface ProvidersClient {
+  /**
+   * Creates or updates up to `MAX_PROVIDERS_PER_REQUEST` providers. Sending the same again is safe.
+   *
+   * Throws only where there is no whole answer: PlatformUnavailableError, PlatformContractError,
+   * ConfigError from the token's source, and when the signal aborts its reason, or ShutdownError where
+   * that is no error of ours. The platform may have taken the providers all the same.
+   */
+  pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;
+}
+
+export async function pushProviders(
+  requests: AuthorizedRequests,
+  timeoutMs: number,
+  providers: readonly Provider[],
+  signal: AbortSignal,
+): Promise<ProvidersAnswer> {
+  if (providers.length === 0 || providers.length > MAX_PROVIDERS_PER_REQUEST) {
+    throw new RangeError(`a request takes 1 to ${MAX_PROVIDERS_PER_REQUEST} providers`);
+  }
+  const answer = await requests.send(
+    { method: 'POST', path: '/api/providers', body: { providers } },
+    signal,
+  );
+  const httpStatus = statusOf(answer);
+  try {
+    const error = toError(answer, httpStatus);
+    return { httpStatus, body: await readBody(answer, timeoutMs, error !== null, signal), error };
+  } finally {
+    answer.message.destroy();
+  }
+}
+
+/**
+ * The body of a 200 is not documented and may be anything, an empty one included. A web page is what
+ * proxies and other servers send in the platform's place, and proves nothing.
+ */
+function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | null {
+  const { headers } = answer.message;
+  if (httpStatus !== 200) return toStatusError(httpStatus, headers, new Date());
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers['content-type'] ?? '')
+    ? new PlatformContractError('the platform answered 200 with a web page', {
+        context: { httpStatus },
+      })
+    : null;
+}
+
+/** The status of an error counts even where its body does not arrive. */
+async function readBody(
+  answer: HttpAnswer,
+  timeoutMs: number,
+  isError: boolean,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let left = MAX_ANSWER_BYTES;
+  try {
+    for await (const piece of openBody(answer, timeoutMs).chunks) {
+      pieces.push(piece.subarray(0, left));
+      left -= piece.length;
+      if (left <= 0) break;
+    }
+  } catch (error) {
+    if (!isError || signal.aborted) throw error;
+  }
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,112 @@
+/**
+ * scheduler/ decides when. Once a minute it asks the ledger what is due, creates the pulls that are
+ * missing, and wakes a worker for each that has no job. It remembers nothing: whatever was lost on
+ * the way, a slot, a job, the process itself, is found again by the next tick.
+ */
+import type { CivilDate } from '../domain/business-day.ts';
+import { type PlanPolicy, pullUrgency } from '../domain/pull-plan.ts';
+import { describeError, type Logger } from '../logger.ts';
+import type { Database } from '../staging/database.ts';
+import {
+  planPulls,
+  readWakeablePulls,
+  WAKE_GRACE,
+  type WakeGrace,
+} from '../staging/plan-ledger.ts';
+import { latestSlot } from './cron-slot.ts';
+
+export interface PlannerConfig extends PlanPolicy {
+  /** Both valid by `cronFault`, read on the wall clock of `timeZone`. */
+  readonly pullCron: string;
+  readonly sweepCron: string;
+  /** Null: yesterday, if the ledger has not begun yet. */
+  readonly startDate: CivilDate | null;
+  /** Most open pulls of all backfills together; fewer than there are workers, so that one is free. */
+  readonly maxOpenBackfillPulls: number;
+}
+
+/** What the planner needs of the queue. */
+export interface WakeUpQueue {
+  enqueue(pullId: bigint): Promise<void>;
+  /** Those of `pullIds` that have a job which waits or is in a worker's hands. */
+  jobsOf(pullIds: readonly bigint[]): Promise<ReadonlySet<bigint>>;
+}
+
+export interface PlannerParts {
+  readonly database: Database;
+  readonly queue: WakeUpQueue;
+  readonly config: PlannerConfig;
+  readonly logger: Logger;
+  /** Replaced in tests. */
+  readonly now?: () => Date;
+  readonly grace?: WakeGrace;
+}
+
+export type PlannerRun =
+  | { readonly kind: 'done'; readonly created: number; readonly enqueued: number }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export interface Planner {
+  /**
+   * Plans once. Never rejects: what went wrong is logged, and the next run tries again. While a run is
+   * under way, a second call waits for that one.
+   */
+  runOnce(): Promise<PlannerRun>;
+}
+
+export function createPlanner(parts: PlannerParts): Planner {
+  let underWay: Promise<PlannerRun> | undefined;
+  return {
+    runOnce() {
+      underWay ??= run(parts).finally(() => {
+        underWay = undefined;
+      });
+      return underWay;
+    },
+  };
+}
+
+async function run(parts: PlannerParts): Promise<PlannerRun> {
+  try {
+    const created = await plan(parts);
+    const enqueued = await wakeWorkers(parts);
+    if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
+    return { kind: 'done', created, enqueued };
+  } catch (error) {
+    parts.logger.error({ err: describeError(error) }, 'planning failed; the next tick tries again');
+    return { kind: 'failed', error };
+  }
+}
+
+function plan({ database, config, now }: PlannerParts): Promise<number> {
+  const at = now?.() ?? new Date();
+  return planPulls(database, {
+    slots: {
+      pullAt: latestSlot(config.pullCron, config.timeZone, at),
+      sweepAt: latestSlot(config.sweepCron, config.timeZone, at),
+    },
+    policy: config,
+    startDate: config.startDate,
+    now: at,
+    maxOpenBackfillPulls: config.maxOpenBackfillPulls,
+  });
+}
+
+async function wakeWorkers(parts: PlannerParts): Promise<number> {
+  const { database, queue, config, logger } = parts;
+  const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
+  if (pulls.length === 0) return 0;
+  // Read after the rows: a job that ended since has changed its row before.
+  const withJob = await queue.jobsOf(pulls.map((pull) => pull.id));
+  const urgency = new Map(pulls.map((pull) => [pull.id, pullUrgency(pull, config.timeZone)]));
+  const waiting = pulls
+    .filter((pull) => !withJob.has(pull.id))
+    .sort((a, b) => (urgency.get(a.id) ?? 0) - (urgency.get(b.id) ?? 0));
+  for (const pull of waiting) {
+    if (pull.state === 'running') {
+      logger.warn({ pullId: String(pull.id) }, 'a running pull has no job; it is taken over');
+    }
+    await queue.enqueue(pull.id);
+  }
+  return waiting.length;
+}

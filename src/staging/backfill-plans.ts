@@ -1,0 +1,76 @@
+import { planBackfill } from '../domain/backfill-plan.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { PullState } from '../domain/pull-state.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+
+interface RunningBackfill {
+  readonly id: bigint;
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly concurrency: number;
+}
+
+/**
+ * Creates the next pulls of every running backfill, the oldest backfill first, ends those that are
+ * done, and cancels what still waits of those that were cancelled. The caller serialises planners.
+ *
+ * @returns how many pulls were created
+ */
+export async function planBackfills(
+  tx: Prisma.TransactionClient,
+  maxOpenPulls: number,
+): Promise<number> {
+  await cancelQueuedPulls(tx);
+  // Locked, so that one which is being cancelled now gets no pull that nobody would cancel.
+  const backfills = await tx.$queryRaw<RunningBackfill[]>`
+    SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
+    FROM conciliation.backfill WHERE state = 'running' ORDER BY id FOR UPDATE`;
+  if (backfills.length === 0) return 0;
+  const [open] = await tx.$queryRaw<[{ pulls: number }]>`
+    SELECT count(*)::int AS pulls FROM conciliation.pull
+    WHERE backfill_id IS NOT NULL AND state IN ('queued', 'running')`;
+  let created = 0;
+  for (const backfill of backfills) {
+    const ownPulls = await readOwnPulls(tx, backfill.id);
+    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - open.pulls - created);
+    await createPulls(tx, backfill.id, plan.dates);
+    created += plan.dates.length;
+    if (plan.isDone) {
+      await tx.$executeRaw`
+        UPDATE conciliation.backfill SET state = 'done', finished_at = clock_timestamp()
+        WHERE id = ${backfill.id}`;
+    }
+  }
+  return created;
+}
+
+/** Also those that were running when the backfill was cancelled and came back for another attempt. */
+export async function cancelQueuedPulls(tx: Prisma.TransactionClient): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull pull
+    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
+    FROM conciliation.backfill backfill
+    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'`;
+}
+
+async function readOwnPulls(
+  tx: Prisma.TransactionClient,
+  backfillId: bigint,
+): Promise<Map<CivilDate, PullState>> {
+  const rows = await tx.$queryRaw<{ date: CivilDate; state: PullState }[]>`
+    SELECT DISTINCT ON (window_from) window_from::text AS date, state
+    FROM conciliation.pull WHERE backfill_id = ${backfillId} ORDER BY window_from, id DESC`;
+  return new Map(rows.map((row) => [row.date, row.state]));
+}
+
+async function createPulls(
+  tx: Prisma.TransactionClient,
+  backfillId: bigint,
+  dates: readonly CivilDate[],
+): Promise<void> {
+  if (dates.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO conciliation.pull (origin, window_from, window_to, backfill_id, requested_by)
+    SELECT 'backfill', date, date, ${backfillId}::bigint, 'scheduler'
+    FROM unnest(${dates}::date[]) AS due (date) ORDER BY date`;
+}

@@ -1,0 +1,141 @@
+import { describeFaults, type ProviderFault } from '../domain/provider.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+import { contentHash, isRelieved } from './providers.ts';
+
+/** A pending row as it stood when it was read. */
+export interface PendingProvider {
+  readonly externalId: string;
+  readonly contentHash: string;
+  /** Null where the number has not the form of a CPF or CNPJ. */
+  readonly taxId: string | null;
+  /** In the interface's shape, unchecked; null where a column is. */
+  readonly candidate: unknown;
+  /** Whether the platform has exactly this content already. */
+  readonly isUnchanged: boolean;
+  /** Whether a row of another external id has the same tax identifier. */
+  readonly isDuplicate: boolean;
+  /** `changed_at` with its microseconds, which a JavaScript Date has not. */
+  readonly changedAt: string;
+}
+
+/** Rows that stood against this one let go: it is to be pushed again. Returns how many there were. */
+export function relieveProviders(database: Database): Promise<number> {
+  return inStaging(
+    () => database.prisma.$executeRaw`
+      UPDATE conciliation.provider
+      SET sync_state = 'pending', last_error = NULL, contested_by = '{}'
+      WHERE external_id IN (SELECT external_id FROM conciliation.provider provider
+                            WHERE ${isRelieved} FOR UPDATE SKIP LOCKED)`,
+  );
+}
+
+/**
+ * A page of pending rows in the order in which they changed, after the row `after`. Reading goes on
+ * behind a row that was read even if nothing came of it: one that the ERP has locked must not keep
+ * the others from being pushed.
+ */
+export function readPendingProviders(
+  database: Database,
+  after: PendingProvider | null,
+  limit: number,
+): Promise<PendingProvider[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<PendingProvider[]>`
+      SELECT external_id AS "externalId", ${contentHash} AS "contentHash", tax_id AS "taxId",
+             changed_at::text AS "changedAt",
+             coalesce(synced_hash = ${contentHash}, false) AS "isUnchanged",
+             EXISTS (SELECT FROM conciliation.provider other
+                     WHERE other.tax_id = provider.tax_id
+                       AND other.external_id <> provider.external_id) AS "isDuplicate",
+             jsonb_build_object(
+               'externalId', external_id, 'type', type,
+               'identificationNumber', identification_number, 'name', name,
+               'canAnticipate', can_anticipate, 'phones', phones,
+               'emailAddresses', email_addresses, 'accounts', accounts) AS candidate
+      FROM conciliation.provider provider
+      WHERE sync_state = 'pending'
+        AND (changed_at, external_id)
+            > (coalesce(${after?.changedAt ?? null}::timestamptz, '-infinity'), ${after?.externalId ?? ''})
+      ORDER BY changed_at, external_id
+      LIMIT ${limit}`,
+  );
+}
+
+/** Of one pending row that is not sent. */
+export type CheckOutcome =
+  | { readonly row: PendingProvider; readonly state: 'synced' }
+  | {
+      readonly row: PendingProvider;
+      readonly state: 'invalid';
+      readonly faults: readonly ProviderFault[];
+      readonly isContested: boolean;
+    };
+
+export const DUPLICATE_FAULT: ProviderFault = {
+  field: 'identificationNumber',
+  expected: 'another row has the same number under another externalId',
+};
+
+/**
+ * Records what the check before the request found, of rows whose content is still the one that was
+ * checked. The rows that share a number with a contested one become invalid with it, whatever they
+ * were: nobody knows which of them is right.
+ *
+ * @returns how many rows became invalid, and how many synced without being sent
+ */
+export function recordChecks(
+  database: Database,
+  outcomes: readonly CheckOutcome[],
+  actor: string,
+): Promise<{ invalid: number; synced: number }> {
+  const checks = outcomes.map((outcome) => ({
+    external_id: outcome.row.externalId,
+    content_hash: outcome.row.contentHash,
+    state: outcome.state,
+    last_error: outcome.state === 'invalid' ? describeFaults(outcome.faults) : null,
+    is_contested: outcome.state === 'invalid' && outcome.isContested,
+  }));
+  const contested = outcomes.flatMap((outcome) =>
+    outcome.state === 'invalid' && outcome.isContested ? [outcome.row.taxId] : [],
+  );
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const changed = await tx.$queryRaw<{ state: string }[]>`
+        WITH checked AS (
+          SELECT sent.*
+          FROM conciliation.provider provider
+          JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
+            AS sent (external_id text, content_hash text, state text, last_error text, is_contested boolean)
+            USING (external_id)
+          WHERE provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash
+          FOR UPDATE OF provider SKIP LOCKED
+        )
+        UPDATE conciliation.provider
+        SET sync_state = checked.state, last_error = checked.last_error,
+            contested_by = CASE WHEN checked.is_contested
+                                THEN conciliation.provider_rivals(provider.external_id, provider.tax_id)
+                                ELSE '{}' END
+        FROM checked WHERE provider.external_id = checked.external_id
+        RETURNING checked.state`;
+      const others = await tx.$executeRaw`
+        UPDATE conciliation.provider
+        SET sync_state = 'invalid',
+            last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
+                                   ${describeFaults([DUPLICATE_FAULT])}),
+            contested_by = conciliation.provider_rivals(external_id, tax_id)
+        WHERE external_id IN (
+          SELECT external_id FROM conciliation.provider
+          WHERE tax_id = ANY(${contested}) AND sync_state <> 'pending'
+            AND (sync_state <> 'invalid' OR contested_by = '{}')
+          FOR UPDATE SKIP LOCKED)`;
+      const invalid = changed.filter(({ state }) => state === 'invalid').length + others;
+      if (invalid > 0) {
+        await tx.$executeRaw`
+          INSERT INTO conciliation.audit_entry (actor, action, details)
+          VALUES (${actor}, 'providers.invalid', jsonb_build_object('invalid', ${invalid}::int))`;
+      }
+      return { invalid, synced: changed.length - (invalid - others) };
+    }),
+  );
+}

@@ -1,0 +1,159 @@
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import {
+  type DuePull,
+  type PlanLedger,
+  type PlanPolicy,
+  type PlanSlots,
+  type PullOrigin,
+  planDue,
+} from '../domain/pull-plan.ts';
+import type { PullState } from '../domain/pull-state.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { planBackfills } from './backfill-plans.ts';
+import type { Database } from './database.ts';
+import { ensureCheckpoint } from './day-ledger.ts';
+import { inStaging } from './in-staging.ts';
+
+export interface PlanRequest {
+  readonly slots: PlanSlots;
+  readonly policy: PlanPolicy;
+  /** The configured first date; null: yesterday, if the ledger has not begun yet. */
+  readonly startDate: CivilDate | null;
+  readonly now: Date;
+  /** Most open pulls of all backfills together. */
+  readonly maxOpenBackfillPulls: number;
+}
+
+/**
+ * Serialises planners over all processes. The unique index on origin, window and slot would keep them
+ * apart as well; the lock also keeps what no index can, the bounds on open pulls.
+ */
+const PLANNER_LOCK = 7_203_114_001n;
+
+/**
+ * Creates every pull that is due by the schedules and by the backfills, and cancels what waits of
+ * cancelled backfills. Any number of planners may do this at once, and any number of times.
+ *
+ * @returns how many pulls were created
+ */
+export function planPulls(database: Database, request: PlanRequest): Promise<number> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      // A statement of its own: only those that follow see what the planner before has committed.
+      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${PLANNER_LOCK})`;
+      const ledger = await readPlanLedger(tx, request);
+      const created = await createDuePulls(tx, planDue(request.slots, ledger, request.policy));
+      return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
+    }),
+  );
+}
+
+async function readPlanLedger(
+  tx: Prisma.TransactionClient,
+  { slots, policy, startDate, now }: PlanRequest,
+): Promise<PlanLedger> {
+  const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
+  const [checkpoint] = await tx.$queryRaw<[{ date: CivilDate | null }]>`
+    SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
+  const reconciled = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT date::text AS date FROM conciliation.day
+    WHERE state = 'reconciled' AND date > coalesce(${checkpoint.date}::date, '-infinity')`;
+  const covered = await tx.$queryRaw<{ date: CivilDate }[]>`
+    SELECT DISTINCT window_from::text AS date FROM conciliation.pull
+    WHERE window_to IS NOT NULL AND ${isCovering(slots.pullAt)}`;
+  const sweeps = await tx.$queryRaw<{ from: CivilDate; isOfSlot: boolean }[]>`
+    SELECT window_from::text AS "from", slot_at IS NOT DISTINCT FROM ${slots.sweepAt}::timestamptz AS "isOfSlot"
+    FROM conciliation.pull WHERE window_to IS NULL AND ${isCovering(slots.sweepAt)}`;
+  const [planned] = await tx.$queryRaw<[{ open: number }]>`
+    SELECT count(*)::int AS open FROM conciliation.pull
+    WHERE slot_at IS NOT NULL AND state IN ('queued', 'running')`;
+  return {
+    startDate: firstDate,
+    lastReconciledDate: checkpoint.date,
+    reconciledDates: new Set(reconciled.map((row) => row.date)),
+    coveredDates: new Set(covered.map((row) => row.date)),
+    sweeps,
+    openPulls: planned.open,
+  };
+}
+
+/** See `PlanLedger.coveredDates`. */
+function isCovering(slotAt: Date): Prisma.Sql {
+  return Prisma.sql`(
+    slot_at = ${slotAt}::timestamptz
+    OR state IN ('queued', 'running')
+    OR (state IN ('merged', 'unchanged', 'held', 'superseded')
+        AND fetch_started_at >= ${slotAt}::timestamptz))`;
+}
+
+async function createDuePulls(
+  tx: Prisma.TransactionClient,
+  pulls: readonly DuePull[],
+): Promise<number> {
+  if (pulls.length === 0) return 0;
+  const rows = pulls.map(({ origin, window, slotAt }, rank) => ({
+    rank,
+    origin,
+    ...window,
+    slotAt,
+  }));
+  return tx.$executeRaw`
+    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by)
+    SELECT origin, "from", "to", "slotAt", 'scheduler'
+    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS due
+      (rank int, origin text, "from" date, "to" date, "slotAt" timestamptz)
+    ORDER BY rank
+    ON CONFLICT (origin, window_from, slot_at) DO NOTHING`;
+}
+
+/** A pull whose time has come, as the planner needs to know it. */
+export interface WakeablePull {
+  readonly id: bigint;
+  readonly origin: PullOrigin;
+  readonly from: CivilDate;
+  readonly slotAt: Date | null;
+  readonly state: Extract<PullState, 'queued' | 'running'>;
+}
+
+/**
+ * How long nothing may have happened to a pull before one without a job is taken for abandoned. What
+ * a person asked for may be under way in that person's terminal, which needs no job.
+ */
+export interface WakeGrace {
+  readonly runningMs: number;
+  readonly requestedQueuedMs: number;
+  readonly requestedRunningMs: number;
+}
+
+export const WAKE_GRACE: WakeGrace = {
+  runningMs: 2 * 60_000,
+  requestedQueuedMs: 2 * 60_000,
+  requestedRunningMs: 15 * 60_000,
+};
+
+/**
+ * The pulls that ought to have a job, in the order of their creation: those that are queued and due,
+ * and those that run. A running pull whose worker lives has a job, which is what the caller has to
+ * find out; without one its worker died and the job with it. Should a worker be alive after all, it
+ * costs a request: the fence lets one of the two merge.
+ *
+ * By the database's clock, which also wrote the instants that are compared.
+ */
+export function readWakeablePulls(
+  database: Database,
+  grace: WakeGrace = WAKE_GRACE,
+): Promise<WakeablePull[]> {
+  const ago = (ms: number) =>
+    Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
+  const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL)`;
+  return inStaging(
+    () => database.prisma.$queryRaw<WakeablePull[]>`
+      SELECT id, origin, window_from::text AS "from", slot_at AS "slotAt", state
+      FROM conciliation.pull
+      WHERE (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
+               CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
+         OR (state = 'running' AND fetch_started_at <=
+               CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END)
+      ORDER BY id`,
+  );
+}

@@ -1,0 +1,100 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/** What a row of `provider` can be; see the column's comment. */
+export const PROVIDER_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
+export type ProviderState = (typeof PROVIDER_STATES)[number];
+
+/**
+ * SHA-256 of what the ERP wrote into the row called `provider`, in hexadecimal: `synced_hash`, and
+ * how a row that changed while a request was under way is told. Neither `changed_at`, which is the
+ * start of the ERP's transaction, nor the row's version, which every writing without a change
+ * moves, would do.
+ */
+export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array(
+  provider.external_id, provider.type, provider.identification_number, provider.name,
+  provider.can_anticipate, provider.phones, provider.email_addresses, provider.accounts
+)::text, 'UTF8')), 'hex')`;
+
+/** Rows that stand no longer against the row called `provider`, see `contested_by`. */
+export const isRelieved = Prisma.sql`
+  provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
+    SELECT FROM unnest(provider.contested_by) AS rival (external_id)
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.provider other
+      WHERE other.external_id = rival.external_id
+        AND (other.tax_id = provider.tax_id OR provider.tax_id = ANY(other.sent_tax_ids))))`;
+
+const FULL_BATCH = 100;
+const MAX_AGE_SECONDS = 60;
+
+/**
+ * Whether there is a batch to push: a hundred rows are pending, the oldest has been for a minute, or a
+ * row waits for nothing any more. Not before the time that the last request's failure has set. Cheap
+ * enough to be asked every second.
+ */
+export function isBatchDue(database: Database, now: Date): Promise<boolean> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
+      SELECT coalesce((SELECT next_attempt_at FROM conciliation.provider_batch
+                       ORDER BY id DESC LIMIT 1) <= ${now}::timestamptz, true)
+         AND ((SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
+                <= ${now}::timestamptz - make_interval(secs => ${MAX_AGE_SECONDS}::float8)
+              OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
+                                        WHERE sync_state = 'pending' LIMIT ${FULL_BATCH}) AS pending)
+                >= ${FULL_BATCH}
+              OR EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})) IS TRUE AS due`;
+    return row.due;
+  });
+}
+
+/** The state of the push as gauges, a status page and alerts want it. Free of personal data. */
+export interface ProviderSummary {
+  readonly pending: number;
+  readonly synced: number;
+  readonly rejected: number;
+  readonly invalid: number;
+  /** When the row that has waited longest was changed. */
+  readonly oldestPendingAt: Date | null;
+  readonly lastRequestAt: Date | null;
+  /** Of the last request, where it decided nothing: PLATFORM_AUTH, PLATFORM_UNAVAILABLE, … */
+  readonly lastErrorCode: string | null;
+  readonly nextAttemptAt: Date | null;
+}
+
+export function readProviderSummary(database: Database): Promise<ProviderSummary> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[ProviderSummary]>`
+      SELECT count(*) FILTER (WHERE sync_state = 'pending')::int AS pending,
+             count(*) FILTER (WHERE sync_state = 'synced')::int AS synced,
+             count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
+             count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid,
+             min(changed_at) FILTER (WHERE sync_state = 'pending') AS "oldestPendingAt",
+             min(last.created_at) AS "lastRequestAt", min(last.error_code) AS "lastErrorCode",
+             min(last.next_attempt_at) AS "nextAttemptAt"
+      FROM (SELECT created_at, error_code, next_attempt_at FROM conciliation.provider_batch
+            ORDER BY id DESC LIMIT 1) AS last
+      FULL JOIN conciliation.provider ON true`;
+    return row;
+  });
+}
+
+/** A row that needs a person. */
+export interface RefusedProvider {
+  readonly externalId: string;
+  readonly state: 'rejected' | 'invalid';
+  /** Fields and what was expected of them. Null where it was the platform that refused the row. */
+  readonly reason: string | null;
+}
+
+/** Rejected and invalid rows, the latest changes first. What the platform said stays in the table. */
+export function readRefusedProviders(database: Database, limit: number): Promise<RefusedProvider[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<RefusedProvider[]>`
+      SELECT external_id AS "externalId", sync_state AS state,
+             CASE WHEN sync_state = 'invalid' THEN last_error END AS reason
+      FROM conciliation.provider WHERE sync_state IN ('rejected', 'invalid')
+      ORDER BY changed_at DESC, external_id LIMIT ${limit}`,
+  );
+}

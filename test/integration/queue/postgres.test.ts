@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { ConfigError } from '../../../src/errors.ts';
+import { openPullQueue } from '../../../src/queue/pull-queue.ts';
+import { startPullWorker } from '../../../src/queue/pull-worker.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+const logger = pino({ level: 'silent' });
+const role = `queue_test_${randomBytes(4).toString('hex')}`;
+let database: TestDatabase;
+
+async function query(statement: string, url = database.url): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`, inject('serverUrl'));
+});
+afterAll(async () => {
+  await database.drop();
+  await query(`DROP ROLE ${role}`, inject('serverUrl'));
+});
+
+const open = (databaseUrl: string) => openPullQueue({ redisUrl: null, databaseUrl, logger });
+
+function asRole(): string {
+  const url = new URL(database.url);
+  url.username = role;
+  url.password = 'test';
+  return url.href;
+}
+
+test('a user who may not create the schema is refused, and one who finds it there is not', async () => {
+  const error = await open(asRole()).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ConfigError);
+  expect((error as ConfigError).problems).toEqual([
+    'DATABASE_URL: its user may not create or use the schema conciliation_queue; grant it the right to, or set REDIS_URL',
+  ]);
+
+  await (await open(database.url)).close();
+  await query(`
+    GRANT USAGE, CREATE ON SCHEMA conciliation_queue TO ${role};
+    GRANT ALL ON ALL TABLES IN SCHEMA conciliation_queue TO ${role};
+    GRANT ALL ON ALL SEQUENCES IN SCHEMA conciliation_queue TO ${role}`);
+  const queue = await open(asRole());
+  await queue.enqueue(7n);
+  expect(await queue.jobsOf([7n])).toEqual(new Set([7n]));
+  await queue.close();
+});
+
+test('processes that start together migrate once and both work', async () => {
+  await query('DROP SCHEMA IF EXISTS conciliation_queue CASCADE');
+  const queues = await Promise.all([open(database.url), open(database.url), open(database.url)]);
+  await Promise.all(queues.map((queue, index) => queue.enqueue(BigInt(index + 1))));
+  expect(await queues[0]?.jobsOf([1n, 2n, 3n])).toEqual(new Set([1n, 2n, 3n]));
+  await Promise.all(queues.map((queue) => queue.close()));
+});
+
+test('a queue and its worker hold seven connections at the most', async () => {
+  const queue = await open(database.url);
+  let handled = 0;
+  const worker = await startPullWorker({
+    queue,
+    concurrency: 16,
+    logger,
+    handle: async () => {
+      await sleep(5);
+      handled += 1;
+    },
+  });
+  await Promise.all(Array.from({ length: 100 }, (_, index) => queue.enqueue(BigInt(index + 100))));
+  await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: 20_000 });
+  const [row] = await query(
+    `SELECT count(*)::int AS connections FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  expect(row?.['connections']).toBeLessThanOrEqual(7);
+  await worker.close(1_000);
+  await queue.close();
+});

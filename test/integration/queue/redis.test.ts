@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { findFreePort } from '../../../src/embedded/free-port.ts';
+import { ConfigError, StagingUnavailableError } from '../../../src/errors.ts';
+import { type OpenPullQueue, openPullQueue } from '../../../src/queue/pull-queue.ts';
+import { startPullWorker } from '../../../src/queue/pull-worker.ts';
+import { checkRedis } from '../../../src/queue/redis-check.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
+import { startOldRedis } from './old-redis.ts';
+import { killWorkerProcesses, startWorkerProcess } from './worker-process.ts';
+
+const log: Record<string, unknown>[] = [];
+const logger = pino(
+  { level: 'debug' },
+  { write: (line: string) => void log.push(JSON.parse(line)) },
+);
+const databaseUrl = 'postgresql://127.0.0.1:1/none';
+
+const afterwards: (() => unknown)[] = [];
+afterEach(async () => {
+  await killWorkerProcesses();
+  for (const clean of afterwards.splice(0).reverse()) await clean();
+  log.length = 0;
+});
+
+async function redisWith(...settings: string[]): Promise<RedisServer> {
+  const server = await startRedisServer(settings);
+  afterwards.push(() => server.stop());
+  return server;
+}
+
+async function open(redisUrl: string): Promise<OpenPullQueue> {
+  const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
+  afterwards.push(() => queue.close());
+  return queue;
+}
+
+/** Opens the queue and has one pull handled. */
+async function useQueue(redisUrl: string): Promise<void> {
+  const queue = await open(redisUrl);
+  const handled: bigint[] = [];
+  const worker = await startPullWorker({
+    queue,
+    concurrency: 1,
+    logger,
+    handle: async (pullId) => void handled.push(pullId),
+  });
+  await queue.enqueue(7n);
+  await vi.waitFor(() => expect(handled).toEqual([7n]), { timeout: 5_000 });
+  await worker.close(1_000);
+}
+
+async function refusal(redisUrl: string): Promise<string> {
+  const error = await open(redisUrl).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ConfigError);
+  return (error as ConfigError).problems.join('\n');
+}
+
+const withRedis = findRedisServer() === null ? describe.skip : describe;
+
+withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)', () => {
+  test('that throws keys away is refused, without saying the password', async () => {
+    const { port } = await redisWith(
+      '--requirepass',
+      's3cret',
+      '--maxmemory-policy',
+      'allkeys-lru',
+    );
+    const problem = await refusal(`redis://:s3cret@127.0.0.1:${port}`);
+    expect(problem).toBe(
+      `REDIS_URL: the server at 127.0.0.1:${port} has maxmemory-policy allkeys-lru and would throw jobs away; set it to noeviction`,
+    );
+  });
+
+  test('that refuses the password is refused, without saying it', async () => {
+    const { port } = await redisWith('--requirepass', 's3cret');
+    const expected = `REDIS_URL: the server at 127.0.0.1:${port} refuses its user or password`;
+    expect(await refusal(`redis://:gu3ss@127.0.0.1:${port}`)).toBe(expected);
+    expect(await refusal(`redis://127.0.0.1:${port}`)).toBe(expected);
+    expect(JSON.stringify(log)).not.toMatch(/s3cret|gu3ss/);
+  });
+
+  test('that has no database of the number is refused', async () => {
+    const { port } = await redisWith();
+    expect(await refusal(`redis://127.0.0.1:${port}/99`)).toBe(
+      `REDIS_URL: the server at 127.0.0.1:${port} has no database of that number`,
+    );
+  });
+
+  test('that speaks no TLS is refused where TLS was asked for', async () => {
+    const { port } = await redisWith();
+    await expect(checkRedis(`rediss://127.0.0.1:${port}`, 'redis:1', logger, 0)).rejects.toThrow(
+      /REDIS_URL: the server at redis:1 cannot be spoken to|redis:1 cannot be reached/,
+    );
+  });
+
+  test('keeps the jobs in the database that the URL numbers', async () => {
+    const { url } = await redisWith();
+    const queue = await open(`${url}/3`);
+    await queue.enqueue(7n);
+    for (const [db, expected] of [
+      [0, 0],
+      [3, 1],
+    ] as const) {
+      const client = new Redis(url, { db });
+      afterwards.push(() => client.disconnect());
+      expect(await client.exists('bull:pulls:pull-7')).toBe(expected);
+    }
+  });
+
+  test('takes a user of an access list, also one that may not ask for its settings', async () => {
+    const { port } = await redisWith(
+      ...['--user', 'full', 'on', '>p@ss', '~*', '&*', '+@all'],
+      ...['--user', 'asks', 'on', '>p@ss', '~bull:*', '&*', '+@all', '-config'],
+      ...['--user', 'plain', 'on', '>p@ss', '~bull:*', '&*', '+@all', '-@admin', '-info'],
+    );
+    await useQueue(`redis://full:p%40ss@127.0.0.1:${port}`);
+    await useQueue(`redis://asks:p%40ss@127.0.0.1:${port}`);
+    expect(log.filter((line) => line['level'] === 40)).toEqual([]);
+    await useQueue(`redis://plain:p%40ss@127.0.0.1:${port}`);
+    expect(log.filter((line) => line['level'] === 40)).toMatchObject([
+      { redis: `127.0.0.1:${port}`, msg: expect.stringContaining('REDIS_URL: its user may ask') },
+    ]);
+  });
+
+  test('that starts a moment later than this process is waited for', async () => {
+    const server = await redisWith();
+    await server.kill();
+    const checked = checkRedis(server.url, 'redis:1', logger, 10_000);
+    await sleep(700);
+    await server.restart();
+    expect(await checked).toEqual({ mayAskInfo: true });
+  });
+});
+
+test('a Redis that is not there is given up after a while', async () => {
+  const url = `redis://:s3cret@127.0.0.1:${await findFreePort()}`;
+  const error = await checkRedis(url, 'redis:1', logger, 600).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StagingUnavailableError);
+  expect((error as Error).message).toBe(
+    "the queue's Redis at redis:1 cannot be reached (ECONNREFUSED)",
+  );
+});
+
+test.each(['5.0.14', '6.0.16'])('Redis %s is too old', async (version) => {
+  const old = await startOldRedis(version);
+  afterwards.push(old.stop);
+  expect(await refusal(old.url)).toMatch(/is Redis [56]\.0; it takes 6\.2 or newer$/);
+});
+
+test.each(['http://127.0.0.1:6379', 'localhost:6379', 'not a url s3cret'])(
+  'no address of a Redis: %s',
+  async (url) => {
+    expect(await refusal(url)).toBe('REDIS_URL: expected redis://user:password@host:port/database');
+  },
+);
+
+const run = promisify(execFile);
+const hasOpenssl = await run('openssl', ['version']).then(
+  () => true,
+  () => false,
+);
+const withTls = hasOpenssl && findRedisServer() !== null ? describe : describe.skip;
+
+withTls('a Redis behind TLS (skipped where openssl or redis-server is not on the PATH)', () => {
+  test('is used where its certificate is trusted, and refused where it is not', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'conciliation-tls-'));
+    afterwards.push(() => rm(folder, { recursive: true, force: true }));
+    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+    await run('openssl', [
+      ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],
+      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
+    ]);
+    const tlsPort = await findFreePort();
+    await redisWith(
+      ...['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', key],
+      ...['--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no'],
+    );
+    const redisUrl = `rediss://127.0.0.1:${tlsPort}/1`;
+    expect(await refusal(redisUrl)).toMatch(/cannot be spoken to \(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+
+    const process = await startWorkerProcess(
+      { redisUrl, databaseUrl, lockMs: 1_000, handling: 'wait', handlingMs: 1, enqueue: '7' },
+      { NODE_EXTRA_CA_CERTS: certificate },
+    );
+    await vi.waitFor(() => expect(process.answers).toContainEqual({ handled: '7' }), {
+      timeout: 5_000,
+    });
+    expect(await process.close()).toBe(0);
+  });
+});

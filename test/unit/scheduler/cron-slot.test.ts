@@ -1,0 +1,167 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cronFault, latestSlot } from '../../../src/scheduler/cron-slot.ts';
+import { TIME_ZONES, wallClock } from './wall-clocks.ts';
+
+const slot = (expression: string, timeZone: string, now: string) =>
+  latestSlot(expression, timeZone, new Date(now)).toISOString();
+
+describe('latestSlot', () => {
+  test('is the instant itself when the slot is now, and the one before a millisecond earlier', () => {
+    const zone = 'America/Sao_Paulo';
+    expect(slot('0 6 * * *', zone, '2026-03-02T09:00:00.000Z')).toBe('2026-03-02T09:00:00.000Z');
+    expect(slot('0 6 * * *', zone, '2026-03-02T08:59:59.999Z')).toBe('2026-03-01T09:00:00.000Z');
+  });
+
+  test('a time that the clock jumps over comes due at the jump, on the same day', () => {
+    // São Paulo had no 00:00 to 01:00 on 2018-11-04.
+    const zone = 'America/Sao_Paulo';
+    for (const minute of ['0', '30', '59']) {
+      const at = `${minute} 0 * * *`;
+      expect(slot(at, zone, '2018-11-04T12:00:00Z')).toBe('2018-11-04T03:00:00.000Z');
+    }
+    expect(slot('0 0 * * *', zone, '2018-11-04T02:59:59.999Z')).toBe('2018-11-03T03:00:00.000Z');
+    expect(slot('0 0 * * *', 'America/Santiago', '2024-09-08T12:00:00Z')).toBe(
+      '2024-09-08T04:00:00.000Z',
+    );
+  });
+
+  test('a time that the clock shows twice comes due the first time only', () => {
+    // New York showed 01:30 at 05:30 and at 06:30 UTC.
+    const zone = 'America/New_York';
+    for (const now of ['2024-11-03T05:30:00Z', '2024-11-03T06:00:00Z', '2024-11-03T23:00:00Z']) {
+      expect(slot('30 1 * * *', zone, now)).toBe('2024-11-03T05:30:00.000Z');
+    }
+  });
+
+  test('a clock that goes back over midnight does not make the new day due again', () => {
+    // St. John's went from 00:01 on 2010-11-07 back to 23:01 on the 6th.
+    const zone = 'America/St_Johns';
+    expect(slot('0 0 * * *', zone, '2010-11-07T02:31:30Z')).toBe('2010-11-07T02:30:00.000Z');
+    expect(slot('0 0 * * *', zone, '2010-11-07T12:00:00Z')).toBe('2010-11-07T02:30:00.000Z');
+  });
+
+  test('a date that does not exist comes due when the next begins', () => {
+    // Apia had no 2011-12-30.
+    expect(slot('0 6 * * *', 'Pacific/Apia', '2011-12-30T10:00:00Z')).toBe(
+      '2011-12-30T10:00:00.000Z',
+    );
+  });
+
+  test.each([
+    ['0 3 * * 0', '2026-03-01T06:00:00.000Z'],
+    ['0 3 * * 7', '2026-03-01T06:00:00.000Z'],
+    ['0 3 * * sun', '2026-03-01T06:00:00.000Z'],
+    ['0 3 * * MON-FRI', '2026-03-04T06:00:00.000Z'],
+    ['0 3 * * 1-5/2', '2026-03-04T06:00:00.000Z'],
+    ['15,45 */6 * * *', '2026-03-04T15:45:00.000Z'],
+    ['0 3 15 * *', '2026-02-15T06:00:00.000Z'],
+    ['0 3 15 * 2', '2026-03-03T06:00:00.000Z'],
+    ['0 3 * jan *', '2026-01-31T06:00:00.000Z'],
+    ['0 3 29 2 *', '2024-02-29T06:00:00.000Z'],
+    ['* * * * *', '2026-03-04T15:59:00.000Z'],
+  ])('%s', (expression, expected) => {
+    // A Wednesday.
+    expect(slot(expression, 'America/Sao_Paulo', '2026-03-04T15:59:30Z')).toBe(expected);
+  });
+
+  test('is the first instant at which the wall clock has reached the time, in twelve zones', () => {
+    const changes = TIME_ZONES.flatMap((timeZone) =>
+      daysOfChange(timeZone, 2010, 2024).map((dayMs) => ({ timeZone, dayMs })),
+    );
+    expect(changes.length).toBeGreaterThan(250);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...changes),
+        fc.integer({ min: 0, max: 23 }),
+        fc.constantFrom(0, 1, 15, 30, 59),
+        ({ timeZone, dayMs }, hour, minute) => {
+          const time = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
+          // Minute by minute, from the day before the change to the day after it.
+          const fromMs = dayMs - DAY_MS;
+          let furthest = wallClock(timeZone, fromMs);
+          let expectedMs: number | null = null;
+          for (let atMs = fromMs; atMs < dayMs + 2 * DAY_MS; atMs += 60_000) {
+            const shown = wallClock(timeZone, atMs);
+            const isDue = datesFrom(furthest, shown)
+              .map((date) => `${date} ${time}`)
+              .some((slot) => furthest < slot && slot <= shown);
+            if (shown > furthest) furthest = shown;
+            if (isDue) expectedMs = atMs;
+            if (expectedMs === null || !(isDue || atMs % (97 * 60_000) === 0)) continue;
+            const latest = latestSlot(`${minute} ${hour} * * *`, timeZone, new Date(atMs));
+            expect(latest.toISOString()).toBe(new Date(expectedMs).toISOString());
+          }
+        },
+      ),
+      {
+        numRuns: 60,
+        examples: [[{ timeZone: 'Pacific/Apia', dayMs: Date.UTC(2011, 11, 30) }, 6, 0]],
+      },
+    );
+  }, 30_000);
+});
+
+const DAY_MS = 86_400_000;
+
+/** The dates of two readings of a clock and the one between them that may be missing. */
+function datesFrom(reading: string, laterReading: string): string[] {
+  const nextDay = new Date(Date.parse(`${reading.slice(0, 10)}T00:00Z`) + DAY_MS);
+  return [reading.slice(0, 10), nextDay.toISOString().slice(0, 10), laterReading.slice(0, 10)];
+}
+
+/** UTC midnights of the days within which the clock of a zone was changed. */
+function daysOfChange(timeZone: string, fromYear: number, toYear: number): number[] {
+  const days: number[] = [];
+  for (let dayMs = Date.UTC(fromYear, 0, 1); dayMs < Date.UTC(toYear, 0, 1); dayMs += DAY_MS) {
+    const [before, after] = [dayMs, dayMs + DAY_MS].map((at) => wallClock(timeZone, at));
+    if (Date.parse(`${after}Z`) - Date.parse(`${before}Z`) !== DAY_MS) days.push(dayMs);
+  }
+  return days;
+}
+
+describe('cronFault', () => {
+  test.each([
+    '0 6 * * *',
+    '0 3 * * 0',
+    ' 0  3 * * 7 ',
+    '*/15 8-18 1,15 jan-jun mon',
+    '0 6 29 2 *',
+    '5/10 * * * *',
+  ])('accepts %s', (expression) => {
+    expect(cronFault(expression)).toBeNull();
+  });
+
+  test.each([
+    '',
+    '6',
+    '0 6 * *',
+    '0 0 6 * * *',
+    '@daily',
+    '60 6 * * *',
+    '0 24 * * *',
+    '0 6 0 * *',
+    '0 6 * 13 *',
+    '0 6 * * 8',
+    '0 6 * * foo',
+    '6-3 6 * * *',
+    '*/0 6 * * *',
+    'H 6 * * *',
+    '0 6 L * *',
+    '0 6 * * 5L',
+    '0 6 * * 1#2',
+    '0 6 ? * *',
+    '-1 6 * * *',
+    '1.5 6 * * *',
+    '0 6 30 2 *',
+    '0 6 31 2,4 *',
+  ])('objects to %j', (expression) => {
+    expect(cronFault(expression)).toContain('a cron expression of five fields');
+  });
+
+  test('latestSlot refuses what it objects to instead of guessing', () => {
+    for (const expression of ['6', '0 0 6 * * *', 'H 6 * * *', '0 6 31 2,4 *']) {
+      expect(() => latestSlot(expression, 'UTC', new Date())).toThrow();
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { addDays, type CivilDate, dateIn } from '../../../src/domain/business-day.ts';
+import type { DuePull, PlanLedger, PlanSlots } from '../../../src/domain/pull-plan.ts';
+
+interface Pull extends DuePull {
+  readonly fetchedAt: Date;
+  state: 'open' | 'merged' | 'failed';
+}
+
+/** What the planner reads and writes, by the same rules as the tables but without them. */
+export class LedgerInMemory {
+  readonly pulls: Pull[] = [];
+  readonly reconciled = new Set<CivilDate>();
+  lastReconciledDate: CivilDate | null = null;
+  readonly #byKey = new Map<string, Pull>();
+  readonly startDate: CivilDate;
+  readonly timeZone: string;
+
+  constructor(startDate: CivilDate, timeZone: string) {
+    this.startDate = startDate;
+    this.timeZone = timeZone;
+  }
+
+  read(slots: PlanSlots): PlanLedger {
+    // Older pulls cannot cover anything that a slot of these months asks for.
+    const recent = this.pulls.slice(-1500);
+    const covering = (slotAt: Date) =>
+      recent.filter(
+        (pull) =>
+          pull.slotAt.getTime() === slotAt.getTime() ||
+          pull.state === 'open' ||
+          (pull.state === 'merged' && pull.fetchedAt >= slotAt),
+      );
+    return {
+      startDate: this.startDate,
+      lastReconciledDate: this.lastReconciledDate,
+      reconciledDates: new Set(this.reconciled),
+      coveredDates: new Set(
+        covering(slots.pullAt)
+          .filter(({ origin }) => origin !== 'sweep')
+          .map(({ window }) => window.from),
+      ),
+      sweeps: covering(slots.sweepAt)
+        .filter(({ origin }) => origin === 'sweep')
+        .map(({ window, slotAt }) => ({
+          from: window.from,
+          isOfSlot: slotAt.getTime() === slots.sweepAt.getTime(),
+        })),
+      openPulls: recent.filter(({ state }) => state === 'open').length,
+    };
+  }
+
+  /** As the unique index does: what is there already is left alone. */
+  insert(due: readonly DuePull[], now: Date): number {
+    let inserted = 0;
+    for (const pull of due) {
+      const key = `${pull.origin} ${pull.window.from} ${pull.slotAt.toISOString()}`;
+      if (this.#byKey.has(key)) continue;
+      const row: Pull = { ...pull, fetchedAt: now, state: 'open' };
+      this.#byKey.set(key, row);
+      this.pulls.push(row);
+      inserted += 1;
+    }
+    return inserted;
+  }
+
+  /** Ends the open pulls for which `outcomeOf` says how. */
+  settle(now: Date, outcomeOf: (pull: Pull) => 'open' | 'merged' | 'failed'): void {
+    const today = dateIn(this.timeZone, now);
+    for (const pull of this.pulls.slice(-1500)) {
+      if (pull.state !== 'open') continue;
+      pull.state = outcomeOf(pull);
+      const { from, to } = pull.window;
+      if (pull.state === 'merged' && to !== null && from < today) this.reconciled.add(from);
+    }
+    let next = this.#nextDate();
+    while (this.reconciled.delete(next)) {
+      this.lastReconciledDate = next;
+      next = this.#nextDate();
+    }
+  }
+
+  #nextDate(): CivilDate {
+    return this.lastReconciledDate === null ? this.startDate : addDays(this.lastReconciledDate, 1);
+  }
+}
