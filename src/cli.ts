@@ -1,6 +1,7 @@
 /** The command line: each command is one file of cli/, and sets the process's exit status. */
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from './app.ts';
+import { addBackfillCommand } from './cli/backfill.ts';
 import { EXIT, type ExitStatus } from './cli/command-run.ts';
 import { addDecisionCommands } from './cli/decide.ts';
 import { addDemoCommand } from './cli/demo.ts';
@@ -32,6 +33,7 @@ addStartCommand(program, exit);
 addDemoCommand(program, exit);
 addPullCommand(program, exit);
 addSweepCommand(program, exit);
+addBackfillCommand(program, exit);
 addStatusCommand(program, exit);
 addDecisionCommands(program, exit);
 addExportCommand(program, exit);

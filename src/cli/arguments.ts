@@ -9,11 +9,14 @@ export function dateArgument(text: string): CivilDate {
   return date;
 }
 
-/** Commander argument parser: the number of a pull. */
-export function pullIdArgument(text: string): bigint {
-  if (!/^[1-9]\d{0,17}$/.test(text))
-    throw new InvalidArgumentError('Expected the number of a pull.');
-  return BigInt(text);
+/** Commander argument parser: the number of a pull, a backfill, … */
+export function idArgument(what: string): (text: string) => bigint {
+  return (text) => {
+    if (!/^[1-9]\d{0,17}$/.test(text)) {
+      throw new InvalidArgumentError(`Expected the number of a ${what}.`);
+    }
+    return BigInt(text);
+  };
 }
 
 /** Commander argument parser for a whole number within bounds. */

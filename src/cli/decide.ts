@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openStaging } from '../app.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
-import { dateArgument, pullIdArgument } from './arguments.ts';
+import { dateArgument, idArgument } from './arguments.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -23,7 +23,7 @@ export function addDecisionCommands(program: Command, exit: (status: ExitStatus)
   program
     .command('release')
     .description('merge what a held pull would change')
-    .argument('<pull-id>', 'the pull that holds, see "status"', pullIdArgument)
+    .argument('<pull-id>', 'the pull that holds, see "status"', idArgument('pull'))
     .requiredOption('--reason <text>', 'why this is right; kept in the audit log')
     .option('--json', 'print one JSON document')
     .addHelpText(

@@ -129,11 +129,13 @@ async function connectOnce(redisUrl: string): Promise<Redis> {
   });
   try {
     await within(ANSWER_TIMEOUT_MS, client.connect());
-    await client.ping();
+    // Asked for aloud, because otherwise a number that is refused is silently taken for 0.
+    const { db = 0 } = client.options;
+    await (db === 0 ? client.ping() : client.select(db));
     return client;
   } catch (error) {
     client.disconnect();
-    throw reason ?? error;
+    throw replyCodeOf(error) === null ? (reason ?? error) : error;
   }
 }
 

@@ -4,7 +4,7 @@
  * the way, a slot, a job, the process itself, is found again by the next tick.
  */
 import type { CivilDate } from '../domain/business-day.ts';
-import { type PlanPolicy, pullUrgency } from '../domain/pull-plan.ts';
+import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
 import { describeError, type Logger } from '../logger.ts';
 import type { Database } from '../staging/database.ts';
 import {
@@ -21,6 +21,8 @@ export interface PlannerConfig extends PlanPolicy {
   readonly sweepCron: string;
   /** Null: yesterday, if the ledger has not begun yet. */
   readonly startDate: CivilDate | null;
+  /** Leaves the schedules alone: for a command that only wants its backfill done. */
+  readonly backfillsOnly?: boolean;
   /** Most open pulls of all backfills together; fewer than there are workers, so that one is free. */
   readonly maxOpenBackfillPulls: number;
 }
@@ -81,15 +83,19 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
 function plan({ database, config, now }: PlannerParts): Promise<number> {
   const at = now?.() ?? new Date();
   return planPulls(database, {
-    slots: {
-      pullAt: latestSlot(config.pullCron, config.timeZone, at),
-      sweepAt: latestSlot(config.sweepCron, config.timeZone, at),
-    },
+    slots: config.backfillsOnly === true ? null : slotsAt(config, at),
     policy: config,
     startDate: config.startDate,
     now: at,
     maxOpenBackfillPulls: config.maxOpenBackfillPulls,
   });
+}
+
+function slotsAt({ pullCron, sweepCron, timeZone }: PlannerConfig, at: Date): PlanSlots {
+  return {
+    pullAt: latestSlot(pullCron, timeZone, at),
+    sweepAt: latestSlot(sweepCron, timeZone, at),
+  };
 }
 
 async function wakeWorkers(parts: PlannerParts): Promise<number> {

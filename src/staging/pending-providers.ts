@@ -1,7 +1,7 @@
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
-import { contentHash, isRelieved } from './providers.ts';
+import { contentHash, isRelieved, rivals } from './providers.ts';
 
 /** A pending row as it stood when it was read. */
 export interface PendingProvider {
@@ -103,32 +103,35 @@ export function recordChecks(
     database.prisma.$transaction(async (tx) => {
       const changed = await tx.$queryRaw<{ state: string }[]>`
         WITH checked AS (
-          SELECT sent.*
+          SELECT result.*, CASE WHEN result.is_contested THEN ${rivals} ELSE '{}' END AS rivals
           FROM conciliation.provider provider
           JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
-            AS sent (external_id text, content_hash text, state text, last_error text, is_contested boolean)
-            USING (external_id)
-          WHERE provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash
+            AS result (external_id text, content_hash text, state text, last_error text,
+                       is_contested boolean) USING (external_id)
+          WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
           FOR UPDATE OF provider SKIP LOCKED
         )
-        UPDATE conciliation.provider
+        UPDATE conciliation.provider provider
         SET sync_state = checked.state, last_error = checked.last_error,
-            contested_by = CASE WHEN checked.is_contested
-                                THEN conciliation.provider_rivals(provider.external_id, provider.tax_id)
-                                ELSE '{}' END
-        FROM checked WHERE provider.external_id = checked.external_id
+            contested_by = checked.rivals
+        FROM checked
+        WHERE provider.external_id = checked.external_id
+          -- Where nobody contests the number any more, the row is checked again the next time.
+          AND NOT (checked.is_contested AND checked.rivals = '{}')
         RETURNING checked.state`;
       const others = await tx.$executeRaw`
-        UPDATE conciliation.provider
-        SET sync_state = 'invalid',
-            last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
-                                   ${describeFaults([DUPLICATE_FAULT])}),
-            contested_by = conciliation.provider_rivals(external_id, tax_id)
-        WHERE external_id IN (
-          SELECT external_id FROM conciliation.provider
-          WHERE tax_id = ANY(${contested}) AND sync_state <> 'pending'
+        WITH contested AS (
+          SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider
+          WHERE tax_id = ANY(${contested}::text[]) AND sync_state <> 'pending'
             AND (sync_state <> 'invalid' OR contested_by = '{}')
-          FOR UPDATE SKIP LOCKED)`;
+          FOR UPDATE SKIP LOCKED
+        )
+        UPDATE conciliation.provider provider
+        SET sync_state = 'invalid', contested_by = contested.rivals,
+            last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
+                                   ${describeFaults([DUPLICATE_FAULT])}::text)
+        FROM contested
+        WHERE provider.external_id = contested.external_id AND contested.rivals <> '{}'`;
       const invalid = changed.filter(({ state }) => state === 'invalid').length + others;
       if (invalid > 0) {
         await tx.$executeRaw`

@@ -15,7 +15,8 @@ import { ensureCheckpoint } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
 
 export interface PlanRequest {
-  readonly slots: PlanSlots;
+  /** Null: backfills only, the schedules are somebody else's. */
+  readonly slots: PlanSlots | null;
   readonly policy: PlanPolicy;
   /** The configured first date; null: yesterday, if the ledger has not begun yet. */
   readonly startDate: CivilDate | null;
@@ -41,16 +42,25 @@ export function planPulls(database: Database, request: PlanRequest): Promise<num
     database.prisma.$transaction(async (tx) => {
       // A statement of its own: only those that follow see what the planner before has committed.
       await tx.$executeRaw`SELECT pg_advisory_xact_lock(${PLANNER_LOCK})`;
-      const ledger = await readPlanLedger(tx, request);
-      const created = await createDuePulls(tx, planDue(request.slots, ledger, request.policy));
+      const created = await planScheduled(tx, request);
       return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
     }),
   );
 }
 
+async function planScheduled(
+  tx: Prisma.TransactionClient,
+  { slots, ...request }: PlanRequest,
+): Promise<number> {
+  if (slots === null) return 0;
+  const ledger = await readPlanLedger(tx, slots, request);
+  return createDuePulls(tx, planDue(slots, ledger, request.policy));
+}
+
 async function readPlanLedger(
   tx: Prisma.TransactionClient,
-  { slots, policy, startDate, now }: PlanRequest,
+  slots: PlanSlots,
+  { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
 ): Promise<PlanLedger> {
   const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
   const [checkpoint] = await tx.$queryRaw<[{ date: CivilDate | null }]>`

@@ -17,7 +17,17 @@ export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array
   provider.can_anticipate, provider.phones, provider.email_addresses, provider.accounts
 )::text, 'UTF8')), 'hex')`;
 
-/** Rows that stand no longer against the row called `provider`, see `contested_by`. */
+/**
+ * External ids of the rows that have the tax identifier of the row called `provider`, or may have it
+ * at the platform. A few are enough: the row is looked at again when any of them lets go.
+ */
+export const rivals = Prisma.sql`ARRAY(
+  SELECT other.external_id FROM conciliation.provider other
+  WHERE other.external_id <> provider.external_id
+    AND (other.tax_id = provider.tax_id OR other.sent_tax_ids @> ARRAY[provider.tax_id])
+  ORDER BY other.external_id LIMIT 10)`;
+
+/** Whether a row that stood against the one called `provider` has let go, see `contested_by`. */
 export const isRelieved = Prisma.sql`
   provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
     SELECT FROM unnest(provider.contested_by) AS rival (external_id)
@@ -89,7 +99,10 @@ export interface RefusedProvider {
 }
 
 /** Rejected and invalid rows, the latest changes first. What the platform said stays in the table. */
-export function readRefusedProviders(database: Database, limit: number): Promise<RefusedProvider[]> {
+export function readRefusedProviders(
+  database: Database,
+  limit: number,
+): Promise<RefusedProvider[]> {
   return inStaging(
     () => database.prisma.$queryRaw<RefusedProvider[]>`
       SELECT external_id AS "externalId", sync_state AS state,

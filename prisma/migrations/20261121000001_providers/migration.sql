@@ -11,7 +11,7 @@ ALTER TABLE conciliation.provider
 COMMENT ON COLUMN conciliation.provider.tax_id IS
   'identification_number as it is sent: without dots, dashes, slashes and blanks, letters in upper case; maintained by a trigger. Null: it has not the form of a CPF or CNPJ. Personal data.';
 COMMENT ON COLUMN conciliation.provider.sent_tax_ids IS
-  'For the program only: every tax_id under which the platform may know this provider, the newest last. More than one while an answer is outstanding. Personal data.';
+  'For the program only: every tax_id under which the platform may know this provider. More than one while an answer is outstanding, or was a refusal. Personal data.';
 COMMENT ON COLUMN conciliation.provider.contested_by IS
   'Of an invalid or rejected row: external_id of other rows that had its tax_id when it became so, or may have had it at the platform; at most ten. Once one of them lets go of it, the row is pending again by itself.';
 

@@ -36,13 +36,14 @@ async function readDuring(work: () => Promise<void>, read: (client: Client) => P
 interface Version {
   readonly first: number;
   readonly count: number;
-  readonly discount: number;
+  /** Of every tenth title; the others always have 1. */
+  readonly fee: number;
 }
 
-/** Titles `first` to `first + count`, a thousand at a time, each worth its number. */
-function* bodyOf(date: CivilDate, { first, count, discount }: Version) {
+/** Titles `first` to `first + count`, a thousand at a time, each worth its number and a cent. */
+function* bodyOf(date: CivilDate, { first, count, fee }: Version) {
   const title = (index: number) =>
-    `{"order":{"uid":"t${index}"},"acceptedDate":"${date}","originalValue":${index}.01,"billingFee":${discount}}`;
+    `{"order":{"uid":"t${index}"},"acceptedDate":"${date}","originalValue":${index}.01,"billingFee":${index % 10 === 0 ? fee : 1}}`;
   yield Buffer.from(`{"titles":[${title(first)}`);
   for (let from = first + 1; from < first + count; from += 1000) {
     const length = Math.min(1000, first + count - from);
@@ -55,13 +56,13 @@ function* bodyOf(date: CivilDate, { first, count, discount }: Version) {
 test('a day of 100,000 titles that is restated is seen whole, as it was or as it is', async () => {
   // Both the amounts and the titles themselves differ.
   const versions: readonly Version[] = [
-    { first: 0, count: 100_000, discount: 1 },
-    { first: 1000, count: 100_500, discount: 2 },
+    { first: 0, count: 100_000, fee: 1 },
+    { first: 1000, count: 100_500, fee: 3 },
   ];
-  const wholes = versions.map(({ first, count, discount }) => {
-    // Every value is a whole number and one cent.
+  const wholes = versions.map(({ first, count, fee }) => {
     const cents = (count * (2 * first + count - 1) * 100) / 2 + count;
-    return `${count} titles of ${(cents / 100).toFixed(2)}, fees ${count * discount}, from t${first}: ${discount}`;
+    const fees = count + (count / 10) * (fee - 1);
+    return `${count} titles of ${(cents / 100).toFixed(2)}, fees ${fees}, from t${first}: ${fee}`;
   });
   const seen = new Map<string, number>();
 

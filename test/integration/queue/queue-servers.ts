@@ -10,7 +10,7 @@ export interface QueueServer {
   readonly databaseUrl: string;
   /** Throws every job away behind the back of whoever uses the queue. */
   loseJobs(): Promise<void>;
-  /** Cuts every connection and takes no further one, until `goUp`. Where jobs live, they may die. */
+  /** Cuts every connection and takes no further one, until `goUp`. The jobs may be lost with it. */
   goDown(): Promise<void>;
   goUp(): Promise<void>;
   stop(): Promise<void>;
@@ -20,15 +20,24 @@ export interface QueueServerKind {
   readonly name: string;
   /** Null where there is one. */
   readonly missing: string | null;
+  /** Whether it is ours to stop. */
+  readonly canGoDown: boolean;
   readonly start: () => Promise<QueueServer>;
 }
 
+/** A Redis of the tests' own where one can be started, else the one they share. */
+const startsRedis = findRedisServer() !== null;
+
 export const QUEUE_SERVERS: readonly QueueServerKind[] = [
-  { name: 'PostgreSQL', missing: null, start: startOnPostgres },
+  { name: 'PostgreSQL', missing: null, canGoDown: true, start: startOnPostgres },
   {
     name: 'Redis',
-    missing: findRedisServer() === null ? 'there is no redis-server on the PATH' : null,
-    start: startOnRedis,
+    missing:
+      inject('redisUrl') === null
+        ? 'there is no TEST_REDIS_URL and no redis-server on the PATH'
+        : null,
+    canGoDown: startsRedis,
+    start: startsRedis ? startOnRedis : startOnSharedRedis,
   },
 ];
 
@@ -51,21 +60,43 @@ async function startOnPostgres(): Promise<QueueServer> {
   };
 }
 
+/** Not looked at where the queue is on Redis. */
+const NO_DATABASE = 'postgresql://127.0.0.1:1/none';
+
 async function startOnRedis(): Promise<QueueServer> {
   const server = await startRedisServer();
   return {
     redisUrl: server.url,
-    // Not looked at: the queue is elsewhere.
-    databaseUrl: 'postgresql://127.0.0.1:1/none',
-    async loseJobs() {
-      const client = new Redis(server.url);
-      await client.flushall();
-      client.disconnect();
-    },
+    databaseUrl: NO_DATABASE,
+    loseJobs: () => flush(server.url),
     goDown: () => server.kill(),
     goUp: () => server.restart(),
     stop: () => server.stop(),
   };
+}
+
+/** A database number that no other test file uses. */
+const SHARED_DATABASE_NUMBER = 9;
+
+async function startOnSharedRedis(): Promise<QueueServer> {
+  const url = new URL(inject('redisUrl') ?? '');
+  url.pathname = `/${SHARED_DATABASE_NUMBER}`;
+  await flush(url.href);
+  const notOurs = () => Promise.reject(new Error('this Redis is not ours to stop'));
+  return {
+    redisUrl: url.href,
+    databaseUrl: NO_DATABASE,
+    loseJobs: () => flush(url.href),
+    goDown: notOurs,
+    goUp: notOurs,
+    stop: () => flush(url.href),
+  };
+}
+
+async function flush(redisUrl: string): Promise<void> {
+  const client = new Redis(redisUrl);
+  await client.flushdb();
+  client.disconnect();
 }
 
 async function run(url: string, statement: string): Promise<void> {

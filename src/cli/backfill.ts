@@ -1,0 +1,213 @@
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import {
+  type BackfillRange,
+  backfillRangeFault,
+  MAX_BACKFILL_CONCURRENCY,
+} from '../domain/backfill-plan.ts';
+import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
+import { InputError } from '../errors.ts';
+import { runBackfill } from '../foreground-backfill.ts';
+import {
+  type BackfillProgress,
+  cancelBackfill,
+  createBackfill,
+  readBackfillProgress,
+  resumeBackfill,
+} from '../staging/backfill-ledger.ts';
+import { type DayRow, readDays } from '../staging/reads.ts';
+import { dateArgument, idArgument, integerArgument } from './arguments.ts';
+import { progressBar } from './backfill-text.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { createProgressLine } from './progress-line.ts';
+import { formatCount } from './table.ts';
+
+interface BackfillOptions {
+  readonly from?: CivilDate;
+  readonly to?: CivilDate;
+  readonly concurrency: number;
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly json?: boolean;
+}
+
+export function addBackfillCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const backfill = program
+    .command('backfill')
+    .description('pull a range of dates, day by day')
+    .option('--from <date>', 'first date', dateArgument)
+    .option('--to <date>', 'last date, not in the future', dateArgument)
+    .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
+    .option('--dry-run', 'tell what would be pulled, from the ledger; the platform is not asked')
+    .option('--detach', 'leave it to the running service')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Every date of the range is pulled once, whatever its state; what did not change is left as it is. The
+backfill stands in the database: Ctrl-C, a crash or a restart does not lose it, and a running service
+goes on with it. One request is always left for what is due today.
+
+  conciliation backfill resume <id>    go on with one that was stopped or cancelled
+  conciliation backfill cancel <id>    stop one for good; what was pulled stays
+
+Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates are held.
+
+Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3`,
+    )
+    .action(async (options: BackfillOptions) => {
+      const needsPlatform = options.dryRun !== true && options.detach !== true;
+      exit(
+        await runCommand({ json: options.json, platform: needsPlatform }, (run) =>
+          options.dryRun === true ? dryRun(run, rangeOf(options)) : create(run, options),
+        ),
+      );
+    });
+  backfill
+    .command('resume')
+    .description('go on with a backfill that was stopped or cancelled')
+    .argument('<id>', 'the number of the backfill', idArgument('backfill'))
+    .option('--detach', 'leave it to the running service')
+    .option('--json', 'print one JSON document')
+    .action(async (id: bigint, options: { detach?: boolean; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: options.detach !== true }, (run) =>
+          resume(run, id, options.detach === true),
+        ),
+      );
+    });
+  backfill
+    .command('cancel')
+    .description('stop a backfill; what was pulled stays')
+    .argument('<id>', 'the number of the backfill', idArgument('backfill'))
+    .option('--json', 'print one JSON document')
+    .action(async (id: bigint, options: { json?: boolean }) => {
+      exit(await runCommand({ json: options.json, platform: false }, (run) => cancel(run, id)));
+    });
+}
+
+/** Commander would ask for required options of the subcommands too. */
+function rangeOf({ from, to }: BackfillOptions): BackfillRange {
+  if (from === undefined || to === undefined)
+    throw new InputError('backfill needs --from and --to');
+  return { from, to };
+}
+
+async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
+  const fault = backfillRangeFault(range, dateIn(run.config.timeZone, new Date()));
+  if (fault !== null) throw new InputError(fault);
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const known = new Map<CivilDate, DayRow>(
+      (await readDays(staging.database, range)).map((day) => [day.date, day]),
+    );
+    const dates = datesBetween(range.from, range.to);
+    const states: Record<string, number> = {};
+    for (const date of dates) {
+      const state = known.get(date)?.state ?? 'never pulled';
+      states[state] = (states[state] ?? 0) + 1;
+    }
+    const lines = Object.entries(states).map(([state, days]) => `  ${formatCount(days)} ${state}`);
+    return {
+      document: { from: range.from, to: range.to, dates: dates.length, states },
+      text: `${formatCount(dates.length)} date(s) would be pulled, one request each; by their state now:\n${lines.join('\n')}`,
+      exit: EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const id = await createBackfill(
+      staging.database,
+      { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
+      dateIn(run.config.timeZone, new Date()),
+    );
+    return await follow(run, staging, id, options.detach === true);
+  } finally {
+    await staging.close();
+  }
+}
+
+async function resume(run: CommandRun, id: bigint, detach: boolean): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const progress = await readBackfillProgress(staging.database, id);
+    // One that was interrupted is still running in the ledger; it only needs somebody to do it.
+    if (progress?.state !== 'running') await resumeBackfill(staging.database, id, operatorName());
+    return await follow(run, staging, id, detach);
+  } finally {
+    await staging.close();
+  }
+}
+
+async function follow(
+  run: CommandRun,
+  staging: Awaited<ReturnType<typeof openStaging>>,
+  id: bigint,
+  detach: boolean,
+): Promise<CommandResult> {
+  if (detach) {
+    return {
+      document: { backfillId: Number(id) },
+      text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
+      exit: EXIT.done,
+    };
+  }
+  const line = createProgressLine();
+  const startedMs = performance.now();
+  let first: BackfillProgress | undefined;
+  try {
+    const progress = await runBackfill(run, staging, id, (now) => {
+      first ??= now;
+      line.update(progressBar(first, now, performance.now() - startedMs));
+    });
+    return resultOf(progress);
+  } finally {
+    line.end();
+  }
+}
+
+async function cancel(run: CommandRun, id: bigint): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    await cancelBackfill(staging.database, id, operatorName());
+    return {
+      document: { backfillId: Number(id), state: 'cancelled' },
+      text: `Backfill ${id} is cancelled; what it pulled stays.`,
+      exit: EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+function resultOf(progress: BackfillProgress): CommandResult {
+  const { id, state, total, done, failed, held, titles } = progress;
+  const counts = [
+    `${formatCount(done)} of ${formatCount(total)} date(s) pulled, ${formatCount(titles)} titles`,
+    ...(failed > 0 ? [`${formatCount(failed)} failed`] : []),
+    ...(held > 0 ? [`${formatCount(held)} held`] : []),
+  ];
+  const advice =
+    state === 'running'
+      ? `\nStopped; go on with: conciliation backfill resume ${id}`
+      : failed + held > 0
+        ? '\nSee "conciliation status" for what to do.'
+        : '';
+  return {
+    document: { backfillId: id, state, total, done, failed, held, titles },
+    text: `Backfill ${id}: ${counts.join(', ')}.${advice}`,
+    exit: state === 'running' || failed > 0 ? EXIT.failed : held > 0 ? EXIT.needsPerson : EXIT.done,
+  };
+}

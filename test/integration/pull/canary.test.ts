@@ -1,0 +1,426 @@
+/**
+ * Personal data stays in the staging schema. Every title here is made of canaries; whatever goes
+ * wrong on its way, none of them may sing in a log, a message, an output or a table of the ledger.
+ */
+import { userInfo } from 'node:os';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { ConciliationError } from '../../../src/errors.ts';
+import { createLogger, describeError } from '../../../src/logger.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
+import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { canaryTitle, expectNoLeak, leaksIn, toWholeText } from '../../support/canary.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let administrator: Client;
+let token: string;
+let secrets: string[];
+const logged: string[] = [];
+/** As the world's, but every level of the log is kept. */
+let parts: PullParts;
+let database: Database;
+
+let nextDay = DAY;
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  administrator = new Client({ connectionString: world.databaseUrl });
+  await administrator.connect();
+  token = world.sandbox.issueToken();
+  // A token leaks with any of its parts, and its signature is the part that no other has.
+  secrets = [token, token.split('.')[2] ?? token];
+  const logger = createLogger(
+    { logLevel: 'trace', logFormat: 'json' },
+    { write: (line) => void logged.push(line) },
+  );
+  const { databaseUrl } = world;
+  database = openDatabase({ databaseUrl, applicationName: 'kanari', logger });
+  const platform = createPlatformClient({
+    baseUrl: new URL(world.sandbox.baseUrl),
+    token: fixedToken(token),
+    concurrency: 4,
+    timeoutMs: 10_000,
+    userAgent: 'test',
+  });
+  parts = { ...world.parts, database, platform, logger };
+});
+afterAll(async () => {
+  await parts.platform.close();
+  await database.close();
+  await administrator.end();
+  await world.close();
+});
+beforeEach(() => {
+  logged.length = 0;
+});
+
+const titlesOn = (date: CivilDate, count = 3, discount = '1.00') =>
+  Array.from({ length: count }, (_, index) => canaryTitle({ date, uid: `t${index}`, discount }));
+const isHeardIn = (text: string) => leaksIn(text).length > 0;
+
+/** One attempt, and whatever a person or a program may come to see of it. */
+async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Promise<string> {
+  const window = dayWindow(date);
+  const pullId = await createPull(database, { origin: 'manual', window, requestedBy: 'test' });
+  let seen: unknown;
+  let result: string;
+  try {
+    const outcome = await runPull({ ...parts, ...overrides }, pullId, new AbortController().signal);
+    seen = outcome.kind === 'done' ? outcome.report : outcome.error;
+    result = outcome.kind === 'done' ? outcome.report.state : outcome.error.code;
+  } catch (error) {
+    seen = error;
+    result = 'thrown';
+  }
+  if (seen instanceof ConciliationError) {
+    const { message, stack, context } = seen;
+    // The causes are for a debugger; what the log makes of them is all that leaves the process.
+    expectNoLeak(
+      'the error',
+      toWholeText({ message, stack, context, log: describeError(seen) }),
+      secrets,
+    );
+  } else {
+    expectNoLeak('the report or the defect', toWholeText(seen), secrets);
+  }
+  expect(logged.length).toBeGreaterThan(0);
+  expectNoLeak('the log', logged.join(''), secrets);
+  return result;
+}
+
+/** Every table that is not for titles, and of the rejects all but their text. */
+async function expectCleanLedger() {
+  for (const table of ['pull', 'pull_date', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry']) {
+    const { rows } = await administrator.query(
+      `SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`,
+    );
+    expectNoLeak(`the table ${table}`, rows[0]?.text ?? '', secrets);
+  }
+  const { rows } = await administrator.query(
+    `SELECT coalesce(string_agg(array_to_string(reasons, E'\\n'), E'\\n'), '') AS text
+     FROM conciliation.rejected_title`,
+  );
+  expectNoLeak('the reasons of rejects', rows[0].text, secrets);
+}
+
+test('a kanari is heard where it may sing: in titles, rejects and the errors of the driver', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, [
+    ...titlesOn(date),
+    canaryTitle({ date, more: ',"billingFee":1' }).replace('100.00', '"kanari"'),
+  ]);
+  expect(await attempt(date)).toBe('merged');
+  const { rows } = await administrator.query(
+    `SELECT (SELECT string_agg(to_jsonb(title)::text, '') FROM conciliation.title) AS titles,
+            (SELECT string_agg(raw, '') FROM conciliation.rejected_title) AS rejects`,
+  );
+  expect(isHeardIn(rows[0].titles)).toBe(true);
+  expect(isHeardIn(rows[0].rejects)).toBe(true);
+  const refused = await administrator
+    .query(`UPDATE conciliation.title SET status = 'unheard of'`)
+    .catch((error: unknown) => error);
+  expect(isHeardIn(toWholeText(refused))).toBe(true);
+});
+
+test('rejected titles tell their fields and no value', async () => {
+  const date = freshDay();
+  const good = canaryTitle({ date, uid: 'bad' });
+  world.sandbox.setDayTexts(date, [
+    ...titlesOn(date),
+    ...['1', '{"kanari":"kanari"}', '["kanari"]'].map((json) =>
+      good.replace('"Kanari Singer"', json),
+    ),
+    good.replace('100.00', '"kanari 11144477735"'),
+    good.replace('"uid":"bad"', '"uid":""'),
+    good.replace('Kanari Singer', 'Kanari\\u0000'),
+    good.replace('Kanari Singer', 'Kanari\\ud800'),
+    good.replace(`"${date}"`, '"kanari"'),
+    canaryTitle({ date, name: 'Kanari'.repeat(500) }),
+    canaryTitle({ date, more: ',"buyerIdentification":"11144477735"' }),
+    canaryTitle({ date, more: `,"nested":${'['.repeat(50)}"kanari"${']'.repeat(50)}` }),
+    canaryTitle({ date, more: `,"long":"${'kanari'.repeat(300_000)}"` }),
+    '"kanari"',
+    '["kanari"]',
+  ]);
+  expect(await attempt(date)).toBe('merged');
+  const { rows } = await administrator.query(
+    'SELECT count(*)::int AS rejects FROM conciliation.rejected_title WHERE date = $1',
+    [date],
+  );
+  expect(rows).toEqual([{ rejects: 14 }]);
+  await expectCleanLedger();
+});
+
+test('unknown fields are recorded by name and type, without their values', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, [
+    canaryTitle({ date, more: ',"mother":"kanari","phones":[{"number":"kanari"}]' }),
+    canaryTitle({ date }).replace('"externalId":"kanari-provider"', '"externalId":"kanari-other"'),
+  ]);
+  expect(await attempt(date)).toBe('merged');
+  const { rows } = await administrator.query(
+    `SELECT path, value FROM conciliation.drift WHERE path LIKE '%mother' OR path LIKE '%externalId'`,
+  );
+  expect(rows).toHaveLength(2);
+  await expectCleanLedger();
+});
+
+describe('an answer that is not the documented one', () => {
+  const singing = '{"message":"kanari 11144477735"}';
+  const document = (date: CivilDate) => `{"titles":[${titlesOn(date).join(',')}]}`;
+  const bodies: readonly (readonly [string, (date: CivilDate) => RawBody])[] = [
+    ['an error object', () => ({ body: singing })],
+    ['HTML', () => ({ body: '<p>kanari</p>', headers: { 'content-type': 'text/html' } })],
+    [
+      'a strange content type',
+      () => ({ body: singing, headers: { 'content-type': '"kanari 11144477735"' } }),
+    ],
+    [
+      'a strange charset',
+      () => ({ body: singing, headers: { 'content-type': 'application/json;charset=kanari' } }),
+    ],
+    ['a strange encoding', () => ({ body: singing, headers: { 'content-encoding': 'kanari' } })],
+    ['gzip that is none', () => ({ body: singing, headers: { 'content-encoding': 'gzip' } })],
+    ['text after the document', (date) => ({ body: `${document(date)} kanari` })],
+    [
+      'a broken title',
+      (date) => ({
+        body: document(date).replace('"kanari bank agent"', '"kanari bank agent" kanari'),
+      }),
+    ],
+    [
+      'a raw control character',
+      (date) => ({ body: document(date).replace('Singer', 'Si\u0007ger') }),
+    ],
+  ];
+  test.each(bodies)('as %s', async (_, bodyOn) => {
+    const date = freshDay();
+    world.sandbox.setRawBody(date, bodyOn(date));
+    expect(await attempt(date)).toBe('PLATFORM_CONTRACT');
+    await expectCleanLedger();
+  });
+
+  const status = (code: number, headers: Record<string, string> = {}): Fault => ({
+    kind: 'status',
+    status: code,
+    body: singing,
+    headers: { 'x-kanari': 'kanari', ...headers },
+  });
+  const faults: readonly (readonly [string, Fault, string])[] = [
+    ['status 400', status(400), 'PLATFORM_REQUEST'],
+    ['status 401', status(401, { 'www-authenticate': 'Bearer kanari' }), 'PLATFORM_AUTH'],
+    ['status 404', status(404), 'PLATFORM_CONTRACT'],
+    ['status 429', status(429, { 'retry-after': 'kanari' }), 'PLATFORM_RATE_LIMITED'],
+    ['status 500', status(500), 'PLATFORM_UNAVAILABLE'],
+    ['a redirect', { kind: 'redirect', to: 'https://kanari.example/?kanari' }, 'PLATFORM_CONTRACT'],
+    ['a cut transfer', { kind: 'cut', afterBytes: 900, how: 'end' }, 'PLATFORM_UNAVAILABLE'],
+    [
+      'a document that is not closed',
+      { kind: 'close-delimited', cutAfterBytes: 900 },
+      'PLATFORM_UNAVAILABLE',
+    ],
+  ];
+  test.each(faults)('as %s', async (_, fault, code) => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, titlesOn(date));
+    world.sandbox.faults.add({ ...fault, date });
+    expect(await attempt(date)).toBe(code);
+    await expectCleanLedger();
+  });
+});
+
+describe('a database that refuses', () => {
+  const refusals: readonly (readonly [string, string, string])[] = [
+    [
+      'a staged row by a constraint',
+      `ALTER TABLE conciliation.staged_title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
+      'ALTER TABLE conciliation.staged_title DROP CONSTRAINT refusal',
+    ],
+    [
+      'a staged value by its type',
+      'ALTER TABLE conciliation.staged_title ALTER COLUMN financial_agent_name TYPE numeric USING NULL',
+      'ALTER TABLE conciliation.staged_title ALTER COLUMN financial_agent_name TYPE text',
+    ],
+    [
+      'a title by a constraint',
+      `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
+      'ALTER TABLE conciliation.title DROP CONSTRAINT refusal',
+    ],
+    [
+      'a title by a unique index',
+      `CREATE UNIQUE INDEX refusal ON conciliation.title (accepted_date, financial_agent_name) WHERE accepted_date = '$DATE'`,
+      'DROP INDEX conciliation.refusal',
+    ],
+    [
+      'a title by a trigger that quotes it',
+      `CREATE FUNCTION conciliation.refusal() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN RAISE EXCEPTION 'no: %', NEW USING DETAIL = NEW::text, HINT = NEW::text; END $$;
+       CREATE TRIGGER refusal BEFORE INSERT ON conciliation.title FOR EACH ROW EXECUTE FUNCTION conciliation.refusal()`,
+      'DROP FUNCTION conciliation.refusal CASCADE',
+    ],
+    [
+      'the whole table',
+      'ALTER TABLE conciliation.title_revision RENAME TO refusal',
+      'ALTER TABLE conciliation.refusal RENAME TO title_revision',
+    ],
+  ];
+  test.each(refusals)(
+    '%s says neither to log nor ledger what it held',
+    async (name, refuse, permit) => {
+      const date = freshDay();
+      world.sandbox.setDayTexts(date, titlesOn(date, 3));
+      if (name === 'the whole table') {
+        await attempt(date);
+        world.sandbox.setDayTexts(date, titlesOn(date, 3, '2.00'));
+      }
+      await administrator.query(refuse.replace('$DATE', date));
+      try {
+        expect(await attempt(date)).toBe('thrown');
+      } finally {
+        await administrator.query(permit);
+      }
+      expect(logged.some((line) => line.includes('pull attempt failed'))).toBe(true);
+      await expectCleanLedger();
+      expect(await attempt(date)).toBe('merged');
+    },
+  );
+
+  test('a database that ends the session, while titles are staged and while they are merged', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, titlesOn(date, 20));
+    world.sandbox.faults.add({ kind: 'stall', afterBytes: 5000, date });
+    const staging = attempt(date);
+    await terminate(`query LIKE 'COPY conciliation.staged_title%' AND state = 'active'`);
+    expect(await staging).toBe('STAGING_UNAVAILABLE');
+
+    await administrator.query('BEGIN; SELECT FROM conciliation.checkpoint FOR UPDATE');
+    const merging = attempt(date);
+    await terminate(`wait_event_type = 'Lock'`);
+    await administrator.query('ROLLBACK');
+    expect(await merging).toBe('STAGING_UNAVAILABLE');
+    await expectCleanLedger();
+    expect(await attempt(date)).toBe('merged');
+  });
+
+  async function terminate(condition: string) {
+    for (;;) {
+      const { rowCount } = await administrator.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`,
+      );
+      if (rowCount !== 0) return;
+    }
+  }
+});
+
+test('holds, decisions and alerts name dates and pulls, never titles', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, titlesOn(date, 10));
+  expect(await attempt(date)).toBe('merged');
+  world.sandbox.setDayTexts(date, [...titlesOn(date, 2), '{"order":"kanari"}']);
+  expect(await attempt(date)).toBe('held');
+  await alerts();
+
+  const decision = { by: 'tester', reason: 'asked the platform' };
+  const policy = { lastClosedDate: daysFrom(-1, TODAY) };
+  const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  const report = await releasePull(database, held?.id ?? 0n, decision, policy);
+  expectNoLeak('the release', toWholeText(report));
+  expect(await acceptRejects(database, date, decision, policy)).toBe(1);
+  await alerts();
+  expect(await world.database.prisma.auditEntry.count()).toBe(2);
+  await expectCleanLedger();
+
+  async function alerts() {
+    const limits = { timeZone: 'America/Sao_Paulo', ...STALENESS_LIMITS };
+    await deriveAlerts(database, new Date(), limits);
+    expect(await world.database.prisma.alert.count()).toBeGreaterThan(0);
+    await expectCleanLedger();
+  }
+});
+
+describe('the command line', () => {
+  /** Runs a command at the most talkative level and returns its exit status. */
+  async function run(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<number | null> {
+    const { exit, stdout, stderr } = await runCommand(args, {
+      ...environmentOf(world),
+      PLATFORM_TOKEN: token,
+      PULL_ATTEMPTS: '1',
+      LOG_LEVEL: 'trace',
+      ...environment,
+    });
+    expectNoLeak(`standard output of ${args[0]}`, stdout, secrets);
+    expectNoLeak(`standard error of ${args[0]}`, stderr, secrets);
+    expect(stdout + stderr).not.toBe('');
+    return exit;
+  }
+
+  test('says of good, bad and held days what happened, in numbers', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [
+      ...titlesOn(date, 10),
+      canaryTitle({ date }).replace('100.00', '"kanari"'),
+    ]);
+    expect(await run(['pull', date])).toBe(3);
+    expect(await run(['accept-rejects', date, '--reason', 'asked'])).toBe(0);
+    world.sandbox.setDayTexts(date, titlesOn(date, 2));
+    expect(await run(['pull', date, '--json'], { LOG_FORMAT: 'pretty' })).toBe(3);
+    expect(await run(['status', '--from', date, '--to', date])).toBe(3);
+    const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+    expect(await run(['release', String(held?.id), '--reason', 'asked'])).toBe(0);
+    expect(await run(['sweep', '--from', TODAY])).toBe(0);
+    await expectCleanLedger();
+    // Who decided is known, and only that is personal.
+    const entries = await world.database.prisma.auditEntry.findMany({
+      where: { date: new Date(date) },
+    });
+    expect(entries.every(({ actor }) => actor.includes(userInfo().username))).toBe(true);
+  });
+
+  test('says of platforms and databases that fail what failed', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, titlesOn(date));
+    world.sandbox.faults.add({ kind: 'body', body: '{"kanari":"kanari"} kanari', date });
+    expect(await run(['pull', date])).toBe(1);
+    world.sandbox.faults.add({ kind: 'status', status: 401, body: '{"kanari":1}', date });
+    expect(await run(['pull', date], { LOG_FORMAT: 'pretty' })).toBe(1);
+
+    await administrator.query(
+      `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
+    );
+    try {
+      expect(await run(['pull', date, '--json'])).toBe(1);
+    } finally {
+      await administrator.query('ALTER TABLE conciliation.title DROP CONSTRAINT refusal');
+    }
+    await expectCleanLedger();
+  });
+
+  test('says of a wrong configuration what is wrong, and not what it is', async () => {
+    expect(await run(['pull', DAY], { PLATFORM_TOKEN: 'kanari with spaces' })).toBe(2);
+    const unreachable = 'postgresql://kanari:kanari-password@127.0.0.1:1/conciliation';
+    expect(await run(['pull', DAY], { DATABASE_URL: unreachable })).toBe(1);
+    const userInfoUrl = world.sandbox.baseUrl.replace('http://', 'http://kanari:kanari@');
+    expect(await run(['pull', DAY], { PLATFORM_BASE_URL: userInfoUrl })).toBe(2);
+  });
+});

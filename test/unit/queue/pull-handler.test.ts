@@ -1,0 +1,103 @@
+import { pino } from 'pino';
+import { beforeEach, expect, test } from 'vitest';
+import {
+  ConfigError,
+  InputError,
+  PlatformAuthError,
+  PlatformRequestError,
+  PlatformUnavailableError,
+  ShutdownError,
+  StagingUnavailableError,
+  StaleFenceError,
+} from '../../../src/errors.ts';
+import type { AttemptOutcome } from '../../../src/pull/pull-parts.ts';
+import { createAuthGate } from '../../../src/queue/auth-gate.ts';
+import { createPullHandler } from '../../../src/queue/pull-handler.ts';
+
+const log: { level: number; msg: string }[] = [];
+const logger = pino(
+  { level: 'debug' },
+  { write: (line: string) => void log.push(JSON.parse(line)) },
+);
+const signal = new AbortController().signal;
+
+let token: string;
+let unauthorized: number;
+let requests: number;
+
+beforeEach(() => {
+  log.length = 0;
+  token = 'first';
+  unauthorized = 0;
+  requests = 0;
+});
+
+function handlerOf(runPull: () => Promise<AttemptOutcome>) {
+  return createPullHandler({
+    gate: createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 }),
+    onUnauthorized: () => {
+      unauthorized += 1;
+    },
+    logger,
+    runPull: () => {
+      requests += 1;
+      return runPull();
+    },
+  });
+}
+
+const outcomes = {
+  done: { kind: 'done', report: { state: 'unchanged' } } as unknown as AttemptOutcome,
+  failed: { kind: 'failed', error: new PlatformRequestError('400') },
+  retry: { kind: 'retry', delayMs: 4_200, error: new PlatformUnavailableError('503') },
+  unauthorized: { kind: 'unauthorized', error: new PlatformAuthError('401') },
+} satisfies Record<string, AttemptOutcome>;
+
+const throwing = (error: unknown) => handlerOf(() => Promise.reject(error));
+
+test.each(['done', 'failed'] as const)('an attempt that is %s ends its job', async (kind) => {
+  expect(await handlerOf(async () => outcomes[kind])(7n, signal)).toBeUndefined();
+});
+
+test('an attempt to be repeated has its pull looked at again when the ledger says so', async () => {
+  expect(await handlerOf(async () => outcomes.retry)(7n, signal)).toEqual({ retryInMs: 4_200 });
+});
+
+test('a refused token alerts once, and no request is sent until there is another', async () => {
+  const answers = [outcomes.unauthorized, outcomes.unauthorized, outcomes.done];
+  const handle = handlerOf(async () => answers.shift() ?? outcomes.failed);
+  const [one, other] = await Promise.all([handle(1n, signal), handle(2n, signal)]);
+  expect([one, other]).toEqual([{ retryInMs: 0 }, { retryInMs: 0 }]);
+  expect(unauthorized).toBe(1);
+
+  const waiting = handle(1n, signal);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  expect(requests).toBe(2);
+  token = 'second';
+  expect(await waiting).toBeUndefined();
+  expect(requests).toBe(3);
+});
+
+test('a pull that another worker took over ends this job, with a word in the log', async () => {
+  expect(await throwing(new StaleFenceError('taken over'))(7n, signal)).toBeUndefined();
+  expect(log).toMatchObject([{ level: 30, msg: 'another worker has taken the pull over' }]);
+});
+
+test('a job of a pull that is finished or unknown ends quietly', async () => {
+  expect(await throwing(new InputError('already finished'))(7n, signal)).toBeUndefined();
+  expect(log).toMatchObject([{ level: 20 }]);
+});
+
+test('a pull whose outcome could not be recorded is looked at again in a while', async () => {
+  const handled = await throwing(new StagingUnavailableError('away'))(7n, signal);
+  expect(handled).toEqual({ retryInMs: 30_000 });
+  expect(log).toMatchObject([{ level: 40 }]);
+});
+
+test.each([
+  new ShutdownError('interrupted'),
+  new ConfigError(['DATABASE_URL: a pooler is in between']),
+  new TypeError('a defect'),
+])('$name is passed on', async (error) => {
+  await expect(throwing(error)(7n, signal)).rejects.toBe(error);
+});
