@@ -30,6 +30,9 @@ export interface ProviderAccount {
   readonly defaultAccount?: boolean;
 }
 
+/** As documented; one more and the platform refuses the request. */
+export const MAX_PROVIDERS_PER_REQUEST = 100;
+
 export const PROVIDER_FIELDS = [
   'externalId',
   'type',

@@ -1,12 +1,9 @@
-import type { Provider } from '../domain/provider.ts';
+import { MAX_PROVIDERS_PER_REQUEST, type Provider } from '../domain/provider.ts';
 import { type ConciliationError, PlatformContractError } from '../errors.ts';
 import { openBody } from './answer-body.ts';
 import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import type { HttpAnswer } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
-
-/** As documented; one more and the platform refuses the request. */
-export const MAX_PROVIDERS_PER_REQUEST = 100;
 
 /** Far more than a status for each of a hundred providers; what is beyond is not read. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -14,7 +14,7 @@ import { ConfigError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { openDatabase, toStagingError, withSessionSettings } from '../staging/database.ts';
 import { databaseErrorCode } from '../staging/database-error.ts';
-import type { QueueBackend } from './backend.ts';
+import type { QueueBackend } from './queue-backend.ts';
 
 /** BullMQ's tables and functions, apart from ours: it migrates them itself. */
 const SCHEMA_NAME = 'conciliation_queue';

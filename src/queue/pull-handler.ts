@@ -6,8 +6,17 @@ import type { AuthGate } from './auth-gate.ts';
 /** What becomes of the job: nothing, it is done with; or the pull is to be looked at again. */
 export type Handled = undefined | { readonly retryInMs: number };
 
-/** Makes one attempt at a pull. */
-export type PullHandler = (pullId: bigint, signal: AbortSignal) => Promise<Handled>;
+/**
+ * Makes one attempt at a pull.
+ *
+ * @param signal aborts when the worker can wait no longer: whatever is under way is given up
+ * @param stopping aborts as soon as the worker is told to stop: nothing new is begun
+ */
+export type PullHandler = (
+  pullId: bigint,
+  signal: AbortSignal,
+  stopping: AbortSignal,
+) => Promise<Handled>;
 
 export interface PullHandlerParts {
   readonly runPull: (pullId: bigint, signal: AbortSignal) => Promise<AttemptOutcome>;
@@ -28,8 +37,8 @@ const STAGING_RETRY_MS = 30_000;
  */
 export function createPullHandler(parts: PullHandlerParts): PullHandler {
   const { runPull, gate, onUnauthorized, logger } = parts;
-  return async (pullId, signal) => {
-    const token = await gate.pass(signal);
+  return async (pullId, signal, stopping) => {
+    const token = await gate.pass(stopping);
     try {
       const outcome = await runPull(pullId, signal);
       switch (outcome.kind) {

@@ -10,9 +10,10 @@
 import { type Job, Queue } from 'bullmq';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { type BackendOptions, cutConnections, openBackend, type QueueBackend } from './backend.ts';
+import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { isRefusal, JOB_NAME, type PullJob, QUEUE_NAME, toJobId } from './pull-job.ts';
+import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
 import { within } from './within.ts';
 

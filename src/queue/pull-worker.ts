@@ -1,10 +1,10 @@
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { ShutdownError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
-import { cutConnections } from './backend.ts';
 import type { Handled, PullHandler } from './pull-handler.ts';
 import { isRefusal, type PullJob, QUEUE_NAME } from './pull-job.ts';
 import type { OpenPullQueue } from './pull-queue.ts';
+import { cutConnections } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
 import { within } from './within.ts';
 
@@ -53,15 +53,15 @@ type Fate = Handled | 'hand back' | 'defect';
  */
 export async function startPullWorker(options: PullWorkerOptions): Promise<PullWorker> {
   const { queue, handle, logger, lockMs = LOCK_MS } = options;
+  const stopping = new AbortController();
   const interruption = new AbortController();
   const inHand = new Set<Promise<Fate>>();
-  let closing: Promise<void> | undefined;
 
   async function attempt(job: Job<PullJob, void>): Promise<Fate> {
     // It was on its way already when the worker was told to stop.
-    if (closing !== undefined) return 'hand back';
+    if (stopping.signal.aborted) return 'hand back';
     try {
-      return await handle(BigInt(job.data.pullId), interruption.signal);
+      return await handle(BigInt(job.data.pullId), interruption.signal, stopping.signal);
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
       const fields = { pullId: job.data.pullId, err: describeError(error) };
@@ -100,7 +100,7 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
     if (!isRefusal(error) && !LOCK_LOST.test(error.message)) queue.outages.onError(error);
   });
   worker.on('lockRenewalFailed', (jobIds) => {
-    logger.info({ jobIds }, 'another worker may have these jobs by now');
+    logger.debug({ jobIds }, 'another worker may have these jobs by now');
   });
   worker.on('stalled', (jobId) => {
     logger.warn({ jobId }, 'a worker went silent; its job is handed out again');
@@ -113,6 +113,7 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
 
   async function end(graceMs: number): Promise<void> {
     unfollow();
+    stopping.abort();
     const farewell = worker.close();
     farewell.catch(() => {});
     if (!(await endInTime(inHand, graceMs))) {
@@ -123,6 +124,7 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
     await within(FAREWELL_MS, farewell).catch(() => {});
     await cutConnections(worker);
   }
+  let closing: Promise<void> | undefined;
   const close = (graceMs: number) => {
     closing ??= end(graceMs);
     return closing;

@@ -1,7 +1,7 @@
 import { createRedisBackend } from 'bullmq';
 import { ConfigError, StagingUnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { QueueBackend } from './backend.ts';
+import type { QueueBackend } from './queue-backend.ts';
 import { checkRedis } from './redis-check.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;

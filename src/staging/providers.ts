@@ -1,3 +1,4 @@
+import { MAX_PROVIDERS_PER_REQUEST } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
@@ -36,7 +37,6 @@ export const isRelieved = Prisma.sql`
       WHERE other.external_id = rival.external_id
         AND (other.tax_id = provider.tax_id OR provider.tax_id = ANY(other.sent_tax_ids))))`;
 
-const FULL_BATCH = 100;
 const MAX_AGE_SECONDS = 60;
 
 /**
@@ -52,8 +52,8 @@ export function isBatchDue(database: Database, now: Date): Promise<boolean> {
          AND ((SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
                 <= ${now}::timestamptz - make_interval(secs => ${MAX_AGE_SECONDS}::float8)
               OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
-                                        WHERE sync_state = 'pending' LIMIT ${FULL_BATCH}) AS pending)
-                >= ${FULL_BATCH}
+                                        WHERE sync_state = 'pending' LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
+                >= ${MAX_PROVIDERS_PER_REQUEST}
               OR EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})) IS TRUE AS due`;
     return row.due;
   });

@@ -1,18 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
-
-const BIN = join(import.meta.dirname, '../../../bin/conciliation.js');
-
-interface Ran {
-  readonly exit: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 let folder: string;
 let world: PullWorld;
@@ -25,23 +17,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The command as a person runs it: a process of its own, in an empty folder, from the build. */
-function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment };
-    execFile(process.execPath, [BIN, ...args], { cwd: folder, env }, (error, stdout, stderr) => {
-      const exit = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-      resolve({ exit, stdout, stderr });
-    });
-  });
-}
-
-const connected = () => ({
-  DATABASE_URL: world.databaseUrl,
-  PLATFORM_BASE_URL: world.sandbox.baseUrl,
-  PLATFORM_TOKEN: world.sandbox.issueToken(),
-  PULL_BACKOFF_SECONDS: '1',
-});
+const connected = () => ({ ...environmentOf(world), PULL_BACKOFF_SECONDS: '1' });
+const run = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runCommand(args, { DATA_DIR: join(folder, 'data'), ...environment });
 
 test('demo pulls 14 days with nothing configured, and again without changing any', async () => {
   const first = await run(['demo', '--once', '--json']);

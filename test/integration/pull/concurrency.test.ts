@@ -72,7 +72,7 @@ async function dayOf(date: CivilDate) {
     SELECT * FROM conciliation.day WHERE date = ${date}::date`;
 }
 
-/** Staged rows of all attempts; where a pull holds them for a person they belong there. */
+/** Staged rows of all attempts, those included that a pull holds for a person. */
 async function countStaged(): Promise<number> {
   const { rows } = await administrator.query<{ staged: number }>(
     `SELECT ((SELECT count(*) FROM conciliation.staged_title)

@@ -8,6 +8,7 @@ import type { Fault } from '../../../src/sandbox/faults.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { createPull } from '../../../src/staging/pull-ledger.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
+import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import {
   BEFORE,
   type ExpectedTitle,
@@ -15,6 +16,7 @@ import {
   type HostileStage,
   toTexts,
 } from '../../support/hostile-responses.ts';
+import { HOSTILE_STATUSES } from '../../support/hostile-statuses.ts';
 import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
 import { HOSTILE_TRANSFERS } from '../../support/hostile-transfers.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -132,7 +134,9 @@ async function expectRecovery(date: CivilDate) {
 
 const HOSTILE_RESPONSES: readonly HostileResponse[] = [
   ...HOSTILE_DOCUMENTS,
+  ...HOSTILE_FIELDS,
   ...HOSTILE_TITLES,
+  ...HOSTILE_STATUSES,
   ...HOSTILE_TRANSFERS,
 ];
 

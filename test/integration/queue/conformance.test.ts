@@ -237,6 +237,21 @@ function conformance(kind: QueueServerKind): void {
       await eventually(() => expect(handled).toEqual([7n]));
     });
 
+    test('a handler is told to begin nothing new when the worker starts to close', async () => {
+      let begun = false;
+      const worker = await world.startWorker(async (_pullId, _signal, stopping) => {
+        begun = true;
+        await aborted(stopping);
+        throw new ShutdownError('nothing was begun');
+      });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(begun).toBe(true));
+      const startedMs = performance.now();
+      await worker.close(60_000);
+      expect(performance.now() - startedMs).toBeLessThan(2_000);
+      expect(await world.queue.counts()).toMatchObject({ waiting: 1, active: 0 });
+    });
+
     test('an idle worker closes at once', async () => {
       const worker = await world.startWorker(async () => undefined);
       await sleep(100);

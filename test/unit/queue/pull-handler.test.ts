@@ -19,7 +19,7 @@ const logger = pino(
   { level: 'debug' },
   { write: (line: string) => void log.push(JSON.parse(line)) },
 );
-const signal = new AbortController().signal;
+const never = new AbortController().signal;
 
 let token: string;
 let unauthorized: number;
@@ -56,21 +56,23 @@ const outcomes = {
 const throwing = (error: unknown) => handlerOf(() => Promise.reject(error));
 
 test.each(['done', 'failed'] as const)('an attempt that is %s ends its job', async (kind) => {
-  expect(await handlerOf(async () => outcomes[kind])(7n, signal)).toBeUndefined();
+  expect(await handlerOf(async () => outcomes[kind])(7n, never, never)).toBeUndefined();
 });
 
 test('an attempt to be repeated has its pull looked at again when the ledger says so', async () => {
-  expect(await handlerOf(async () => outcomes.retry)(7n, signal)).toEqual({ retryInMs: 4_200 });
+  expect(await handlerOf(async () => outcomes.retry)(7n, never, never)).toEqual({
+    retryInMs: 4_200,
+  });
 });
 
 test('a refused token alerts once, and no request is sent until there is another', async () => {
   const answers = [outcomes.unauthorized, outcomes.unauthorized, outcomes.done];
   const handle = handlerOf(async () => answers.shift() ?? outcomes.failed);
-  const [one, other] = await Promise.all([handle(1n, signal), handle(2n, signal)]);
+  const [one, other] = await Promise.all([handle(1n, never, never), handle(2n, never, never)]);
   expect([one, other]).toEqual([{ retryInMs: 0 }, { retryInMs: 0 }]);
   expect(unauthorized).toBe(1);
 
-  const waiting = handle(1n, signal);
+  const waiting = handle(1n, never, never);
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(requests).toBe(2);
   token = 'second';
@@ -78,18 +80,28 @@ test('a refused token alerts once, and no request is sent until there is another
   expect(requests).toBe(3);
 });
 
+test('a pull that waits for a token is given back as soon as the worker stops', async () => {
+  const handle = handlerOf(async () => outcomes.unauthorized);
+  await handle(1n, never, never);
+  const stopping = new AbortController();
+  const waiting = handle(1n, never, stopping.signal);
+  stopping.abort();
+  await expect(waiting).rejects.toThrow(ShutdownError);
+  expect(requests).toBe(1);
+});
+
 test('a pull that another worker took over ends this job, with a word in the log', async () => {
-  expect(await throwing(new StaleFenceError('taken over'))(7n, signal)).toBeUndefined();
+  expect(await throwing(new StaleFenceError('taken over'))(7n, never, never)).toBeUndefined();
   expect(log).toMatchObject([{ level: 30, msg: 'another worker has taken the pull over' }]);
 });
 
 test('a job of a pull that is finished or unknown ends quietly', async () => {
-  expect(await throwing(new InputError('already finished'))(7n, signal)).toBeUndefined();
+  expect(await throwing(new InputError('already finished'))(7n, never, never)).toBeUndefined();
   expect(log).toMatchObject([{ level: 20 }]);
 });
 
 test('a pull whose outcome could not be recorded is looked at again in a while', async () => {
-  const handled = await throwing(new StagingUnavailableError('away'))(7n, signal);
+  const handled = await throwing(new StagingUnavailableError('away'))(7n, never, never);
   expect(handled).toEqual({ retryInMs: 30_000 });
   expect(log).toMatchObject([{ level: 40 }]);
 });
@@ -99,5 +111,5 @@ test.each([
   new ConfigError(['DATABASE_URL: a pooler is in between']),
   new TypeError('a defect'),
 ])('$name is passed on', async (error) => {
-  await expect(throwing(error)(7n, signal)).rejects.toBe(error);
+  await expect(throwing(error)(7n, never, never)).rejects.toBe(error);
 });

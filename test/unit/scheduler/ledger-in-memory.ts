@@ -6,6 +6,9 @@ interface Pull extends DuePull {
   state: 'open' | 'merged' | 'failed';
 }
 
+/** Older pulls cannot cover anything that a slot of these weeks asks for. */
+const RECENT_PULLS = 400;
+
 /** What the planner reads and writes, by the same rules as the tables but without them. */
 export class LedgerInMemory {
   readonly pulls: Pull[] = [];
@@ -21,8 +24,7 @@ export class LedgerInMemory {
   }
 
   read(slots: PlanSlots): PlanLedger {
-    // Older pulls cannot cover anything that a slot of these months asks for.
-    const recent = this.pulls.slice(-1500);
+    const recent = this.pulls.slice(-RECENT_PULLS);
     const covering = (slotAt: Date) =>
       recent.filter(
         (pull) =>
@@ -66,7 +68,7 @@ export class LedgerInMemory {
   /** Ends the open pulls for which `outcomeOf` says how. */
   settle(now: Date, outcomeOf: (pull: Pull) => 'open' | 'merged' | 'failed'): void {
     const today = dateIn(this.timeZone, now);
-    for (const pull of this.pulls.slice(-1500)) {
+    for (const pull of this.pulls.slice(-RECENT_PULLS)) {
       if (pull.state !== 'open') continue;
       pull.state = outcomeOf(pull);
       const { from, to } = pull.window;

@@ -7,30 +7,31 @@ import { LedgerInMemory } from './ledger-in-memory.ts';
 import { TIME_ZONES } from './wall-clocks.ts';
 
 const HOUR_MS = 3_600_000;
-const BEGIN_MS = Date.UTC(2011, 0, 3, 12);
-const END_MS = Date.UTC(2021, 0, 3);
+const YEAR_MS = 365 * 24 * HOUR_MS;
 
-/** A service that ticks, sleeps, crashes and comes back over ten years. */
+/** A service that ticks, sleeps, crashes and comes back. */
 interface Life {
+  readonly beginMs: number;
+  readonly years: number;
   readonly timeZone: string;
   readonly pullCron: string;
   readonly lookbackDays: number;
   readonly seed: number;
 }
 
-function live({ timeZone, pullCron, lookbackDays, seed }: Life): void {
+function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life): void {
   const random = seededRandom(seed);
   const policy = { timeZone, lookbackDays, sweepDays: 45 };
   const slotsAt = (now: Date) => ({
     pullAt: latestSlot(pullCron, timeZone, now),
     sweepAt: latestSlot('0 3 * * 0', timeZone, now),
   });
-  const startDate = lastClosedDate(timeZone, new Date(BEGIN_MS));
+  const startDate = lastClosedDate(timeZone, new Date(beginMs));
   const ledger = new LedgerInMemory(startDate, timeZone);
-  let stale = ledger.read(slotsAt(new Date(BEGIN_MS)));
+  let stale = ledger.read(slotsAt(new Date(beginMs)));
 
-  let nowMs = BEGIN_MS;
-  while (nowMs < END_MS) {
+  let nowMs = beginMs;
+  while (nowMs < beginMs + years * YEAR_MS) {
     const now = new Date(nowMs);
     const slots = slotsAt(now);
     // Two planners at once: one of them has read the ledger a tick ago.
@@ -42,14 +43,13 @@ function live({ timeZone, pullCron, lookbackDays, seed }: Life): void {
 
     const after = ledger.read(slots);
     const yesterday = lastClosedDate(timeZone, slots.pullAt);
-    const missing = datesBetween(startDate, yesterday)
-      .slice(-400)
-      .filter((date) => {
-        const isDone = after.lastReconciledDate !== null && date <= after.lastReconciledDate;
-        const isNear = date >= addDays(yesterday, -lookbackDays);
-        const isNeeded = isNear || !(isDone || after.reconciledDates.has(date));
-        return isNeeded && !after.coveredDates.has(date);
-      });
+    const isMissing = (date: CivilDate) => {
+      const isDone = after.lastReconciledDate !== null && date <= after.lastReconciledDate;
+      const isNear = date >= addDays(yesterday, -lookbackDays);
+      const isNeeded = isNear || !(isDone || after.reconciledDates.has(date));
+      return date >= startDate && isNeeded && !after.coveredDates.has(date);
+    };
+    const missing = datesBetween(addDays(yesterday, -60), yesterday).filter(isMissing);
     if (missing.length > 0) {
       expect(after.openPulls, `${missing.join()} at ${now.toISOString()}`).toBeGreaterThanOrEqual(
         MAX_OPEN_PULLS,
@@ -99,10 +99,11 @@ function seededRandom(seed: number): () => number {
 }
 
 test.each(TIME_ZONES)(
-  'ten years in %s: nothing skipped, nothing doubled',
+  'any two years in %s: nothing skipped, nothing doubled',
   (timeZone) => {
     fc.assert(
       fc.property(
+        fc.integer({ min: Date.UTC(2010, 0, 1), max: Date.UTC(2020, 0, 1) }),
         fc.constantFrom(
           '0 6 * * *',
           '0 0 * * *',
@@ -113,34 +114,27 @@ test.each(TIME_ZONES)(
         ),
         fc.integer({ min: 0, max: 7 }),
         fc.nat(),
-        (pullCron, lookbackDays, seed) => live({ timeZone, pullCron, lookbackDays, seed }),
+        (beginMs, pullCron, lookbackDays, seed) =>
+          live({ beginMs, years: 2, timeZone, pullCron, lookbackDays, seed }),
       ),
       { numRuns: 1, endOnFailure: true },
     );
   },
-  60_000,
+  30_000,
 );
 
 test.each(TIME_ZONES)(
-  'in %s every day has its slot, and the slots follow each other',
+  'in %s every date has its slot',
   (timeZone) => {
-    // A date that the calendar of Apia left out has none.
-    const skipped = timeZone === 'Pacific/Apia' ? ['2011-12-30'] : [];
-    for (const cron of ['0 0 * * *', '30 1 * * *', '0 6 * * *']) {
-      const slotDates = new Set<string>();
-      let previousMs = 0;
-      for (let nowMs = BEGIN_MS; nowMs < Date.UTC(2013, 0, 3); nowMs += 7 * HOUR_MS) {
-        const slotMs = latestSlot(cron, timeZone, new Date(nowMs)).getTime();
-        expect(slotMs).toBeGreaterThanOrEqual(previousMs);
-        previousMs = slotMs;
-        slotDates.add(dateIn(timeZone, new Date(slotMs)));
-      }
-      const sorted = [...slotDates].sort();
-      const [first, last] = [sorted[0], sorted.at(-1)];
-      expect([...sorted, ...skipped].sort()).toEqual(
-        datesBetween(addDays(first as never, 0), addDays(last as never, 0)),
-      );
+    const slotDates = new Set<CivilDate>();
+    const [fromMs, toMs] = [Date.UTC(2011, 0, 1), Date.UTC(2013, 0, 1)];
+    for (let nowMs = fromMs; nowMs < toMs; nowMs += 11 * HOUR_MS) {
+      slotDates.add(dateIn(timeZone, latestSlot('0 0 * * *', timeZone, new Date(nowMs))));
     }
+    // The calendar of Apia left a date out.
+    if (timeZone === 'Pacific/Apia') slotDates.add(toCivilDate('2011-12-30'));
+    const [first, last] = [dateIn(timeZone, new Date(fromMs)), [...slotDates].sort().at(-1) ?? ''];
+    expect([...slotDates].sort()).toEqual(datesBetween(first, toCivilDate(last)));
   },
-  60_000,
+  30_000,
 );

@@ -1,7 +1,5 @@
 import type { BackendFactory, ConnectionOptions, Queue, RedisQueueBackend, Worker } from 'bullmq';
 import type { Logger } from '../logger.ts';
-import { openPostgresBackend } from './postgres-backend.ts';
-import { openRedisBackend } from './redis-backend.ts';
 import { within } from './within.ts';
 
 /** Long enough for a promise that is settled already. */
@@ -28,13 +26,6 @@ export interface QueueBackend {
   readonly skipVersionCheck: boolean;
   /** Gives a failure while opening the class that fits it. */
   toOpeningError(error: unknown): unknown;
-}
-
-/** Reaches the server once and makes sure that it will do; see `openPullQueue` for what it throws. */
-export function openBackend(options: BackendOptions): Promise<QueueBackend> {
-  return options.redisUrl === null
-    ? openPostgresBackend(options.databaseUrl, options.logger)
-    : openRedisBackend(options.redisUrl, options.logger);
 }
 
 /**

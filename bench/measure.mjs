@@ -1,0 +1,88 @@
+// One measured run of one side: a clean database, a new process, the clock, and a look at what it
+// left behind.
+import { join } from 'node:path';
+import { startChild } from './child.mjs';
+import { describeTables } from './tables.mjs';
+
+const WARM_UP = 'bench_warm_up';
+
+/**
+ * What all runs have in common.
+ *
+ * @typedef {object} Bench
+ * @property {import('./server.mjs').Server} server
+ * @property {ReturnType<typeof startChild>} sandbox
+ * @property {{ baseUrl: string, token: string }} address of the sandbox
+ * @property {import('./render-process.mjs').RenderedRequest} warmUp
+ * @property {string} today the day after every measured date
+ *
+ * @typedef {object} Run
+ * @property {'ours' | 'limit'} program
+ * @property {string} database that is clean
+ * @property {string} startDate of the ledger, which counts where the database has none
+ * @property {import('./render-process.mjs').RenderedAnswers} answers
+ * @property {string} [profileDirectory]
+ */
+
+/**
+ * @param {Bench} bench
+ * @param {Run} run
+ */
+export async function measure(bench, run) {
+  const { server } = bench;
+  const { answers, database } = run;
+  await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
+  const child = await openProgram(bench, run);
+  try {
+    await server.settle();
+    const before = await server.readUsage();
+    const { window, statements, ...measured } = await child.call('run', {
+      requests: answers.requests,
+      withdraws: answers.withdrawn > 0,
+    });
+    const after = await server.readUsage();
+    await child.stop();
+
+    const dates = answers.requests.flatMap((request) => request.dates);
+    const tables = await server.inDatabase(database, (client) =>
+      describeTables(client, run.program, dates),
+    );
+    return {
+      ...measured,
+      titlesPerSecond: (1000 * answers.titles) / measured.elapsedMs,
+      databaseCpuSeconds: before.cpuSeconds === null ? null : after.cpuSeconds - before.cpuSeconds,
+      walBytesPerTitle: (after.walBytes - before.walBytes) / answers.titles,
+      tables,
+      profiled: statements === null ? null : { window, statements },
+    };
+  } finally {
+    await child.stop();
+  }
+}
+
+async function openProgram(bench, { program, database, startDate, profileDirectory }) {
+  const { server } = bench;
+  const databaseUrl = server.urlOf(database);
+  if (program === 'limit') {
+    const child = startChild('limit-process.mjs');
+    await child.call('open', { databaseUrl });
+    return child;
+  }
+  const execArgv =
+    profileDirectory === undefined
+      ? []
+      : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, '--cpu-prof-interval=500'];
+  const child = startChild('pull-process.mjs', { execArgv });
+  await child.call('open', {
+    address: bench.address,
+    databaseUrl,
+    warmUp: {
+      databaseUrl: await server.createDatabase(WARM_UP),
+      window: bench.warmUp.window,
+    },
+    startDate,
+    today: bench.today,
+    profile: profileDirectory !== undefined,
+  });
+  return child;
+}
