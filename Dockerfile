@@ -1,6 +1,6 @@
-# syntax=docker/dockerfile:1
+# Builds with everything, ships without: no TypeScript, no Prisma command line, no test tool, and no
+# embedded PostgreSQL, because a container has DATABASE_URL. docs/deployment.md tells how to run it.
 
-# Builds with everything, ships without: no Prisma command line, no TypeScript, no embedded PostgreSQL.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -11,22 +11,33 @@ RUN npm run build
 FROM node:24-bookworm-slim AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Optional packages are the embedded PostgreSQL; a container has DATABASE_URL.
+# The optional packages are the embedded PostgreSQL.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
+COPY --from=build /app/dist ./dist
+# Most of what npm installs is never read by a running program: typings, source maps, and the query
+# compilers that Prisma ships for four other databases and in two sizes. Of those, the ones that the
+# generated client names stay, so that a Prisma which names others keeps others.
+RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+ && for compiler in node_modules/@prisma/client/runtime/query_compiler_*; do \
+      grep -qF "/${compiler##*/}" dist/generated/prisma/internal/class.js || rm "$compiler"; \
+    done \
+ && find node_modules -type d -empty -delete
 
 FROM node:24-bookworm-slim
-ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 LOG_FORMAT=json DATA_DIR=/tmp/conciliation
+ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 LOG_FORMAT=json
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY bin ./bin
 COPY prisma ./prisma
+# Where a rehearsal's sandbox leaves its token: a new volume takes over who owns this folder.
 RUN mkdir /run/sandbox && chown node:node /run/sandbox
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is the first process, so SIGTERM reaches it; it starts no children here.
+# For the service with the console; a process without it needs another check, or none.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.CONSOLE_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# Node itself is the first process, without a shell or npm in between, so SIGTERM reaches it.
 ENTRYPOINT ["node", "--enable-source-maps", "bin/conciliation.js"]
 CMD ["start"]

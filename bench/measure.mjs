@@ -34,6 +34,7 @@ export async function measure(bench, run) {
   await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
   const child = await openProgram(bench, run);
   try {
+    await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
     await server.settle();
     const before = await server.readUsage();
     const { window, statements, ...measured } = await child.call('run', {

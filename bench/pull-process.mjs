@@ -37,12 +37,13 @@ answerParent({
 });
 
 async function openEngine({ address, databaseUrl, startDate, today }) {
-  const config = readConfig({
+  const environment = {
     DATABASE_URL: databaseUrl,
     PLATFORM_BASE_URL: address.baseUrl,
     PLATFORM_TOKEN: address.token,
     START_DATE: startDate,
-  });
+  };
+  const config = readConfig(environment, { platform: true });
   const staging = await openStaging(config, logger);
   const platform = openPlatform(config);
   const parts = await openPulls(config, logger, staging, platform);

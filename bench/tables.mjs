@@ -43,7 +43,7 @@ async function readContent(client, table, dates) {
   return rows[0];
 }
 
-/** Since the database was made from its template: rows inserted, updated or deleted, also in vain. */
+/** Since the statistics were reset: rows inserted, updated or deleted, also in vain. */
 async function readRowsWritten(client, table) {
   const { rows } = await client.query(
     `SELECT (n_tup_ins + n_tup_upd + n_tup_del)::int AS written

@@ -27,6 +27,7 @@ import { raiseAlert, resolveAlerts } from './staging/alerts.ts';
 import type { Database } from './staging/database.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { pendingMigrations } from './staging/migrate.ts';
+import type { WakeGrace } from './staging/plan-ledger.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
 export type Role = (typeof ROLES)[number];
@@ -35,6 +36,17 @@ export interface ServiceOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly roles: ReadonlySet<Role>;
+  readonly overrides?: ServiceOverrides;
+}
+
+/** What tests replace: the clock that says what is due, and times too long to be waited for. */
+export interface ServiceOverrides {
+  readonly clock?: { readonly now: () => Date };
+  readonly tickExpression?: string;
+  readonly planner?: { readonly grace: WakeGrace };
+  readonly worker?: { readonly lockMs: number };
+  readonly gate?: { readonly pollIntervalMs: number };
+  readonly alerts?: { readonly intervalMs: number };
 }
 
 export interface Service {
@@ -52,6 +64,7 @@ type Stop = (graceMs: number) => Promise<void>;
 interface Shared {
   readonly config: Config;
   readonly logger: Logger;
+  readonly overrides: ServiceOverrides;
   readonly database: Database;
   readonly databaseUrl: string;
   readonly queue: OpenPullQueue;
@@ -69,7 +82,8 @@ const STOP_GRACE_MS = 30_000;
  *
  * @throws ConfigError, StagingUnavailableError
  */
-export async function startService({ config, logger, roles }: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, logger, roles } = options;
   requireSchedules(config);
   const stops: Stop[] = [];
   let stopping: Promise<void> | undefined;
@@ -82,7 +96,7 @@ export async function startService({ config, logger, roles }: ServiceOptions): P
     onStuck = resolve;
   });
   try {
-    const shared = await openShared(config, logger, stops);
+    const shared = await openShared(options, stops);
     if (roles.has('worker')) await startWorker(shared, onStuck, stops);
     const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
     const consoleUrl = roles.has('console') ? await startConsole(shared, ticker, stops) : null;
@@ -105,13 +119,17 @@ function requireSchedules(config: Config): void {
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-async function openShared(config: Config, logger: Logger, stops: Stop[]): Promise<Shared> {
+async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
+  const { config, logger, overrides = {} } = options;
   const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
   stops.push(() => staging.close());
   const token = openToken(config);
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
-  const pulls = await openPulls(config, logger, staging, platform);
+  const pulls = {
+    ...(await openPulls(config, logger, staging, platform)),
+    ...overrides.clock,
+  };
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queue.close());
@@ -129,13 +147,15 @@ async function openShared(config: Config, logger: Logger, stops: Stop[]): Promis
       // One request is always left for what is due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
     },
+    ...overrides.clock,
+    ...overrides.planner,
   });
   const metrics = createMetrics({
     readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
     countJobs: async () => ({ ...(await queue.counts()) }),
   });
-  const gate = createAuthGate({ token, logger });
-  return { config, logger, database, databaseUrl, queue, planner, gate, metrics, pulls };
+  const gate = createAuthGate({ token, logger, ...overrides.gate });
+  return { config, logger, overrides, database, databaseUrl, queue, planner, gate, metrics, pulls };
 }
 
 /** A worker beyond the requests that may be made at once would only wait. */
@@ -184,9 +204,11 @@ async function startWorker(shared: Shared, onStuck: () => void, stops: Stop[]): 
   });
   const worker = await startPullWorker({
     queue,
-    handle,
+    // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
+    handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
     logger,
     concurrency: workerConcurrency(config),
+    ...shared.overrides.worker,
   });
   stops.push(async (graceMs) => {
     watchdog.stop();
@@ -216,14 +238,15 @@ function observe(metrics: Metrics, { attempt, outcome, durationMs, httpStatus }:
 }
 
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
-  const { config, logger, database, planner } = shared;
-  const ticker = startTicker(planner);
+  const { config, logger, overrides, database, planner } = shared;
+  const ticker = startTicker(planner, undefined, overrides.tickExpression);
   stops.push(() => ticker.stop());
   const alerts = startAlertLoop({
     database,
     logger,
     webhookUrl: config.alertWebhookUrl,
     policy: { ...STALENESS_LIMITS, timeZone: config.timeZone },
+    ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
   return ticker;

@@ -60,15 +60,13 @@ export interface PushCounts {
  * `delayMs`. After `failed` and `unauthorized` a person has to see to it.
  */
 export type PushReport = PushCounts &
-  (
-    | { readonly kind: 'done' }
-    | { readonly kind: 'busy' }
-    | {
-        readonly kind: 'retry' | 'unauthorized' | 'failed';
-        readonly delayMs: number;
-        readonly error: ConciliationError;
-      }
-  );
+  ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
+
+interface FailedRequest {
+  readonly kind: 'retry' | 'unauthorized' | 'failed';
+  readonly delayMs: number;
+  readonly error: ConciliationError;
+}
 
 /**
  * Answers that refuse the content of a request, as against the request as such. 400 is documented;
@@ -188,10 +186,7 @@ function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): 
 }
 
 /** Records why the open request decided nothing, and says when it may be tried again. */
-async function endFailedRequest(
-  run: PushRun,
-  error: unknown,
-): Promise<Extract<PushReport, { delayMs: number }> | never> {
+async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedRequest> {
   const { parts, open } = run;
   // Without an open request, or a database to record it in, there is nothing to add: the row of the
   // request stays without an answer, as after a crash.
@@ -214,7 +209,7 @@ async function endFailedRequest(
   if (!known || delayMs === null) throw error;
   const kind =
     error instanceof PlatformAuthError ? 'unauthorized' : error.retryable ? 'retry' : 'failed';
-  return { kind, delayMs, error, ...run.counts };
+  return { kind, delayMs, error };
 }
 
 async function nextDelayMs(parts: PushParts, error: unknown): Promise<number> {

@@ -18,8 +18,14 @@ const OVERDUE_MS = 90_000;
 /**
  * Runs the planner now and then once a minute. The schedules themselves are not left to node-cron,
  * which drops what it sees late and what falls into a change of the clocks; the ledger forgets none.
+ *
+ * @param expression replaced in tests, which have no minute to wait; may name seconds in a sixth field
  */
-export function startTicker(planner: Planner, now: () => Date = () => new Date()): Ticker {
+export function startTicker(
+  planner: Planner,
+  now: () => Date = () => new Date(),
+  expression: string = EVERY_MINUTE,
+): Ticker {
   let lastTickAt: Date | null = null;
   let underWay: Promise<void> = Promise.resolve();
   let isStopped = false;
@@ -32,7 +38,7 @@ export function startTicker(planner: Planner, now: () => Date = () => new Date()
     });
     return underWay;
   };
-  const task = schedule(EVERY_MINUTE, tick, {
+  const task = schedule(expression, tick, {
     timezone: TIME_ZONE,
     missedExecutionTolerance: LATE_MS,
     suppressMissedWarning: true,

@@ -73,7 +73,7 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
       await step(tx, id, 'running', 'cancelled');
-      await cancelQueuedPulls(tx);
+      await cancelQueuedPulls(tx, id);
       await audit(tx, 'backfill.cancel', by, id);
     }),
   );
@@ -89,7 +89,7 @@ export function resumeBackfill(database: Database, id: bigint, by: string): Prom
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
       // What was cancelled with it is cancelled for good; the planner makes new pulls.
-      await cancelQueuedPulls(tx);
+      await cancelQueuedPulls(tx, id);
       await step(tx, id, 'cancelled', 'running');
       await audit(tx, 'backfill.resume', by, id);
     }),

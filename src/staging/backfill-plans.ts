@@ -20,7 +20,7 @@ export async function planBackfills(
   tx: Prisma.TransactionClient,
   maxOpenPulls: number,
 ): Promise<number> {
-  await cancelQueuedPulls(tx);
+  await cancelQueuedPulls(tx, null);
   // Locked, so that one which is being cancelled now gets no pull that nobody would cancel.
   const backfills = await tx.$queryRaw<RunningBackfill[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
@@ -44,13 +44,20 @@ export async function planBackfills(
   return created;
 }
 
-/** Also those that were running when the backfill was cancelled and came back for another attempt. */
-export async function cancelQueuedPulls(tx: Prisma.TransactionClient): Promise<void> {
+/**
+ * Cancels what waits of one cancelled backfill, or of all: also pulls that were running when the
+ * backfill was cancelled and came back for another attempt.
+ */
+export async function cancelQueuedPulls(
+  tx: Prisma.TransactionClient,
+  backfillId: bigint | null,
+): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
     FROM conciliation.backfill backfill
-    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'`;
+    WHERE backfill.id = pull.backfill_id AND backfill.state = 'cancelled' AND pull.state = 'queued'
+      AND (${backfillId}::bigint IS NULL OR backfill.id = ${backfillId}::bigint)`;
 }
 
 async function readOwnPulls(

@@ -11,6 +11,7 @@ import { decideHold, stateAfterMerge } from '../domain/day-state.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { watchAccounts } from './account-watch.ts';
 import type { Database } from './database.ts';
 import {
   advanceCheckpoint,
@@ -186,7 +187,10 @@ export async function mergeDates(
   undatedRejects: boolean,
 ): Promise<void> {
   const changed = datesWith(reports, 'merged', 'released');
-  if (changed.length > 0) await applyChanges(tx, source, changed);
+  if (changed.length > 0) {
+    await applyChanges(tx, source, changed);
+    await watchAccounts(tx, source, changed);
+  }
   await refreshTotals(tx, [
     ...changed,
     ...(await datesWithoutDigest(tx, datesWith(reports, 'unchanged'))),

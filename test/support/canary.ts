@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import type { Client } from 'pg';
 import { expect } from 'vitest';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { DAY } from './pull-world.ts';
@@ -54,4 +55,22 @@ export function canaryTitle(
     `"buyerIdentification":"${TAX_IDS[1]}","providerExternalId":"kanari-provider","platformCommission":"kanari commission",` +
     `"provider":{"identification":"${TAX_IDS[2]}","externalId":"kanari-provider","bankAccount":{${account('provider')}}}${more}}`
   );
+}
+
+/** Every table that is not for titles, and of the rejects all but their text. */
+export async function expectCleanLedger(
+  administrator: Client,
+  secrets: readonly string[],
+): Promise<void> {
+  for (const table of ['pull', 'pull_date', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry']) {
+    const { rows } = await administrator.query(
+      `SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`,
+    );
+    expectNoLeak(`the table ${table}`, rows[0]?.text ?? '', secrets);
+  }
+  const { rows } = await administrator.query(
+    `SELECT coalesce(string_agg(array_to_string(reasons, E'\\n'), E'\\n'), '') AS text
+     FROM conciliation.rejected_title`,
+  );
+  expectNoLeak('the reasons of rejects', rows[0]?.text ?? '', secrets);
 }

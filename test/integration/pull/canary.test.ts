@@ -2,7 +2,6 @@
  * Personal data stays in the staging schema. Every title here is made of canaries; whatever goes
  * wrong on its way, none of them may sing in a log, a message, an output or a table of the ledger.
  */
-import { userInfo } from 'node:os';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
@@ -20,8 +19,13 @@ import { type Database, openDatabase } from '../../../src/staging/database.ts';
 import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
 import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
 import { createPull } from '../../../src/staging/pull-ledger.ts';
-import { canaryTitle, expectNoLeak, leaksIn, toWholeText } from '../../support/canary.ts';
-import { environmentOf, runCommand } from '../../support/child-command.ts';
+import {
+  canaryTitle,
+  expectCleanLedger,
+  expectNoLeak,
+  leaksIn,
+  toWholeText,
+} from '../../support/canary.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -105,22 +109,7 @@ async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Pro
   return result;
 }
 
-/** Every table that is not for titles, and of the rejects all but their text. */
-async function expectCleanLedger() {
-  for (const table of ['pull', 'pull_date', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry']) {
-    const { rows } = await administrator.query(
-      `SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`,
-    );
-    expectNoLeak(`the table ${table}`, rows[0]?.text ?? '', secrets);
-  }
-  const { rows } = await administrator.query(
-    `SELECT coalesce(string_agg(array_to_string(reasons, E'\\n'), E'\\n'), '') AS text
-     FROM conciliation.rejected_title`,
-  );
-  expectNoLeak('the reasons of rejects', rows[0].text, secrets);
-}
-
-test('a kanari is heard where it may sing: in titles, rejects and the errors of the driver', async () => {
+test('a canary is heard where it may sing: in titles, rejects and the errors of the driver', async () => {
   const date = freshDay();
   world.sandbox.setDayTexts(date, [
     ...titlesOn(date),
@@ -165,7 +154,7 @@ test('rejected titles tell their fields and no value', async () => {
     [date],
   );
   expect(rows).toEqual([{ rejects: 14 }]);
-  await expectCleanLedger();
+  await expectCleanLedger(administrator, secrets);
 });
 
 test('unknown fields are recorded by name and type, without their values', async () => {
@@ -179,7 +168,7 @@ test('unknown fields are recorded by name and type, without their values', async
     `SELECT path, value FROM conciliation.drift WHERE path LIKE '%mother' OR path LIKE '%externalId'`,
   );
   expect(rows).toHaveLength(2);
-  await expectCleanLedger();
+  await expectCleanLedger(administrator, secrets);
 });
 
 describe('an answer that is not the documented one', () => {
@@ -214,7 +203,7 @@ describe('an answer that is not the documented one', () => {
     const date = freshDay();
     world.sandbox.setRawBody(date, bodyOn(date));
     expect(await attempt(date)).toBe('PLATFORM_CONTRACT');
-    await expectCleanLedger();
+    await expectCleanLedger(administrator, secrets);
   });
 
   const status = (code: number, headers: Record<string, string> = {}): Fault => ({
@@ -242,7 +231,7 @@ describe('an answer that is not the documented one', () => {
     world.sandbox.setDayTexts(date, titlesOn(date));
     world.sandbox.faults.add({ ...fault, date });
     expect(await attempt(date)).toBe(code);
-    await expectCleanLedger();
+    await expectCleanLedger(administrator, secrets);
   });
 });
 
@@ -297,7 +286,7 @@ describe('a database that refuses', () => {
         await administrator.query(permit);
       }
       expect(logged.some((line) => line.includes('pull attempt failed'))).toBe(true);
-      await expectCleanLedger();
+      await expectCleanLedger(administrator, secrets);
       expect(await attempt(date)).toBe('merged');
     },
   );
@@ -315,7 +304,7 @@ describe('a database that refuses', () => {
     await terminate(`wait_event_type = 'Lock'`);
     await administrator.query('ROLLBACK');
     expect(await merging).toBe('STAGING_UNAVAILABLE');
-    await expectCleanLedger();
+    await expectCleanLedger(administrator, secrets);
     expect(await attempt(date)).toBe('merged');
   });
 
@@ -346,81 +335,12 @@ test('holds, decisions and alerts name dates and pulls, never titles', async () 
   expect(await acceptRejects(database, date, decision, policy)).toBe(1);
   await alerts();
   expect(await world.database.prisma.auditEntry.count()).toBe(2);
-  await expectCleanLedger();
+  await expectCleanLedger(administrator, secrets);
 
   async function alerts() {
     const limits = { timeZone: 'America/Sao_Paulo', ...STALENESS_LIMITS };
     await deriveAlerts(database, new Date(), limits);
     expect(await world.database.prisma.alert.count()).toBeGreaterThan(0);
-    await expectCleanLedger();
+    await expectCleanLedger(administrator, secrets);
   }
-});
-
-describe('the command line', () => {
-  /** Runs a command at the most talkative level and returns its exit status. */
-  async function run(
-    args: readonly string[],
-    environment: Readonly<Record<string, string>> = {},
-  ): Promise<number | null> {
-    const { exit, stdout, stderr } = await runCommand(args, {
-      ...environmentOf(world),
-      PLATFORM_TOKEN: token,
-      PULL_ATTEMPTS: '1',
-      LOG_LEVEL: 'trace',
-      ...environment,
-    });
-    expectNoLeak(`standard output of ${args[0]}`, stdout, secrets);
-    expectNoLeak(`standard error of ${args[0]}`, stderr, secrets);
-    expect(stdout + stderr).not.toBe('');
-    return exit;
-  }
-
-  test('says of good, bad and held days what happened, in numbers', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, [
-      ...titlesOn(date, 10),
-      canaryTitle({ date }).replace('100.00', '"kanari"'),
-    ]);
-    expect(await run(['pull', date])).toBe(3);
-    expect(await run(['accept-rejects', date, '--reason', 'asked'])).toBe(0);
-    world.sandbox.setDayTexts(date, titlesOn(date, 2));
-    expect(await run(['pull', date, '--json'], { LOG_FORMAT: 'pretty' })).toBe(3);
-    expect(await run(['status', '--from', date, '--to', date])).toBe(3);
-    const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
-    expect(await run(['release', String(held?.id), '--reason', 'asked'])).toBe(0);
-    expect(await run(['sweep', '--from', TODAY])).toBe(0);
-    await expectCleanLedger();
-    // Who decided is known, and only that is personal.
-    const entries = await world.database.prisma.auditEntry.findMany({
-      where: { date: new Date(date) },
-    });
-    expect(entries.every(({ actor }) => actor.includes(userInfo().username))).toBe(true);
-  });
-
-  test('says of platforms and databases that fail what failed', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, titlesOn(date));
-    world.sandbox.faults.add({ kind: 'body', body: '{"kanari":"kanari"} kanari', date });
-    expect(await run(['pull', date])).toBe(1);
-    world.sandbox.faults.add({ kind: 'status', status: 401, body: '{"kanari":1}', date });
-    expect(await run(['pull', date], { LOG_FORMAT: 'pretty' })).toBe(1);
-
-    await administrator.query(
-      `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
-    );
-    try {
-      expect(await run(['pull', date, '--json'])).toBe(1);
-    } finally {
-      await administrator.query('ALTER TABLE conciliation.title DROP CONSTRAINT refusal');
-    }
-    await expectCleanLedger();
-  });
-
-  test('says of a wrong configuration what is wrong, and not what it is', async () => {
-    expect(await run(['pull', DAY], { PLATFORM_TOKEN: 'kanari with spaces' })).toBe(2);
-    const unreachable = 'postgresql://kanari:kanari-password@127.0.0.1:1/conciliation';
-    expect(await run(['pull', DAY], { DATABASE_URL: unreachable })).toBe(1);
-    const userInfoUrl = world.sandbox.baseUrl.replace('http://', 'http://kanari:kanari@');
-    expect(await run(['pull', DAY], { PLATFORM_BASE_URL: userInfoUrl })).toBe(2);
-  });
 });

@@ -203,8 +203,8 @@ test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
 describe('a document that is cut', () => {
   /** Short, and with every kind of token: what matters is where it ends. */
   const documentOn = (date: CivilDate) =>
-    ` {"page":{"n":-1.5e2,"of":[true,null]},"titles":[{"order":{"uid":"a\\n\\u00e9é"},"acceptedDate":"${date}","originalValue":10.50},` +
-    `{"order":{"uid":"b"},"acceptedDate":"${date}","originalValue":1,"extra":[]}]}`;
+    ` {"page":{"n":-1.5e2,"of":[true,null]},"titles":[{},` +
+    `{"order":{"uid":"a\\n\\u00e9é"},"acceptedDate":"${date}","originalValue":10.50}]}`;
 
   /** Before and after each structural byte, and inside every number, word, escape and character. */
   function cutPoints(document: Buffer): number[] {
@@ -234,7 +234,7 @@ describe('a document that is cut', () => {
     const document = Buffer.from(documentOn(date));
     world.sandbox.setRawBody(date, { body: document });
     const points = cutPoints(document);
-    expect(points.length).toBeGreaterThan(100);
+    expect(points.length).toBeGreaterThan(80);
 
     const outcomes = await Promise.all(
       Array.from({ length: 4 }, async (_, lane) => {

@@ -1,43 +1,15 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
-import { QUEUE_SERVERS, type QueueServerKind } from './queue-servers.ts';
-import { LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
-import { killWorkerProcesses } from './worker-process.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ShutdownError } from '../../../src/errors.ts';
+import { describeOnEachServer } from './queue-servers.ts';
+import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 
-for (const kind of QUEUE_SERVERS) {
-  if (kind.missing === null) {
-    describe(`the queue on ${kind.name}`, () => conformance(kind));
-  } else {
-    describe.skip(`the queue on ${kind.name}, skipped because ${kind.missing}`, () =>
-      conformance(kind));
-  }
-}
-
-async function aborted(signal: AbortSignal): Promise<undefined> {
-  if (!signal.aborted) await once(signal, 'abort');
-}
-
-function conformance(kind: QueueServerKind): void {
+describeOnEachServer('a queue', (kind) => {
   let world: QueueWorld;
-
   beforeEach(async () => {
     world = await openQueueWorld(kind);
   });
-  afterEach(async () => {
-    await killWorkerProcesses();
-    await world.close();
-  });
-
-  /** Polls fast; what is waited for comes within a few locks at the most. */
-  const eventually = (check: () => void | Promise<void>) =>
-    vi.waitFor(check, { timeout: 20 * LOCK_MS, interval: 20 });
-
-  const idle = () =>
-    eventually(async () =>
-      expect(await world.queue.counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 }),
-    );
+  afterEach(() => world.close());
 
   describe('handing out', () => {
     test('a pull that is enqueued is handled once', async () => {
@@ -45,7 +17,7 @@ function conformance(kind: QueueServerKind): void {
       await world.startWorker(async (pullId) => void handled.push(pullId));
       await world.queue.enqueue(7n);
       await eventually(() => expect(handled).toEqual([7n]));
-      await idle();
+      await world.idle();
       expect(handled).toEqual([7n]);
     });
 
@@ -101,7 +73,7 @@ function conformance(kind: QueueServerKind): void {
       );
       await Promise.all(pullIds.map((pullId) => world.queue.enqueue(pullId)));
       await eventually(() => expect(handled).toHaveLength(pullIds.length));
-      await idle();
+      await world.idle();
       expect(new Set(handled)).toEqual(new Set(pullIds));
       expect(handled).toHaveLength(pullIds.length);
       expect(mostAtOnce).toBe(4);
@@ -125,7 +97,7 @@ function conformance(kind: QueueServerKind): void {
       await world.queue.enqueue(7n);
       expect(await world.queue.counts()).toMatchObject({ waiting: 0, active: 1 });
       finish.abort();
-      await idle();
+      await world.idle();
       expect(handled).toEqual([7n]);
     });
 
@@ -134,7 +106,7 @@ function conformance(kind: QueueServerKind): void {
       await world.startWorker(async (pullId) => void handled.push(pullId));
       await world.queue.enqueue(7n);
       await eventually(() => expect(handled).toHaveLength(1));
-      await idle();
+      await world.idle();
       await world.queue.enqueue(7n);
       await eventually(() => expect(handled).toEqual([7n, 7n]));
     });
@@ -147,7 +119,7 @@ function conformance(kind: QueueServerKind): void {
       });
       await world.queue.enqueue(7n);
       await eventually(() => expect(handledAtMs).toHaveLength(3));
-      await idle();
+      await world.idle();
       const [first = 0, second = 0, third = 0] = handledAtMs;
       expect(second - first).toBeLessThan(400);
       expect(third - second).toBeGreaterThan(490);
@@ -260,141 +232,4 @@ function conformance(kind: QueueServerKind): void {
       expect(performance.now() - startedMs).toBeLessThan(1_000);
     });
   });
-
-  describe('workers that vanish', () => {
-    test('a pull survives any number of processes that are killed over it', async () => {
-      await world.queue.enqueue(7n);
-      for (let round = 0; round < 3; round += 1) {
-        const victim = await world.startProcess({ handling: 'wait', handlingMs: 60_000 });
-        await eventually(() => expect(victim.answers).toContainEqual({ handling: '7' }));
-        await victim.kill();
-      }
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await eventually(() => expect(handled).toEqual([7n]));
-      await idle();
-      expect((await world.queue.counts()).failed).toBe(0);
-    });
-
-    test('a process that is stopped beyond its lock loses the pull, and goes on harmlessly', async () => {
-      const sleeper = await world.startProcess({ handling: 'wait', handlingMs: 200 });
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(sleeper.answers).toContainEqual({ handling: '7' }));
-      sleeper.signal('SIGSTOP');
-      const handled: bigint[] = [];
-      const other = await world.startWorker(async (pullId) => void handled.push(pullId));
-      await eventually(() => expect(handled).toEqual([7n]));
-      await idle();
-      await other.close(1_000);
-
-      sleeper.signal('SIGCONT');
-      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '7' }));
-      await world.queue.enqueue(8n);
-      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '8' }));
-      await idle();
-      expect((await world.queue.counts()).failed).toBe(0);
-      expect(await sleeper.close()).toBe(0);
-    });
-
-    test('a pull whose worker stands still beyond its lock is handled by another, and both go on', async () => {
-      const laggard = await world.startProcess({ handling: 'block', handlingMs: 6 * LOCK_MS });
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(laggard.answers).toContainEqual({ handling: '7' }));
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await eventually(() => expect(handled).toEqual([7n]));
-      await eventually(() => expect(laggard.answers).toContainEqual({ handled: '7' }));
-      await idle();
-      expect((await world.queue.counts()).failed).toBe(0);
-      expect(await laggard.close()).toBe(0);
-    });
-  });
-
-  describe('a server that forgets', () => {
-    test('the jobs are gone, and what is enqueued again is handled', async () => {
-      await world.queue.enqueue(1n);
-      await world.queue.enqueue(2n, 3_600_000);
-      await world.server.loseJobs();
-      expect(await world.queue.jobsOf([1n, 2n])).toEqual(new Set());
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId));
-      await world.queue.enqueue(1n);
-      await eventually(() => expect(handled).toEqual([1n]));
-      await world.server.loseJobs();
-      await world.queue.enqueue(2n);
-      await eventually(() => expect(handled).toEqual([1n, 2n]));
-    });
-  });
-
-  const whereItCanGoDown = kind.canGoDown ? describe : describe.skip;
-  whereItCanGoDown('a server that goes away (skipped where it is not ours to stop)', () => {
-    test('nothing hangs or ends, it is said once, and when it is back the queue works', async () => {
-      const handled: bigint[] = [];
-      await world.startWorker(async (pullId) => void handled.push(pullId), { concurrency: 2 });
-      await world.queue.enqueue(1n);
-      await eventually(() => expect(handled).toEqual([1n]));
-      expect(await world.queue.isReachable()).toBe(true);
-
-      await world.server.goDown();
-      await eventually(async () => expect(await world.queue.isReachable()).toBe(false));
-      const startedMs = performance.now();
-      await expect(world.queue.enqueue(2n)).rejects.toThrow(StagingUnavailableError);
-      await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
-      await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
-      expect(performance.now() - startedMs).toBeLessThan(16_000);
-      await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
-      await world.server.goUp();
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
-      expect(await world.queue.isReachable()).toBe(true);
-      await world.queue.enqueue(3n);
-      await eventually(() => expect(handled).toEqual([1n, 3n]));
-      expect(world.logged('the queue is away')).toHaveLength(1);
-    });
-
-    test('a worker whose pull ends meanwhile does not storm it, and goes on afterwards', async () => {
-      const begun: bigint[] = [];
-      await world.startWorker(
-        async (pullId) => {
-          begun.push(pullId);
-          if (pullId === 1n) await sleep(500);
-        },
-        { lockMs: 30_000 },
-      );
-      await world.queue.enqueue(1n);
-      await world.queue.enqueue(2n);
-      await eventually(() => expect(begun).toEqual([1n]));
-      await world.server.goDown();
-      await sleep(1_000);
-      const cpuBefore = process.cpuUsage();
-      await sleep(2_000);
-      const cpu = process.cpuUsage(cpuBefore);
-      // Asking again and again without a pause would keep a core busy all the time.
-      expect((cpu.user + cpu.system) / 1_000).toBeLessThan(500);
-
-      await world.server.goUp();
-      await eventually(() => world.queue.enqueue(2n));
-      await eventually(() => expect(begun).toContain(2n));
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
-      expect(world.logged('the queue is away')).toHaveLength(1);
-    });
-
-    test('closing does not wait for it', async () => {
-      let begun = false;
-      const worker = await world.startWorker(async (_pullId, signal) => {
-        begun = true;
-        await sleep(60_000, undefined, { signal }).catch((cause: unknown) => {
-          throw new ShutdownError('interrupted', { cause });
-        });
-      });
-      await world.queue.enqueue(7n);
-      await eventually(() => expect(begun).toBe(true));
-      await world.server.goDown();
-      await sleep(300);
-      const startedMs = performance.now();
-      await worker.close(100);
-      await world.queue.close();
-      expect(performance.now() - startedMs).toBeLessThan(8_000);
-      await world.server.goUp();
-    });
-  });
-}
+});

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
-import { inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 
@@ -28,7 +28,7 @@ export interface QueueServerKind {
 /** A Redis of the tests' own where one can be started, else the one they share. */
 const startsRedis = findRedisServer() !== null;
 
-export const QUEUE_SERVERS: readonly QueueServerKind[] = [
+const QUEUE_SERVERS: readonly QueueServerKind[] = [
   { name: 'PostgreSQL', missing: null, canGoDown: true, start: startOnPostgres },
   {
     name: 'Redis',
@@ -40,6 +40,14 @@ export const QUEUE_SERVERS: readonly QueueServerKind[] = [
     start: startsRedis ? startOnRedis : startOnSharedRedis,
   },
 ];
+
+/** The same tests for every kind of server; a kind that is missing is skipped, and its name says why. */
+export function describeOnEachServer(name: string, tests: (kind: QueueServerKind) => void): void {
+  for (const kind of QUEUE_SERVERS) {
+    if (kind.missing === null) describe(`${name} on ${kind.name}`, () => tests(kind));
+    else describe.skip(`${name} on ${kind.name}, skipped: ${kind.missing}`, () => tests(kind));
+  }
+}
 
 async function startOnPostgres(): Promise<QueueServer> {
   const database = await createTestDatabase();
@@ -75,8 +83,8 @@ async function startOnRedis(): Promise<QueueServer> {
   };
 }
 
-/** A database number that no other test file uses. */
-const SHARED_DATABASE_NUMBER = 9;
+/** Of the sixteen that a Redis has; test files that run at the same time differ in it. */
+const SHARED_DATABASE_NUMBER = Number(process.env['VITEST_POOL_ID'] ?? 0) % 16;
 
 async function startOnSharedRedis(): Promise<QueueServer> {
   const url = new URL(inject('redisUrl') ?? '');

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
+import { expect, vi } from 'vitest';
 import { type OpenPullQueue, openPullQueue } from '../../../src/queue/pull-queue.ts';
 import {
   type PullWorker,
@@ -15,6 +17,15 @@ import {
 /** Short, so that a test may wait for it to expire. */
 export const LOCK_MS = 1_000;
 
+/** Polls fast; what is waited for comes within a few locks at the most. */
+export async function eventually(check: () => unknown): Promise<void> {
+  await vi.waitFor(check, { timeout: 20 * LOCK_MS, interval: 20 });
+}
+
+export async function aborted(signal: AbortSignal): Promise<undefined> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
 /** A queue on a server of its own, and whatever a test starts on it. */
 export interface QueueWorld {
   readonly server: QueueServer;
@@ -22,6 +33,8 @@ export interface QueueWorld {
   /** Every line logged so far. */
   readonly log: readonly Readonly<Record<string, unknown>>[];
   logged(message: string): readonly Readonly<Record<string, unknown>>[];
+  /** Until no pull waits, is delayed, or is in a worker's hands. */
+  idle(): Promise<void>;
   startWorker(
     handle: PullWorkerOptions['handle'],
     options?: Partial<PullWorkerOptions>,
@@ -47,6 +60,10 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
     queue,
     log,
     logged: (message) => log.filter((line) => line['msg'] === message),
+    idle: () =>
+      eventually(async () =>
+        expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 }),
+      ),
     async startWorker(handle, options = {}) {
       const worker = await startPullWorker({
         queue,

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addDays, dateIn, datesBetween, lastClosedDate } from '../../../src/domain/business-day.ts';
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  datesBetween,
+  lastClosedDate,
+  toCivilDate,
+} from '../../../src/domain/business-day.ts';
 import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/domain/pull-plan.ts';
 import { latestSlot } from '../../../src/scheduler/cron-slot.ts';
 import { LedgerInMemory } from './ledger-in-memory.ts';
@@ -99,7 +106,7 @@ function seededRandom(seed: number): () => number {
 }
 
 test.each(TIME_ZONES)(
-  'any two years in %s: nothing skipped, nothing doubled',
+  'any year in %s: nothing skipped, nothing doubled',
   (timeZone) => {
     fc.assert(
       fc.property(
@@ -115,7 +122,7 @@ test.each(TIME_ZONES)(
         fc.integer({ min: 0, max: 7 }),
         fc.nat(),
         (beginMs, pullCron, lookbackDays, seed) =>
-          live({ beginMs, years: 2, timeZone, pullCron, lookbackDays, seed }),
+          live({ beginMs, years: 1, timeZone, pullCron, lookbackDays, seed }),
       ),
       { numRuns: 1, endOnFailure: true },
     );

@@ -1,0 +1,95 @@
+/** The canaries of `canary.test.ts` on their way through the command line, in processes of their own. */
+import { userInfo } from 'node:os';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { canaryTitle, expectCleanLedger, expectNoLeak } from '../../support/canary.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let administrator: Client;
+let token: string;
+let secrets: string[];
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  administrator = new Client({ connectionString: world.databaseUrl });
+  await administrator.connect();
+  token = world.sandbox.issueToken();
+  secrets = [token, token.split('.')[2] ?? token];
+});
+afterAll(async () => {
+  await administrator.end();
+  await world.close();
+});
+
+const titlesOn = (date: CivilDate, count = 3) =>
+  Array.from({ length: count }, (_, index) => canaryTitle({ date, uid: `t${index}` }));
+
+/** Runs a command at the most talkative level and returns its exit status. */
+async function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const { exit, stdout, stderr } = await runCommand(args, {
+    ...environmentOf(world),
+    PLATFORM_TOKEN: token,
+    PULL_ATTEMPTS: '1',
+    LOG_LEVEL: 'trace',
+    ...environment,
+  });
+  expectNoLeak(`standard output of ${args[0]}`, stdout, secrets);
+  expectNoLeak(`standard error of ${args[0]}`, stderr, secrets);
+  expect(stdout + stderr).not.toBe('');
+  return exit;
+}
+
+test('the command line says of good, bad and held days what happened, in numbers', async () => {
+  const date = daysFrom(1);
+  world.sandbox.setDayTexts(date, [
+    ...titlesOn(date, 10),
+    canaryTitle({ date }).replace('100.00', '"kanari"'),
+  ]);
+  expect(await run(['pull', date])).toBe(3);
+  expect(await run(['accept-rejects', date, '--reason', 'asked'])).toBe(0);
+  world.sandbox.setDayTexts(date, titlesOn(date, 2));
+  expect(await run(['pull', date, '--json'], { LOG_FORMAT: 'pretty' })).toBe(3);
+  expect(await run(['status', '--from', date, '--to', date])).toBe(3);
+  const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  expect(await run(['release', String(held?.id), '--reason', 'asked'])).toBe(0);
+  expect(await run(['sweep', '--from', TODAY])).toBe(0);
+  await expectCleanLedger(administrator, secrets);
+  // Who decided is known, and only that is personal.
+  const entries = await world.database.prisma.auditEntry.findMany({
+    where: { date: new Date(date) },
+  });
+  expect(entries.every(({ actor }) => actor.includes(userInfo().username))).toBe(true);
+});
+
+test('the command line says of platforms and databases that fail what failed', async () => {
+  const date = daysFrom(2);
+  world.sandbox.setDayTexts(date, titlesOn(date));
+  world.sandbox.faults.add({ kind: 'body', body: '{"kanari":"kanari"} kanari', date });
+  expect(await run(['pull', date])).toBe(1);
+  world.sandbox.faults.add({ kind: 'status', status: 401, body: '{"kanari":1}', date });
+  expect(await run(['pull', date], { LOG_FORMAT: 'pretty' })).toBe(1);
+
+  await administrator.query(
+    `ALTER TABLE conciliation.title ADD CONSTRAINT refusal CHECK (financial_agent_name = '') NOT VALID`,
+  );
+  try {
+    expect(await run(['pull', date, '--json'])).toBe(1);
+  } finally {
+    await administrator.query('ALTER TABLE conciliation.title DROP CONSTRAINT refusal');
+  }
+  await expectCleanLedger(administrator, secrets);
+});
+
+test('the command line says of a wrong configuration what is wrong, and not what it is', async () => {
+  expect(await run(['pull', DAY], { PLATFORM_TOKEN: 'kanari with spaces' })).toBe(2);
+  const unreachable = 'postgresql://kanari:kanari-password@127.0.0.1:1/conciliation';
+  expect(await run(['pull', DAY], { DATABASE_URL: unreachable })).toBe(1);
+  const userInfoUrl = world.sandbox.baseUrl.replace('http://', 'http://kanari:kanari@');
+  expect(await run(['pull', DAY], { PLATFORM_BASE_URL: userInfoUrl })).toBe(2);
+});

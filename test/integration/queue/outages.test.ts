@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
+import { describeOnEachServer } from './queue-servers.ts';
+import { eventually, LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
+import { killWorkerProcesses } from './worker-process.ts';
+
+describeOnEachServer('a queue that loses its workers or its server', (kind) => {
+  let world: QueueWorld;
+  beforeEach(async () => {
+    world = await openQueueWorld(kind);
+  });
+  afterEach(async () => {
+    await killWorkerProcesses();
+    await world.close();
+  });
+
+  describe('workers that vanish', () => {
+    test('a pull survives any number of processes that are killed over it', async () => {
+      await world.queue.enqueue(7n);
+      for (let round = 0; round < 3; round += 1) {
+        const victim = await world.startProcess({ handling: 'wait', handlingMs: 60_000 });
+        await eventually(() => expect(victim.answers).toContainEqual({ handling: '7' }));
+        await victim.kill();
+      }
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await world.idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+    });
+
+    test('a process that is stopped beyond its lock loses the pull, and goes on harmlessly', async () => {
+      const sleeper = await world.startProcess({ handling: 'wait', handlingMs: 200 });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handling: '7' }));
+      sleeper.signal('SIGSTOP');
+      const handled: bigint[] = [];
+      const other = await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await world.idle();
+      await other.close(1_000);
+
+      sleeper.signal('SIGCONT');
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '7' }));
+      await world.queue.enqueue(8n);
+      await eventually(() => expect(sleeper.answers).toContainEqual({ handled: '8' }));
+      await world.idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+      expect(await sleeper.close()).toBe(0);
+    });
+
+    test('a pull whose worker stands still beyond its lock is handled by another, and both go on', async () => {
+      const laggard = await world.startProcess({ handling: 'block', handlingMs: 6 * LOCK_MS });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(laggard.answers).toContainEqual({ handling: '7' }));
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await eventually(() => expect(handled).toEqual([7n]));
+      await eventually(() => expect(laggard.answers).toContainEqual({ handled: '7' }));
+      await world.idle();
+      expect((await world.queue.counts()).failed).toBe(0);
+      expect(await laggard.close()).toBe(0);
+    });
+  });
+
+  describe('a server that forgets', () => {
+    test('the jobs are gone, and what is enqueued again is handled', async () => {
+      await world.queue.enqueue(1n);
+      await world.queue.enqueue(2n, 3_600_000);
+      await world.server.loseJobs();
+      expect(await world.queue.jobsOf([1n, 2n])).toEqual(new Set());
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(handled).toEqual([1n]));
+      await world.server.loseJobs();
+      await world.queue.enqueue(2n);
+      await eventually(() => expect(handled).toEqual([1n, 2n]));
+    });
+  });
+
+  const whereItCanGoDown = kind.canGoDown ? describe : describe.skip;
+  whereItCanGoDown('a server that goes away (skipped where it is not ours to stop)', () => {
+    test('nothing hangs or ends, it is said once, and when it is back the queue works', async () => {
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId), { concurrency: 2 });
+      await world.queue.enqueue(1n);
+      await eventually(() => expect(handled).toEqual([1n]));
+      expect(await world.queue.isReachable()).toBe(true);
+
+      await world.server.goDown();
+      await eventually(async () => expect(await world.queue.isReachable()).toBe(false));
+      const startedMs = performance.now();
+      await expect(world.queue.enqueue(2n)).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
+      await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
+      expect(performance.now() - startedMs).toBeLessThan(16_000);
+      await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
+      await world.server.goUp();
+      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
+      expect(await world.queue.isReachable()).toBe(true);
+      await world.queue.enqueue(3n);
+      await eventually(() => expect(handled).toEqual([1n, 3n]));
+      expect(world.logged('the queue is away')).toHaveLength(1);
+    });
+
+    test('a worker whose pull ends meanwhile does not storm it, and goes on afterwards', async () => {
+      const begun: bigint[] = [];
+      await world.startWorker(
+        async (pullId) => {
+          begun.push(pullId);
+          if (pullId === 1n) await sleep(500);
+        },
+        { lockMs: 30_000 },
+      );
+      await world.queue.enqueue(1n);
+      await world.queue.enqueue(2n);
+      await eventually(() => expect(begun).toEqual([1n]));
+      await world.server.goDown();
+      await sleep(1_000);
+      const cpuBefore = process.cpuUsage();
+      await sleep(2_000);
+      const cpu = process.cpuUsage(cpuBefore);
+      // Asking again and again without a pause would keep a core busy all the time.
+      expect((cpu.user + cpu.system) / 1_000).toBeLessThan(500);
+
+      await world.server.goUp();
+      await eventually(() => world.queue.enqueue(2n));
+      await eventually(() => expect(begun).toContain(2n));
+      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
+      expect(world.logged('the queue is away')).toHaveLength(1);
+    });
+
+    test('closing does not wait for it', async () => {
+      let begun = false;
+      const worker = await world.startWorker(async (_pullId, signal) => {
+        begun = true;
+        await sleep(60_000, undefined, { signal }).catch((cause: unknown) => {
+          throw new ShutdownError('interrupted', { cause });
+        });
+      });
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(begun).toBe(true));
+      await world.server.goDown();
+      await sleep(300);
+      const startedMs = performance.now();
+      await worker.close(100);
+      await world.queue.close();
+      expect(performance.now() - startedMs).toBeLessThan(8_000);
+      await world.server.goUp();
+    });
+  });
+});

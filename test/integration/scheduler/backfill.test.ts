@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
+import { InputError } from '../../../src/errors.ts';
+import {
+  cancelBackfill,
+  createBackfill,
+  readBackfillProgress,
+  readBackfills,
+  resumeBackfill,
+} from '../../../src/staging/backfill-ledger.ts';
+import { startAttempt } from '../../../src/staging/pull-ledger.ts';
+import {
+  CONFIG,
+  openSchedulerWorld,
+  QueueInMemory,
+  type SchedulerWorld,
+  YESTERDAY,
+} from './scheduler-world.ts';
+
+const TODAY = addDays(YESTERDAY, 1);
+const range = { from: toCivilDate('2025-06-01'), to: toCivilDate('2025-06-05') };
+const day = (days: number) => addDays(range.from, days);
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await openSchedulerWorld();
+});
+beforeEach(() => world.reset());
+afterAll(() => world.close());
+
+const create = (concurrency = 2) =>
+  createBackfill(world.database, { range, concurrency, by: 'operator' }, TODAY);
+/** A planner whose schedules have nothing to do. */
+const planner = (parts: Parameters<SchedulerWorld['planner']>[0] = {}) =>
+  world.planner({ config: { ...CONFIG, startDate: TODAY }, ...parts });
+const plan = () => planner().runOnce();
+const progress = (id: bigint) => readBackfillProgress(world.database, id);
+
+test('pulls its range from the oldest date on, a few at a time, and is done', async () => {
+  const id = await create();
+  for (let round = 0; round < 3; round += 1) {
+    await plan();
+    expect(await plan()).toMatchObject({ created: 0 });
+    await world.end('merged');
+  }
+  await plan();
+  expect(await world.outline()).toEqual(
+    datesBetween(range.from, range.to).map((date) => `backfill ${date}`),
+  );
+  expect(await progress(id)).toMatchObject({
+    ...range,
+    state: 'done',
+    concurrency: 2,
+    requestedBy: 'operator',
+    total: 5,
+    done: 5,
+    failed: 0,
+    held: 0,
+    open: 0,
+    finishedAt: expect.any(Date),
+  });
+});
+
+test('the next pull follows as soon as one has ended', async () => {
+  await create();
+  await plan();
+  await world.end('merged', { from: day(0) });
+  expect(await plan()).toMatchObject({ created: 1, enqueued: 1 });
+  expect(await world.outline()).toEqual([0, 1, 2].map((days) => `backfill ${day(days)}`));
+});
+
+test('counts what failed, is held, is under way and is still to come', async () => {
+  const id = await create(4);
+  await planner({ config: { ...CONFIG, startDate: TODAY, maxOpenBackfillPulls: 4 } }).runOnce();
+  await world.end('merged', { from: day(0) });
+  await world.end('failed', { from: day(1) });
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET state = 'held', titles = 7 WHERE window_from = ${day(2)}::date`;
+  expect(await progress(id)).toMatchObject({
+    state: 'running',
+    total: 5,
+    done: 1,
+    failed: 1,
+    held: 1,
+    open: 1,
+    titles: 7,
+    finishedAt: null,
+  });
+});
+
+test('is done although a date failed and another waits for a person', async () => {
+  const id = await create(3);
+  await plan();
+  await world.end('failed');
+  await plan();
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET state = 'held' WHERE state = 'queued'`;
+  await plan();
+  expect(await progress(id)).toMatchObject({ state: 'done', failed: 3, held: 2, done: 0 });
+});
+
+test('cancelling ends what waits, lets what runs end, and makes no more', async () => {
+  const id = await create(3);
+  await plan();
+  const [running] = await world.pulls();
+  const attempt = await startAttempt(world.database, running?.id ?? 0n);
+  await cancelBackfill(world.database, id, 'operator');
+  expect((await world.pulls()).map(({ state }) => state)).toEqual([
+    'running',
+    'cancelled',
+    'cancelled',
+  ]);
+
+  // The attempt ends badly and its pull comes back: it is not tried again.
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET state = 'queued', next_attempt_at = now() WHERE id = ${attempt.pullId}`;
+  world.queue.jobs.clear();
+  expect(await plan()).toMatchObject({ created: 0, enqueued: 0 });
+  expect((await world.pulls()).every(({ state }) => state === 'cancelled')).toBe(true);
+  expect(await progress(id)).toMatchObject({ state: 'cancelled', open: 0 });
+});
+
+test('resumed, it goes on where it was stopped and pulls nothing again', async () => {
+  const id = await create(2);
+  await plan();
+  await world.end('merged', { from: day(0) });
+  await cancelBackfill(world.database, id, 'operator');
+  await resumeBackfill(world.database, id, 'operator');
+  for (let round = 0; round < 3; round += 1) {
+    await plan();
+    await world.end('merged');
+  }
+  expect(await progress(id)).toMatchObject({ state: 'done', done: 5 });
+  const merged = (await world.pulls()).filter(({ state }) => state === 'merged');
+  expect(merged.map(({ from }) => from)).toEqual(datesBetween(range.from, range.to));
+});
+
+test('all backfills together leave a worker free, and the oldest goes first', async () => {
+  await create(2);
+  await create(2);
+  await plan();
+  const owners = await world.database.prisma.$queryRaw`
+    SELECT backfill.concurrency, count(*)::int AS pulls
+    FROM conciliation.pull JOIN conciliation.backfill ON backfill.id = backfill_id
+    GROUP BY backfill.id ORDER BY backfill.id`;
+  expect(owners).toEqual([
+    { concurrency: 2, pulls: 2 },
+    { concurrency: 2, pulls: 1 },
+  ]);
+});
+
+test('a backfill takes nothing from the schedules and comes after them', async () => {
+  await create();
+  await world.planner().runOnce();
+  const outline = await world.outline();
+  expect(outline).toContain('daily 2026-03-10');
+  expect(outline.slice(-2)).toEqual([`backfill ${day(0)}`, `backfill ${day(1)}`]);
+  expect(world.queue.enqueued).toEqual((await world.pulls()).map(({ id }) => id));
+});
+
+test('planners and a cancellation at once: no date twice, and nothing left waiting', async () => {
+  const databases = [world.database, world.otherDatabase()];
+  for (let round = 0; round < 20; round += 1) {
+    const id = await create(2);
+    const plans = () =>
+      databases.map((database) => planner({ database, queue: new QueueInMemory() }).runOnce());
+    await Promise.all([...plans(), ...plans()]);
+    expect(await progress(id)).toMatchObject({ open: 2 });
+    await world.end('merged');
+    await Promise.all([...plans(), cancelBackfill(world.database, id, 'operator')]);
+    expect(await progress(id)).toMatchObject({ state: 'cancelled', open: 0, done: 2 });
+  }
+  const doubled = await world.database.prisma.$queryRaw`
+    SELECT window_from, backfill_id FROM conciliation.pull WHERE state = 'merged'
+    GROUP BY window_from, backfill_id HAVING count(*) > 1`;
+  expect(doubled).toEqual([]);
+});
+
+test('a person is told what cannot be', async () => {
+  const refuse = (work: Promise<unknown>, message: string) =>
+    expect(work).rejects.toThrow(new InputError(message));
+  await refuse(
+    createBackfill(
+      world.database,
+      { range: { from: range.from, to: addDays(TODAY, 1) }, concurrency: 2, by: 'operator' },
+      TODAY,
+    ),
+    'the range ends on 2026-03-12, which is in the future: today is 2026-03-11',
+  );
+  await refuse(create(0), 'the concurrency is a whole number from 1 to 16, not 0');
+  await refuse(create(17), 'the concurrency is a whole number from 1 to 16, not 17');
+  await refuse(cancelBackfill(world.database, 404n, 'operator'), 'there is no backfill 404');
+  const id = await create();
+  await refuse(
+    resumeBackfill(world.database, id, 'operator'),
+    `backfill ${id} is running, not cancelled`,
+  );
+  await cancelBackfill(world.database, id, 'operator');
+  await refuse(
+    cancelBackfill(world.database, id, 'operator'),
+    `backfill ${id} is cancelled, not running`,
+  );
+  expect(await progress(404n)).toBeNull();
+});
+
+test('who asked for what is in the audit log; the newest backfill is listed first', async () => {
+  const first = await create();
+  await cancelBackfill(world.database, first, 'second operator');
+  const second = await create();
+  const entries = await world.database.prisma.$queryRaw`
+    SELECT actor, action, details->>'backfillId' AS id, details->>'from' AS "from"
+    FROM conciliation.audit_entry
+    WHERE (details->>'backfillId')::bigint >= ${first} ORDER BY audit_entry.id`;
+  expect(entries).toEqual([
+    { actor: 'operator', action: 'backfill.create', id: String(first), from: range.from },
+    { actor: 'second operator', action: 'backfill.cancel', id: String(first), from: range.from },
+    { actor: 'operator', action: 'backfill.create', id: String(second), from: range.from },
+  ]);
+  const listed = (await readBackfills(world.database)).map(({ id }) => id);
+  expect(listed).toEqual([Number(second), Number(first)]);
+});

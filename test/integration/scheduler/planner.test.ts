@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow, MAX_OPEN_PULLS, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';
+import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
+import { readCheckpoint } from '../../../src/staging/reads.ts';
+import {
+  CONFIG,
+  openSchedulerWorld,
+  QueueInMemory,
+  type SchedulerWorld,
+  SLOT,
+  YESTERDAY,
+} from './scheduler-world.ts';
+
+const DAY_MS = 86_400_000;
+const daysBefore = (days: number) => addDays(YESTERDAY, -days);
+const at = (atMs: number) => ({ now: () => new Date(atMs) });
+
+let world: SchedulerWorld;
+beforeAll(async () => {
+  world = await openSchedulerWorld();
+});
+beforeEach(() => world.reset());
+afterAll(() => world.close());
+
+/** Marks dates reconciled, as merges would have. */
+async function reconcile(...dates: readonly string[]) {
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.day (date, state) SELECT date, 'reconciled' FROM unnest(${dates}::date[]) AS d (date)
+    ON CONFLICT (date) DO UPDATE SET state = 'reconciled'`;
+}
+
+test('creates what is due, wakes a worker for each pull, the most urgent first, and then rests', async () => {
+  const planner = world.planner();
+  expect(await planner.runOnce()).toEqual({ kind: 'done', created: 11, enqueued: 11 });
+  expect(await world.outline()).toEqual([
+    'daily 2026-03-10',
+    'lookback 2026-03-09',
+    'lookback 2026-03-08',
+    'sweep 2026-03-01',
+    ...datesBetween(toCivilDate('2026-03-01'), daysBefore(3)).map((date) => `daily ${date}`),
+  ]);
+  const pulls = await world.pulls();
+  expect(pulls.every(({ state }) => state === 'queued')).toBe(true);
+  expect(pulls[0]?.slotAt).toEqual(SLOT);
+  expect(world.queue.enqueued).toEqual(pulls.map(({ id }) => id));
+
+  expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+});
+
+test('the first start of an empty ledger begins with yesterday and remembers it', async () => {
+  const planner = world.planner({ config: { ...CONFIG, startDate: null } });
+  await planner.runOnce();
+  expect(await world.outline()).toEqual(['daily 2026-03-10']);
+  expect(await readCheckpoint(world.database)).toEqual({
+    startDate: YESTERDAY,
+    lastReconciledDate: null,
+  });
+  await world.planner({ config: { ...CONFIG, startDate: null }, ...at(+SLOT + DAY_MS) }).runOnce();
+  expect((await readCheckpoint(world.database))?.startDate).toBe(YESTERDAY);
+});
+
+test('twenty rounds of two planners at once: every pull once', async () => {
+  const databases = [world.database, world.otherDatabase()];
+  const config = { ...CONFIG, startDate: daysBefore(30) };
+  for (let round = 0; round < 20; round += 1) {
+    const now = at(+SLOT + round * DAY_MS);
+    const runs = await Promise.all(
+      databases.map((database) =>
+        world.planner({ database, config, queue: new QueueInMemory(), ...now }).runOnce(),
+      ),
+    );
+    const created = runs.map((run) => (run.kind === 'done' ? run.created : -1));
+    expect(created.some((count) => count > 0)).toBe(true);
+    expect(created).toContain(0);
+    await world.end('failed');
+  }
+  const doubled = await world.database.prisma.$queryRaw`
+    SELECT window_from, window_to, slot_at FROM conciliation.pull
+    GROUP BY window_from, window_to, slot_at HAVING count(*) > 1`;
+  expect(doubled).toEqual([]);
+});
+
+test('only the holes are filled', async () => {
+  await reconcile(
+    ...datesBetween(daysBefore(9), YESTERDAY).filter((date) => date !== daysBefore(5)),
+  );
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.checkpoint (start_date, last_reconciled_date)
+    VALUES (${CONFIG.startDate}::date, ${daysBefore(6)}::date)`;
+  await world.planner().runOnce();
+  expect(await world.outline()).toEqual([
+    'daily 2026-03-10',
+    'lookback 2026-03-09',
+    'lookback 2026-03-08',
+    'sweep 2026-03-01',
+    'daily 2026-03-05',
+  ]);
+});
+
+test('a date that failed waits for the next slot, a held one and one with rejects too', async () => {
+  const config = { ...CONFIG, startDate: daysBefore(5) };
+  await world.planner({ config }).runOnce();
+  await world.end('failed');
+  const planner = world.planner({ config, ...at(+SLOT + DAY_MS - 1) });
+  expect(await planner.runOnce()).toMatchObject({ created: 0 });
+
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.day (date, state)
+    VALUES (${daysBefore(3)}::date, 'held'), (${daysBefore(4)}::date, 'attention'), (${daysBefore(5)}::date, 'failed')`;
+  await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
+  const next = (await world.pulls()).filter(({ slotAt }) => Number(slotAt) === +SLOT + DAY_MS);
+  expect(next.map(({ from }) => from).sort()).toEqual(
+    datesBetween(daysBefore(5), addDays(YESTERDAY, 1)),
+  );
+});
+
+test('a date is not pulled beside a pull that has not ended, nor after one since the slot', async () => {
+  const config = { ...CONFIG, startDate: daysBefore(2) };
+  const create = (days: number) =>
+    createPull(world.database, {
+      origin: 'manual',
+      window: dayWindow(daysBefore(days)),
+      requestedBy: 'test',
+    });
+  await create(0);
+  await startAttempt(world.database, await create(1));
+  await world.planner({ config }).runOnce();
+  expect(await world.outline()).not.toContain('daily 2026-03-10');
+  expect(await world.outline()).not.toContain('lookback 2026-03-09');
+
+  await world.end('merged', { from: YESTERDAY });
+  await world.end('failed', { from: daysBefore(1) });
+  await world.planner({ config }).runOnce();
+  expect(await world.outline()).not.toContain('daily 2026-03-10');
+  // What failed for a person has not been tried for the slot.
+  expect(await world.outline()).toContain('lookback 2026-03-09');
+});
+
+test('a clock that was set back doubles nothing, and nothing is lost once it is right again', async () => {
+  await world.planner().runOnce();
+  await world.end('merged');
+  await world.planner(at(+SLOT + DAY_MS)).runOnce();
+  const before = await world.outline();
+  expect(await world.planner().runOnce()).toMatchObject({ created: 0 });
+  expect(await world.planner(at(+SLOT + DAY_MS)).runOnce()).toMatchObject({ created: 0 });
+  expect(await world.outline()).toEqual(before);
+});
+
+test('ten years behind: a portion at a time, and tomorrow does not wait', async () => {
+  const config = { ...CONFIG, startDate: toCivilDate('2016-03-01') };
+  await world.planner({ config }).runOnce();
+  expect(await world.pulls()).toHaveLength(MAX_OPEN_PULLS);
+  await world.end('merged', { from: toCivilDate('2016-03-01') });
+  await reconcile('2016-03-01');
+  await world.planner({ config }).runOnce();
+  expect(await world.pulls()).toHaveLength(MAX_OPEN_PULLS + 1);
+
+  await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
+  expect((await world.outline()).slice(MAX_OPEN_PULLS + 1)).toEqual(['daily 2026-03-11']);
+  const newest = (await world.pulls()).at(-1)?.id;
+  const queue = new QueueInMemory();
+  await world.planner({ config, queue, ...at(+SLOT + DAY_MS) }).runOnce();
+  expect(queue.enqueued.slice(0, 2)).toContain(newest);
+});
+
+test('whatever lost its job gets one again, and nothing gets a second', async () => {
+  const planner = world.planner();
+  await planner.runOnce();
+  const [lost] = world.queue.enqueued;
+  world.queue.jobs.delete(lost ?? 0n);
+  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
+  world.queue.jobs.clear();
+  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 11 });
+});
+
+test('a pull that is to be tried again later is left alone until then', async () => {
+  const planner = world.planner({ config: { ...CONFIG, startDate: YESTERDAY } });
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by, next_attempt_at)
+    VALUES ('daily', ${YESTERDAY}::date, ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
+  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 0 });
+  await world.database.prisma.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = now()`;
+  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
+});
+
+/** Lets time pass for every pull: as if all of it had happened that much earlier. */
+async function passMinutes(minutes: number) {
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull
+    SET created_at = created_at - make_interval(mins => ${minutes}),
+        fetch_started_at = fetch_started_at - make_interval(mins => ${minutes})`;
+}
+
+test('a running pull without a job is taken over after two minutes', async () => {
+  const planner = world.planner({ config: { ...CONFIG, startDate: YESTERDAY } });
+  await planner.runOnce();
+  const [id = 0n] = world.queue.enqueued;
+  await startAttempt(world.database, id);
+  world.queue.jobs.clear();
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+  await passMinutes(2);
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
+
+  // With a job it is somebody's, however long it takes.
+  await passMinutes(600);
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+});
+
+test.each([
+  ['day', dayWindow(YESTERDAY), 'manual'],
+  ['sweep', sweepWindow(daysBefore(3)), 'sweep'],
+] as const)(
+  'a %s under way in a terminal is left to it, and found if the terminal dies',
+  async (_, window, origin) => {
+    const planner = world.planner({ config: { ...CONFIG, startDate: addDays(YESTERDAY, 1) } });
+    const id = await createPull(world.database, { origin, window, requestedBy: 'command line' });
+    expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+    await passMinutes(2);
+    expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
+
+    world.queue.jobs.clear();
+    await startAttempt(world.database, id);
+    await passMinutes(10);
+    expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+    await passMinutes(5);
+    expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
+  },
+);
+
+test('a queue that is away loses nothing: the next run enqueues what this one created', async () => {
+  const away: WakeUpQueue = {
+    enqueue: () => Promise.reject(new Error('the queue is away')),
+    jobsOf: async () => new Set<bigint>(),
+  };
+  const run = await world.planner({ queue: away }).runOnce();
+  expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is away' } });
+  expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 11 });
+});
+
+test('a second call while a run is under way is the same run', async () => {
+  const planner = world.planner();
+  const [first, second] = [planner.runOnce(), planner.runOnce()];
+  expect(second).toBe(first);
+  await first;
+  expect(planner.runOnce()).not.toBe(first);
+  await planner.runOnce();
+});

@@ -1,0 +1,113 @@
+import { pino } from 'pino';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import {
+  createPlanner,
+  type Planner,
+  type PlannerConfig,
+  type PlannerParts,
+  type WakeUpQueue,
+} from '../../../src/scheduler/planner-loop.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import { createTestDatabase } from '../../support/database.ts';
+
+export const TIME_ZONE = 'America/Sao_Paulo';
+export const YESTERDAY = toCivilDate('2026-03-10');
+/** 06:00 of the day after YESTERDAY, a Wednesday: the slot itself. */
+export const SLOT = new Date('2026-03-11T09:00:00Z');
+
+export const CONFIG: PlannerConfig = {
+  timeZone: TIME_ZONE,
+  pullCron: '0 6 * * *',
+  lookbackDays: 2,
+  sweepCron: '0 3 * * 0',
+  sweepDays: 45,
+  startDate: toCivilDate('2026-03-01'),
+  maxOpenBackfillPulls: 3,
+};
+
+/** A queue that keeps what it is given until a test takes it out. */
+export class QueueInMemory implements WakeUpQueue {
+  readonly jobs = new Set<bigint>();
+  readonly enqueued: bigint[] = [];
+
+  async enqueue(pullId: bigint): Promise<void> {
+    this.jobs.add(pullId);
+    this.enqueued.push(pullId);
+  }
+
+  async jobsOf(pullIds: readonly bigint[]): Promise<Set<bigint>> {
+    return new Set(pullIds.filter((pullId) => this.jobs.has(pullId)));
+  }
+}
+
+export interface PullLine {
+  readonly id: bigint;
+  readonly origin: string;
+  readonly from: CivilDate;
+  readonly state: string;
+  readonly slotAt: Date | null;
+}
+
+/** A migrated database of its own and a queue; no workers: what pulls come to, tests decide. */
+export interface SchedulerWorld {
+  readonly database: Database;
+  readonly queue: QueueInMemory;
+  planner(parts?: Partial<PlannerParts>): Planner;
+  /** Another pool on the same database, as another process has it; closed with the world. */
+  otherDatabase(): Database;
+  pulls(): Promise<PullLine[]>;
+  outline(): Promise<string[]>;
+  /** Ends pulls as a worker would have. */
+  end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }): Promise<void>;
+  /** Forgets everything, the checkpoint too. */
+  reset(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openSchedulerWorld(): Promise<SchedulerWorld> {
+  const logger = pino({ level: 'silent' });
+  const testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  const open = () =>
+    openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
+  const database = open();
+  const others: Database[] = [];
+  const queue = new QueueInMemory();
+  const world: SchedulerWorld = {
+    database,
+    queue,
+    planner: (parts = {}) =>
+      createPlanner({ database, queue, config: CONFIG, logger, now: () => SLOT, ...parts }),
+    otherDatabase() {
+      const other = open();
+      others.push(other);
+      return other;
+    },
+    pulls: () => database.prisma.$queryRaw<PullLine[]>`
+      SELECT id, origin, window_from::text AS "from", state, slot_at AS "slotAt"
+      FROM conciliation.pull ORDER BY id`,
+    outline: async () => (await world.pulls()).map(({ origin, from }) => `${origin} ${from}`),
+    async end(state, where) {
+      const ended = await database.prisma.$queryRaw<{ id: bigint }[]>`
+        UPDATE conciliation.pull
+        SET state = ${state}, fetch_started_at = ${SLOT}, finished_at = now()
+        WHERE state IN ('queued', 'running')
+          AND (${where?.from ?? null}::date IS NULL OR window_from = ${where?.from ?? null}::date)
+        RETURNING id`;
+      for (const { id } of ended) queue.jobs.delete(id);
+    },
+    async reset() {
+      await database.prisma.$executeRaw`
+        TRUNCATE conciliation.pull, conciliation.day, conciliation.checkpoint, conciliation.backfill CASCADE`;
+      queue.jobs.clear();
+      queue.enqueued.length = 0;
+    },
+    async close() {
+      await Promise.all(others.map((other) => other.close()));
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+  return world;
+}

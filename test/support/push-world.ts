@@ -1,0 +1,85 @@
+import { pino } from 'pino';
+import { createPlatformClient } from '../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../src/platform/token.ts';
+import { type PushParts, type PushReport, pushOnce } from '../../src/push/push-providers.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Database, openDatabase } from '../../src/staging/database.ts';
+import { migrate } from '../../src/staging/migrate.ts';
+import { createTestDatabase } from './database.ts';
+import { clearProviders } from './provider-rows.ts';
+
+/** A migrated database of its own, and for each test an empty table and a new platform. */
+export interface PushWorld {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  readonly sandbox: Sandbox;
+  readonly parts: PushParts;
+  /** Ends the platform and starts one that knows nobody; empties the tables. */
+  begin(): Promise<void>;
+  push(parts?: Partial<PushParts>, signal?: AbortSignal): Promise<PushReport>;
+  /** How many requests for providers the platform has received. */
+  requests(): number;
+  close(): Promise<void>;
+}
+
+export async function openPushWorld(
+  options: { readonly timeoutMs?: number; readonly log?: (line: string) => void } = {},
+): Promise<PushWorld> {
+  const { log } = options;
+  const logger =
+    log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });
+  const testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  const database = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'test',
+    logger,
+  });
+  const start = async () => {
+    const sandbox = await startSandbox();
+    const platform = createPlatformClient({
+      baseUrl: new URL(sandbox.baseUrl),
+      token: fixedToken(sandbox.issueToken()),
+      concurrency: 4,
+      timeoutMs: options.timeoutMs ?? 10_000,
+      userAgent: 'test',
+    });
+    return { sandbox, platform };
+  };
+  let running = await start();
+  const stop = async () => {
+    await running.platform.close();
+    await running.sandbox.close();
+  };
+  const world: PushWorld = {
+    database,
+    databaseUrl: testDatabase.url,
+    get sandbox() {
+      return running.sandbox;
+    },
+    get parts() {
+      return {
+        database,
+        platform: running.platform,
+        logger,
+        retry: { attempts: 3, backoffSeconds: 1 },
+        actor: 'test',
+        random: () => 0,
+      };
+    },
+    async begin() {
+      await stop();
+      running = await start();
+      await clearProviders(database);
+    },
+    push: (parts = {}, signal = new AbortController().signal) =>
+      pushOnce({ ...world.parts, ...parts }, signal),
+    requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
+    async close() {
+      await stop();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+  return world;
+}

@@ -1,0 +1,146 @@
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import { inject, vi } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Database, openDatabase } from '../../src/staging/database.ts';
+import { migrate } from '../../src/staging/migrate.ts';
+import { createTestDatabase } from './database.ts';
+import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
+import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
+
+/** What the queue of a service is kept in. */
+export interface ServiceQueue {
+  readonly name: 'PostgreSQL' | 'Redis';
+  /** Null where there is one. */
+  readonly missing: string | null;
+}
+
+/** Needed where a test stops its Redis, or empties all of it. */
+export const hasRedisServer = findRedisServer() !== null;
+
+export const SERVICE_QUEUES: readonly ServiceQueue[] = [
+  { name: 'PostgreSQL', missing: null },
+  {
+    name: 'Redis',
+    missing:
+      hasRedisServer || inject('redisUrl') !== null
+        ? null
+        : 'there is no TEST_REDIS_URL and no redis-server on the PATH',
+  },
+];
+
+/** Synthetic titles that never change, few enough for many days. */
+export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as const;
+
+/** Times that let a test see in seconds what takes a service minutes. */
+export const FAST = {
+  tickExpression: '* * * * * *',
+  planner: { grace: { runningMs: 3_000, requestedQueuedMs: 3_000, requestedRunningMs: 3_000 } },
+  worker: { lockMs: 1_500 },
+  gate: { pollIntervalMs: 300 },
+  alerts: { intervalMs: 400 },
+} satisfies ServiceStart['overrides'];
+
+/** A sandbox, a migrated database, a queue, and as many processes of the service as a test starts. */
+export interface ServiceWorld {
+  readonly sandbox: Sandbox;
+  readonly database: Database;
+  readonly databaseUrl: string;
+  /** Where the queue is on a Redis of this test's own, else null. */
+  readonly redis: RedisServer | null;
+  /** Resolves once the process has started every part. */
+  start(options?: Partial<ServiceStart>): Promise<ServiceProcess>;
+  /** Does not wait for it: for a start that is expected to fail. */
+  spawn(options?: Partial<ServiceStart>): ServiceProcess;
+  /** Throws every job away behind the back of the service. */
+  loseJobs(): Promise<void>;
+  /** Kills every process that still runs. */
+  close(): Promise<void>;
+}
+
+export async function openServiceWorld(
+  queue: ServiceQueue['name'],
+  options: {
+    /** On a Redis that files share: no other file's. */
+    readonly redisDatabase: number;
+    readonly sandbox?: SandboxOptions;
+    readonly environment?: Readonly<Record<string, string>>;
+  },
+): Promise<ServiceWorld> {
+  const logger = pino({ level: 'silent' });
+  const testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  const database = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'test',
+    logger,
+  });
+  const sandbox = await startSandbox({ ...SANDBOX, ...options.sandbox });
+  const redis = queue === 'Redis' && hasRedisServer ? await startRedisServer() : null;
+  const redisUrl = queue === 'Redis' ? (redis?.url ?? sharedRedis(options.redisDatabase)) : null;
+  if (redis === null && redisUrl !== null) await flush(redisUrl, 'FLUSHDB');
+  const environment = {
+    DATABASE_URL: testDatabase.url,
+    PLATFORM_BASE_URL: sandbox.baseUrl,
+    PULL_BACKOFF_SECONDS: '1',
+    CONSOLE_PORT: '0',
+    ...(redisUrl !== null && { REDIS_URL: redisUrl }),
+    ...options.environment,
+  };
+
+  const processes: ServiceProcess[] = [];
+  const spawn = (start: Partial<ServiceStart> = {}) => {
+    const withToken = 'PLATFORM_TOKEN_FILE' in { ...environment, ...start.environment };
+    const process = spawnService({
+      overrides: FAST,
+      ...start,
+      environment: {
+        ...environment,
+        ...(!withToken && { PLATFORM_TOKEN: sandbox.issueToken() }),
+        ...start.environment,
+      },
+    });
+    processes.push(process);
+    return process;
+  };
+  return {
+    sandbox,
+    database,
+    databaseUrl: testDatabase.url,
+    redis,
+    spawn,
+    async start(start) {
+      const process = spawn(start);
+      await process.started;
+      return process;
+    },
+    async loseJobs() {
+      if (redisUrl !== null) await flush(redisUrl, redis === null ? 'FLUSHDB' : 'FLUSHALL');
+      else await database.pool.query('TRUNCATE conciliation_queue.job CASCADE');
+    },
+    async close() {
+      await Promise.all(processes.map((process) => process.kill()));
+      await sandbox.close();
+      await database.close();
+      await redis?.stop();
+      await testDatabase.drop();
+    },
+  };
+}
+
+function sharedRedis(databaseNumber: number): string {
+  const url = new URL(inject('redisUrl') ?? '');
+  url.pathname = `/${databaseNumber}`;
+  return url.href;
+}
+
+async function flush(redisUrl: string, command: 'FLUSHALL' | 'FLUSHDB'): Promise<void> {
+  const client = new Redis(redisUrl);
+  await client.call(command);
+  client.disconnect();
+}
+
+/** For what comes when it comes: a bound against hanging, no claim about speed. */
+export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
+  return vi.waitFor(check, { timeout: timeoutMs, interval: 50 });
+}
