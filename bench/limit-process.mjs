@@ -33,7 +33,10 @@ answerParent({
       await client.query('COMMIT');
     }
     const measured = await meter.stop();
-    await client.end();
     return { ...measured, titles };
+  },
+
+  async close() {
+    await client.end();
   },
 });

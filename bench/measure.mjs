@@ -32,16 +32,18 @@ export async function measure(bench, run) {
   const { server } = bench;
   const { answers, database } = run;
   await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
+  await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
   const child = await openProgram(bench, run);
   try {
-    await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
     await server.settle();
     const before = await server.readUsage();
     const { window, statements, ...measured } = await child.call('run', {
       requests: answers.requests,
       withdraws: answers.withdrawn > 0,
     });
+    // Before the sessions end: the CPU time of a session that is just ending is nowhere for a moment.
     const after = await server.readUsage();
+    await child.call('close');
     await child.stop();
 
     const dates = answers.requests.flatMap((request) => request.dates);

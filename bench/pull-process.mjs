@@ -31,8 +31,10 @@ answerParent({
     const reports = [];
     for (const { window } of requests) reports.push(await pullOnce(target.parts, window));
     const measured = await meter.stop();
-    await target.close();
     return { ...measured, ...summarise(reports), statements: readStatements() };
+  },
+  async close() {
+    await target.close();
   },
 });
 

@@ -42,8 +42,8 @@ export function describeError(error: unknown): object {
   return { type: error.name, ...code, stack: stackFrames(error), ...cause };
 }
 
-/** The places only: the message, which comes first in a stack and may itself look like one, is cut off. */
-function stackFrames(error: Error): string[] {
+/** The places only: the message, which comes first and may itself look like one, is cut off. */
+export function stackFrames(error: Error): string[] {
   const stack = error.stack ?? '';
   const afterMessage = stack.indexOf(error.message) + error.message.length;
   return stack

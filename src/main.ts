@@ -20,6 +20,7 @@ import { type OpenPullQueue, openPullQueue } from './queue/pull-queue.ts';
 import { startPullWorker } from './queue/pull-worker.ts';
 import { startWatchdog } from './queue/watchdog.ts';
 import { cronFault } from './scheduler/cron-slot.ts';
+import { startHousekeeping } from './scheduler/housekeeping.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from './scheduler/tick.ts';
@@ -249,6 +250,8 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
+  const housekeeping = startHousekeeping({ database, logger });
+  stops.push(() => housekeeping.stop());
   return ticker;
 }
 

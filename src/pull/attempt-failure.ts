@@ -9,6 +9,7 @@ import {
   StaleFenceError,
 } from '../errors.ts';
 import { describeError } from '../logger.ts';
+import { readCommittedReport } from '../staging/committed-report.ts';
 import { type Attempt, discardStaleAttempt, recordFailure } from '../staging/pull-ledger.ts';
 import { describeAttempt } from './attempt-log.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
@@ -33,7 +34,11 @@ export async function endFailedAttempt(
     if (error instanceof StaleFenceError) throw error;
     return await recordAttemptFailure(parts, attempt, error, progress);
   } catch (end) {
-    if (end instanceof StaleFenceError) await discardStale(parts, attempt);
+    if (!(end instanceof StaleFenceError)) throw end;
+    // Either somebody else has the pull, or this attempt had committed before it lost its connection.
+    const report = await readCommittedReport(parts.database, attempt);
+    if (report !== null) return { kind: 'done', report };
+    await discardStale(parts, attempt);
     throw end;
   }
 }

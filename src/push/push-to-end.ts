@@ -18,6 +18,13 @@ export interface PushWait {
   readonly error: ConciliationError | null;
 }
 
+export interface PushWatch {
+  /** Called before each wait. */
+  readonly onWait?: (wait: PushWait) => void;
+  /** Called after each batch, with the counts of all so far. */
+  readonly onProgress?: (counts: PushCounts) => void;
+}
+
 /**
  * Pushes batch after batch until nothing is left, with the waits between failed attempts: what a
  * person in front of a terminal waits for. Gives up after as many failures in a row as the policy
@@ -28,13 +35,12 @@ export interface PushWait {
 export async function pushToEnd(
   parts: PushParts,
   signal: AbortSignal,
-  onWait: (wait: PushWait) => void,
-  onProgress: (counts: PushCounts) => void = () => {},
+  watch: PushWatch = {},
 ): Promise<PushOutcome> {
   const total = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
   let failures = 0;
   const wait = async (next: PushWait) => {
-    onWait(next);
+    watch.onWait?.(next);
     await sleep(next.delayMs, undefined, { signal }).catch((cause: unknown) => {
       throw new ShutdownError('stopped while waiting for the next attempt', { cause });
     });
@@ -42,7 +48,7 @@ export async function pushToEnd(
   for (;;) {
     const report = await pushOnce(parts, signal);
     add(total, report);
-    onProgress(total);
+    watch.onProgress?.(total);
     switch (report.kind) {
       case 'busy':
         await wait({ delayMs: BUSY_DELAY_MS, error: null });

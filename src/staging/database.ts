@@ -8,7 +8,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../errors.ts';
 import { PrismaClient } from '../generated/prisma/client.ts';
-import type { Logger } from '../logger.ts';
+import { type Logger, stackFrames } from '../logger.ts';
 import {
   databaseErrorCode,
   describeDatabaseError,
@@ -168,7 +168,7 @@ export function toStagingError(error: unknown): unknown {
 function withoutRowValues(error: Error): Error {
   const safe = new Error(describeDatabaseError(error));
   safe.name = error.name;
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
+  const frames = stackFrames(error).map((frame) => `    ${frame}`);
   safe.stack = [`${safe.name}: ${safe.message}`, ...frames].join('\n');
   return Object.assign(safe, { code: databaseErrorCode(error) });
 }

@@ -2,7 +2,7 @@ import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin, PullWindow } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../errors.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
@@ -126,6 +126,25 @@ export function discardStaleAttempt(database: Database, attempt: Attempt): Promi
       const held = await tx.$queryRaw<{ id: bigint }[]>`
         SELECT id FROM conciliation.pull WHERE fence = ${attempt.fence} AND state = 'held'`;
       if (held.length === 0) await discardStaged(tx, attempt.fence);
+    }),
+  );
+}
+
+/**
+ * Removes what processes that were killed have left in the staging tables: rows whose fence is that
+ * of no attempt that runs and of no pull that is held.
+ *
+ * @returns how many titles were removed
+ */
+export function discardAbandoned(database: Database): Promise<number> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const abandoned = Prisma.sql`
+        fence NOT IN (SELECT fence FROM conciliation.pull
+                      WHERE state IN ('running', 'held') AND fence IS NOT NULL)`;
+      await tx.$executeRaw`DELETE FROM conciliation.staged_reject WHERE ${abandoned}`;
+      await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE ${abandoned}`;
+      return tx.$executeRaw`DELETE FROM conciliation.staged_title WHERE ${abandoned}`;
     }),
   );
 }

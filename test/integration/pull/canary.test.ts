@@ -260,7 +260,7 @@ describe('a database that refuses', () => {
     [
       'a title by a trigger that quotes it',
       `CREATE FUNCTION conciliation.refusal() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN RAISE EXCEPTION 'no: %', NEW USING DETAIL = NEW::text, HINT = NEW::text; END $$;
+       BEGIN RAISE EXCEPTION E'no: %\\n    at %', NEW, NEW USING DETAIL = NEW::text, HINT = NEW::text; END $$;
        CREATE TRIGGER refusal BEFORE INSERT ON conciliation.title FOR EACH ROW EXECUTE FUNCTION conciliation.refusal()`,
       'DROP FUNCTION conciliation.refusal CASCADE',
     ],

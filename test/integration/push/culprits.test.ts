@@ -53,7 +53,7 @@ for (const onInvalid of ['refuse-batch', 'apply-valid'] as const) {
     await writeProviders(world.database, providers);
 
     const before = world.requests();
-    const outcome = await pushToEnd(world.parts, new AbortController().signal, () => {});
+    const outcome = await pushToEnd(world.parts, new AbortController().signal);
     const requests = world.requests() - before;
     expect(outcome).toMatchObject({ error: null, synced: 993, rejected: 7, requests });
     expect(requests).toBeLessThanOrEqual(10 + 7 * 2 * 7);

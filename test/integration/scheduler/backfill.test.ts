@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import { InputError } from '../../../src/errors.ts';
@@ -156,6 +157,17 @@ test('a backfill takes nothing from the schedules and comes after them', async (
   expect(outline).toContain('daily 2026-03-10');
   expect(outline.slice(-2)).toEqual([`backfill ${day(0)}`, `backfill ${day(1)}`]);
   expect(world.queue.enqueued).toEqual((await world.pulls()).map(({ id }) => id));
+});
+
+test('one that is being cancelled gets no further pull', async () => {
+  const id = await create();
+  let running: Promise<unknown> = Promise.resolve();
+  await world.database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`UPDATE conciliation.backfill SET state = 'cancelled' WHERE id = ${id}`;
+    running = planner({ database: world.otherDatabase() }).runOnce();
+    await sleep(300);
+  });
+  expect(await running).toMatchObject({ kind: 'done', created: 0 });
 });
 
 test('planners and a cancellation at once: no date twice, and nothing left waiting', async () => {

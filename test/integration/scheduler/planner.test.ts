@@ -61,15 +61,18 @@ test('the first start of an empty ledger begins with yesterday and remembers it'
   expect((await readCheckpoint(world.database))?.startDate).toBe(YESTERDAY);
 });
 
-test('twenty rounds of two planners at once: every pull once', async () => {
-  const databases = [world.database, world.otherDatabase()];
-  const config = { ...CONFIG, startDate: daysBefore(30) };
+test('twenty rounds of two planners at once, configured differently: every date once', async () => {
+  const processes = [
+    { database: world.database, lookbackDays: 0 },
+    { database: world.otherDatabase(), lookbackDays: 7 },
+  ];
   for (let round = 0; round < 20; round += 1) {
     const now = at(+SLOT + round * DAY_MS);
     const runs = await Promise.all(
-      databases.map((database) =>
-        world.planner({ database, config, queue: new QueueInMemory(), ...now }).runOnce(),
-      ),
+      processes.map(({ database, lookbackDays }) => {
+        const config = { ...CONFIG, startDate: daysBefore(30), lookbackDays };
+        return world.planner({ database, config, queue: new QueueInMemory(), ...now }).runOnce();
+      }),
     );
     const created = runs.map((run) => (run.kind === 'done' ? run.created : -1));
     expect(created.some((count) => count > 0)).toBe(true);
@@ -163,6 +166,22 @@ test('ten years behind: a portion at a time, and tomorrow does not wait', async 
   const queue = new QueueInMemory();
   await world.planner({ config, queue, ...at(+SLOT + DAY_MS) }).runOnce();
   expect(queue.enqueued.slice(0, 2)).toContain(newest);
+});
+
+test('dates that failed for the slot do not stand in the way of those that were not tried', async () => {
+  const config = { ...CONFIG, startDate: toCivilDate('2016-03-01') };
+  await world.planner({ config }).runOnce();
+  await world.end('failed');
+  expect(await world.planner({ config }).runOnce()).toMatchObject({ created: MAX_OPEN_PULLS });
+  expect(new Set(await world.outline()).size).toBe(2 * MAX_OPEN_PULLS);
+});
+
+test('another LOOKBACK_DAYS after a restart pulls no date again for the slot', async () => {
+  const withLookback = (lookbackDays: number) =>
+    world.planner({ config: { ...CONFIG, lookbackDays } }).runOnce();
+  expect(await withLookback(2)).toMatchObject({ created: 11 });
+  await world.end('failed');
+  expect(await withLookback(7)).toMatchObject({ created: 0 });
 });
 
 test('whatever lost its job gets one again, and nothing gets a second', async () => {

@@ -86,10 +86,9 @@ function survives(queue: ServiceQueue): void {
     const days = await world.database.prisma.$queryRaw<unknown[]>`
       SELECT DISTINCT state FROM conciliation.day`;
     expect(days).toEqual([{ state: 'reconciled' }]);
-    const [left] = await world.database.prisma.$queryRaw<unknown[]>`
-      SELECT (SELECT count(*) FROM conciliation.title_revision)::int AS revisions,
-             (SELECT count(*) FROM conciliation.staged_title)::int AS staged`;
-    expect(left).toEqual({ revisions: 0, staged: 0 });
+    const revisions = await world.database.prisma.$queryRaw<unknown[]>`
+      SELECT kind FROM conciliation.title_revision`;
+    expect(revisions).toEqual([]);
   }
 
   /** How often each date was requested. */

@@ -1,0 +1,265 @@
+import type { Command } from 'commander';
+import { openPlatform, openStaging } from '../app.ts';
+import {
+  type FileReport,
+  importProviderFile,
+  MAX_REPORTED_FAULTS,
+} from '../push/import-providers.ts';
+import { type PushOutcome, type PushWait, pushToEnd } from '../push/push-to-end.ts';
+import {
+  type ProviderSummary,
+  type RefusedProvider,
+  readProviderSummary,
+  readRefusedProviders,
+} from '../staging/providers.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { createProgressLine } from './progress-line.ts';
+import { formatCount, renderTable } from './table.ts';
+
+/** Rows that `providers status` lists. */
+const MAX_LISTED = 50;
+
+export function addProvidersCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const providers = program
+    .command('providers')
+    .description("the ERP's suppliers: import, push and see what became of them");
+  addImport(providers, exit);
+  addPush(providers, exit);
+  addStatus(providers, exit);
+}
+
+function addImport(providers: Command, exit: (status: ExitStatus) => void): void {
+  providers
+    .command('import')
+    .description('bring the staging table to what a file says')
+    .argument('<file>', 'a .json or .csv file')
+    .option('--dry-run', 'report what would change, and change nothing')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+JSON in the interface's shape, {"providers": [...]} or the list alone. CSV in UTF-8 with "," or ";" and a
+header of these columns, in any order; only the first three are required:
+
+  externalId, identificationNumber, name, type, canAnticipate, phones, emailAddresses,
+  account1.bankNumber, account1.agencyNumber, account1.accountNumber, account1.accountDigit,
+  account1.type, account1.defaultAccount, and the same for account2 to account9
+
+Several phones or addresses stand in one cell with "|" between them. A provider is taken whole: what the
+file does not state is empty afterwards. Providers with a fault are reported by line and field and left
+out; all others are imported together. What did not change is not pushed again.
+
+Exit status: 0 all imported, 1 failed, 2 wrong usage or not such a file, 3 imported but some were left out.
+
+Example: conciliation providers import suppliers.csv --dry-run`,
+    )
+    .action(async (file: string, options: { dryRun?: boolean; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          importFile(run, file, options.dryRun === true),
+        ),
+      );
+    });
+}
+
+function addPush(providers: Command, exit: (status: ExitStatus) => void): void {
+  providers
+    .command('push')
+    .description('push every pending provider now')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Sends the pending rows of the staging table, at most 100 a request, and records what became of each. Where
+the platform refuses a request, it is halved until each culprit stands alone. May run beside the service.
+
+Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some were rejected or invalid.
+
+Example: conciliation providers push`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      exit(await runCommand({ json: options.json, platform: true }, push));
+    });
+}
+
+function addStatus(providers: Command, exit: (status: ExitStatus) => void): void {
+  providers
+    .command('status')
+    .description('show how many providers are pending, synced, rejected and invalid')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Reads the staging table only; the platform is not asked. Lists up to ${MAX_LISTED} rejected or invalid rows.
+What the platform said of a rejected row may be personal data and is not repeated here: see
+provider.last_error.
+
+Exit status: 0 all is well, 3 some row needs a person.
+
+Example: conciliation providers status`,
+    )
+    .action(async (options: { json?: boolean }) => {
+      exit(await runCommand({ json: options.json, platform: false }, status));
+    });
+}
+
+async function importFile(
+  run: CommandRun,
+  file: string,
+  isDryRun: boolean,
+): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const report = await importProviderFile(staging.database, file, {
+      isDryRun,
+      actor: operatorName(),
+      signal: run.signal,
+    });
+    run.logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
+    return {
+      document: { dryRun: isDryRun, ...report },
+      text: importText(report, isDryRun),
+      exit: report.refused > 0 ? EXIT.needsPerson : EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+function countsOf({ read, inserted, changed, unchanged, refused }: FileReport) {
+  return { read, inserted, changed, unchanged, refused };
+}
+
+function importText(report: FileReport, isDryRun: boolean): string {
+  const place = report.format === 'csv' ? 'line' : 'item';
+  const lines = [
+    `${isDryRun ? 'Nothing was changed. Of' : 'Of'} ${formatCount(report.read)} provider(s) ` +
+      `${isDryRun ? 'would be' : 'were'}: ${formatCount(report.inserted)} inserted, ` +
+      `${formatCount(report.changed)} changed, ${formatCount(report.unchanged)} left as they are, ` +
+      `${formatCount(report.refused)} left out.`,
+  ];
+  if (report.raised > 0) {
+    lines.push(
+      `In ${formatCount(report.raised)} identificationNumber(s) lower case letters were raised.`,
+    );
+  }
+  for (const { at, field, expected } of report.faults) {
+    lines.push(`${place} ${at}: ${field}: ${expected}`);
+  }
+  if (report.faults.length === MAX_REPORTED_FAULTS) {
+    lines.push(`Only the first ${formatCount(MAX_REPORTED_FAULTS)} faults are listed.`);
+  }
+  return lines.join('\n');
+}
+
+async function push(run: CommandRun): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  const platform = openPlatform(run.config);
+  const line = createProgressLine();
+  try {
+    const parts = {
+      database: staging.database,
+      platform,
+      logger: run.logger,
+      retry: { attempts: run.config.pullAttempts, backoffSeconds: run.config.pullBackoffSeconds },
+      actor: operatorName(),
+    };
+    const outcome = await pushToEnd(parts, run.signal, {
+      onWait(wait) {
+        line.end();
+        process.stderr.write(`${waitText(wait)}\n`);
+      },
+      onProgress: ({ requests, synced }) =>
+        line.update(`${formatCount(synced)} synced in ${formatCount(requests)} request(s)`),
+    });
+    line.end();
+    return pushResult(outcome, await readProviderSummary(staging.database));
+  } finally {
+    line.end();
+    await platform.close();
+    await staging.close();
+  }
+}
+
+function waitText({ error, delayMs }: PushWait): string {
+  const seconds = Math.ceil(delayMs / 1000);
+  return error === null
+    ? `another process is pushing; looking again in ${seconds} s`
+    : `${error.message}; next attempt in ${seconds} s`;
+}
+
+function pushResult(outcome: PushOutcome, summary: ProviderSummary): CommandResult {
+  const { error, ...counts } = outcome;
+  const done =
+    `${formatCount(counts.synced)} synced, ${formatCount(counts.rejected)} rejected, ` +
+    `${formatCount(counts.invalid)} invalid, in ${formatCount(counts.requests)} request(s); ` +
+    `${formatCount(summary.pending)} pending.`;
+  if (error !== null) {
+    return {
+      document: {
+        ...counts,
+        pending: summary.pending,
+        error: { code: error.code, message: error.message },
+      },
+      text: `The push failed: ${error.message}.\n${done} What is pending is pushed the next time.`,
+      exit: EXIT.failed,
+    };
+  }
+  const needsPerson = counts.rejected + counts.invalid > 0;
+  return {
+    document: { ...counts, pending: summary.pending },
+    text: needsPerson ? `${done}\nSee "conciliation providers status".` : done,
+    exit: needsPerson ? EXIT.needsPerson : EXIT.done,
+  };
+}
+
+async function status(run: CommandRun): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const summary = await readProviderSummary(staging.database);
+    const refused = await readRefusedProviders(staging.database, MAX_LISTED);
+    return {
+      document: { ...summary, refused },
+      text: statusText(summary, refused),
+      exit: summary.rejected + summary.invalid > 0 ? EXIT.needsPerson : EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+function statusText(summary: ProviderSummary, refused: readonly RefusedProvider[]): string {
+  const states = ['pending', 'synced', 'rejected', 'invalid'] as const;
+  const lines = [
+    renderTable(
+      states.map((title) => ({ title, align: 'right' as const })),
+      [states.map((state) => formatCount(summary[state]))],
+    ),
+  ];
+  if (summary.lastErrorCode !== null) {
+    lines.push('', `The last request failed (${summary.lastErrorCode}).`);
+  }
+  if (refused.length > 0) {
+    lines.push(
+      '',
+      renderTable(
+        [{ title: 'external id' }, { title: 'state' }, { title: 'reason' }],
+        refused.map(({ externalId, state, reason }) => [
+          externalId,
+          state,
+          reason ?? 'the platform refused it: see provider.last_error',
+        ]),
+      ),
+    );
+    const more = summary.rejected + summary.invalid - refused.length;
+    if (more > 0) lines.push(`${formatCount(more)} more.`);
+  }
+  return lines.join('\n');
+}

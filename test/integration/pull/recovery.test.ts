@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import type { Database } from '../../../src/staging/database.ts';
+import { createPull, discardAbandoned } from '../../../src/staging/pull-ledger.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** Prisma over a connection that is lost at the worst moment: after COMMIT, before its reply. */
+function losingReplyOfCommit(prisma: Database['prisma']): Database['prisma'] {
+  return new Proxy(prisma, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (key !== '$transaction' || typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        await value.apply(target, args);
+        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+      };
+    },
+  });
+}
+
+test('a merge whose COMMIT arrived but whose reply was lost is reported as what it did', async () => {
+  world.sandbox.setDayTexts(DAY, [titleText()]);
+  const pullId = await createPull(world.database, {
+    origin: 'manual',
+    window: dayWindow(DAY),
+    requestedBy: 'test',
+  });
+  let calls = 0;
+  const lossy = losingReplyOfCommit(world.database.prisma);
+  const database: Database = {
+    pool: world.database.pool,
+    close: () => world.database.close(),
+    get prisma() {
+      calls += 1;
+      // The claim is the first use, the merge the second; all that follows has a connection again.
+      return calls === 2 ? lossy : world.database.prisma;
+    },
+  };
+  const outcome = await runPull({ ...world.parts, database }, pullId, new AbortController().signal);
+  expect(outcome).toMatchObject({
+    kind: 'done',
+    report: { state: 'merged', dates: [{ date: DAY, inserted: 1, outcome: 'merged' }] },
+  });
+  const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+  expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
+});
+
+test('what a killed process staged is removed, what runs or is held stays', async () => {
+  const date = daysFrom(1);
+  const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
+  world.sandbox.setDayTexts(date, ten);
+  await world.pullDay(date);
+  world.sandbox.setDayTexts(date, ten.slice(5));
+  expect((await world.pullDay(date)).state).toBe('held');
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.staged_title
+    SELECT (jsonb_populate_record(staged, '{"fence": 999999}')).* FROM conciliation.staged_title staged`;
+  expect(await discardAbandoned(world.database)).toBe(5);
+  expect(await discardAbandoned(world.database)).toBe(0);
+  const left = await world.database.prisma.$queryRaw`
+    SELECT count(*)::int AS rows FROM conciliation.staged_title`;
+  expect(left).toEqual([{ rows: 5 }]);
+});
+
+test('a restated day of many titles is planned without comparing each with each', async () => {
+  const date = daysFrom(2);
+  const titles = (discount: string) =>
+    Array.from({ length: 10_000 }, (_, index) =>
+      titleText({ date, uid: `t${index}`, value: `${(index % 2) + Number(discount)}` }),
+    );
+  world.sandbox.setDayTexts(date, titles('10'));
+  await world.pullDay(date);
+  // Half of the titles get another identity: as many go as come.
+  world.sandbox.setDayTexts(date, titles('11'));
+  const report = await world.pull(dayWindow(date), { withdrawalLimitPercent: 100 });
+  expect(report.dates).toMatchObject([{ inserted: 10_000, withdrawn: 10_000 }]);
+}, 60_000);
