@@ -13,6 +13,17 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        test: {
+          name: 'container',
+          include: ['test/container/**/*.test.ts'],
+          globalSetup: ['test/support/container-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+          // After the others, whose timing would suffer beside so many servers.
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

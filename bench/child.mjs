@@ -81,7 +81,10 @@ export function answerParent(handlers) {
     try {
       process.send?.({ id, result: await handlers[name](argument) });
     } catch (error) {
-      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : error });
+      process.send?.({
+        id,
+        error: error instanceof Error ? (error.stack ?? error.message) : error,
+      });
     }
   });
 }

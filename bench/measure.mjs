@@ -1,6 +1,5 @@
 // One measured run of one side: a clean database, a new process, the clock, and a look at what it
 // left behind.
-import { join } from 'node:path';
 import { startChild } from './child.mjs';
 import { describeTables } from './tables.mjs';
 
@@ -30,7 +29,7 @@ const WARM_UP = 'bench_warm_up';
  */
 export async function measure(bench, run) {
   const { server } = bench;
-  const { answers, database } = run;
+  const { answers, database, profileDirectory } = run;
   await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
   await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
   const child = await openProgram(bench, run);
@@ -56,13 +55,17 @@ export async function measure(bench, run) {
       databaseCpuSeconds: before.cpuSeconds === null ? null : after.cpuSeconds - before.cpuSeconds,
       walBytesPerTitle: (after.walBytes - before.walBytes) / answers.titles,
       tables,
-      profiled: statements === null ? null : { window, statements },
+      ...(profileDirectory === undefined ? {} : { profiled: { window, statements } }),
     };
   } finally {
     await child.stop();
   }
 }
 
+/**
+ * @param {Bench} bench
+ * @param {Run} run
+ */
 async function openProgram(bench, { program, database, startDate, profileDirectory }) {
   const { server } = bench;
   const databaseUrl = server.urlOf(database);

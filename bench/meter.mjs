@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How often the event loop is asked whether it still turns. */
+/** How often the event loop is asked whether it still turns. Part of every delay that it reports. */
 const RESOLUTION_MS = 5;
 
 export function startMeter() {

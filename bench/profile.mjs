@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Which stage a file of dist/ belongs to. A function of any other file, of Node or of V8 counts for
- * the stage that called it: what `JSON.parse` costs the parser is the parser's.
+ * Which stage a file belongs to. A function of any other file, of Node or of V8 counts for the stage
+ * that called it: what `JSON.parse` costs the parser is the parser's.
  *
  * @type {[string, RegExp][]}
  */
@@ -17,7 +17,7 @@ const STAGES = [
   ['encode', /\/staging\/stage\.js$/],
   ['receive', /\/platform\/(answer-body|http-origin)\.js$/],
   ['merge', /\/staging\/(merge|day-ledger|pull-|rejects|in-staging)|\/@prisma\/|\/generated\//],
-  ['pull, the rest', /\/dist\//],
+  ['pull, the rest', /\/dist\/(?!domain\/)/],
   ['database driver', /\/node_modules\/pg[-/]/],
 ];
 const GARBAGE = 'garbage collection';

@@ -29,6 +29,11 @@ const synthetic = new SyntheticTitles({ seed: 'bench', titlesPerDay: 1, restate:
 answerParent({
   /**
    * @param {object} plan
+   * @param {string} plan.directory
+   * @param {import('./cases.mjs').Layout} plan.layout
+   * @param {number} plan.titles
+   * @param {number} plan.days
+   * @param {string} plan.lastDate
    * @param {string[]} plan.variants `base` is always rendered
    * @returns {Record<string, RenderedAnswers>}
    */

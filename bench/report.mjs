@@ -1,5 +1,7 @@
 // The figures for people: medians of the rounds in one table, and the profiles.
 
+const TOP_STATEMENTS = 12;
+
 /** @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((one, other) => one - other);
@@ -38,6 +40,7 @@ export function summarise({ sides, rounds }) {
 const count = (value) => Math.round(value).toLocaleString('en');
 const decimal = (value, digits = 2) => (value === null ? '–' : value.toFixed(digits));
 
+/** @type {[string, (cell: any) => string][]} */
 const COLUMNS = [
   ['case', ({ result }) => result.title],
   ['titles', ({ result }) => count(result.size)],
@@ -53,8 +56,7 @@ const COLUMNS = [
   ['stall ms', ({ of }) => count(of.longestStallMs)],
 ];
 
-const ratioText = ({ median, min, max }) =>
-  `${decimal(median)} (${decimal(min)}–${decimal(max)})`;
+const ratioText = ({ median, min, max }) => `${decimal(median)} (${decimal(min)}–${decimal(max)})`;
 const roundsText = ({ rounds }) => rounds.map(({ ratio }) => decimal(ratio)).join(' ');
 
 /** A Markdown table, two lines a case and size. */
@@ -93,7 +95,7 @@ export function renderProfile(title, size, profile) {
     ),
     toMarkdown(
       ['statement', 'times', 'ms', 'of the pull'],
-      statements.map(({ statement, count: times, ms }) => [
+      withRest(statements).map(({ statement, count: times, ms }) => [
         statement.replaceAll('|', '\\|'),
         count(times),
         decimal(ms, 1),
@@ -101,6 +103,14 @@ export function renderProfile(title, size, profile) {
       ]),
     ),
   ].join('\n\n');
+}
+
+/** The longest statements one by one, the others as one line. */
+function withRest(statements) {
+  const others = statements.slice(TOP_STATEMENTS);
+  const sum = (field) => others.reduce((total, other) => total + other[field], 0);
+  const rest = { statement: `${others.length} others`, count: sum('count'), ms: sum('ms') };
+  return [...statements.slice(0, TOP_STATEMENTS), ...(others.length > 0 ? [rest] : [])];
 }
 
 function toMarkdown(head, lines) {

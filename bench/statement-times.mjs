@@ -15,7 +15,11 @@ export function recordStatements() {
     const startMs = performance.now();
     const note = () => {
       const entry = times.get(text) ?? { statement: toLabel(text), count: 0, ms: 0 };
-      times.set(text, { ...entry, count: entry.count + 1, ms: entry.ms + performance.now() - startMs });
+      times.set(text, {
+        ...entry,
+        count: entry.count + 1,
+        ms: entry.ms + performance.now() - startMs,
+      });
     };
     const callback = rest.at(-1);
     if (typeof callback === 'function') {

@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { addDays, toCivilDate } from '../dist/domain/business-day.js';
 import { planDataSets } from './cases.mjs';
 import { startChild } from './child.mjs';
@@ -21,7 +22,7 @@ const MEASURED = 'bench_measured';
 const FULL = 'bench_full';
 const LOADED = { ours: 'bench_loaded_ours', limit: 'bench_loaded_limit' };
 
-const profiles = new URL('profiles/', import.meta.url).pathname;
+const PROFILES = fileURLToPath(new URL('profiles/', import.meta.url));
 
 /**
  * @param {object} parts
@@ -86,7 +87,7 @@ async function render(directory, plan) {
 async function loadTemplates(bench, answers, tell) {
   tell(`loading ${answers.titles} titles for the re-pulls`);
   const startDate = answers.requests[0].window.from;
-  for (const program of ['ours', 'limit']) {
+  for (const program of /** @type {const} */ (['ours', 'limit'])) {
     const database = LOADED[program];
     await bench.server.createDatabase(database);
     await measure(bench, { program, database, startDate, answers });
@@ -140,7 +141,7 @@ async function runSide(bench, spec, answers, side, profileDirectory) {
 /** Apart from the rounds, because the profiler costs time itself. On an empty or loaded table. */
 async function profileCase(bench, spec, answers, tell) {
   tell(`${spec.title}, ${answers.titles} titles: profile`);
-  const directory = join(profiles, `${spec.name}-${answers.titles}`);
+  const directory = join(PROFILES, `${spec.name}-${answers.titles}`);
   await rm(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const asked = answersOfRound(spec, answers, 0);

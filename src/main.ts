@@ -46,6 +46,7 @@ export interface ServiceOverrides {
   readonly tickExpression?: string;
   readonly planner?: { readonly grace: WakeGrace };
   readonly worker?: { readonly lockMs: number };
+  readonly handler?: { readonly stagingRetryMs: number };
   readonly gate?: { readonly pollIntervalMs: number };
   readonly alerts?: { readonly intervalMs: number };
 }
@@ -202,6 +203,7 @@ async function startWorker(shared: Shared, onStuck: () => void, stops: Stop[]): 
     gate,
     onUnauthorized: () => void inBackground(raiseAlert(database, platformAuthAlert(null))),
     logger,
+    ...shared.overrides.handler,
   });
   const worker = await startPullWorker({
     queue,

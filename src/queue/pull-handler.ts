@@ -24,6 +24,8 @@ export interface PullHandlerParts {
   /** Called once for each token that the platform refuses. */
   readonly onUnauthorized: () => void;
   readonly logger: Logger;
+  /** Until a pull whose outcome could not be recorded is looked at again. */
+  readonly stagingRetryMs?: number;
 }
 
 /** The database needs a moment, and the pull's row still says `running`: the next attempt takes over. */
@@ -36,7 +38,7 @@ const STAGING_RETRY_MS = 30_000;
  * a defect; nothing else.
  */
 export function createPullHandler(parts: PullHandlerParts): PullHandler {
-  const { runPull, gate, onUnauthorized, logger } = parts;
+  const { runPull, gate, onUnauthorized } = parts;
   return async (pullId, signal, stopping) => {
     const token = await gate.pass(stopping);
     try {
@@ -53,12 +55,16 @@ export function createPullHandler(parts: PullHandlerParts): PullHandler {
           return { retryInMs: 0 };
       }
     } catch (error) {
-      return handleError(error, pullId, logger);
+      return handleError(parts, error, pullId);
     }
   };
 }
 
-function handleError(error: unknown, pullId: bigint, logger: Logger): Handled {
+function handleError(
+  { logger, stagingRetryMs = STAGING_RETRY_MS }: PullHandlerParts,
+  error: unknown,
+  pullId: bigint,
+): Handled {
   const fields = { pullId: String(pullId), err: describeError(error) };
   if (error instanceof StaleFenceError) {
     logger.info(fields, 'another worker has taken the pull over');
@@ -69,8 +75,8 @@ function handleError(error: unknown, pullId: bigint, logger: Logger): Handled {
     return undefined;
   }
   if (error instanceof StagingUnavailableError) {
-    logger.warn({ ...fields, retryInMs: STAGING_RETRY_MS }, 'the outcome could not be recorded');
-    return { retryInMs: STAGING_RETRY_MS };
+    logger.warn({ ...fields, retryInMs: stagingRetryMs }, 'the outcome could not be recorded');
+    return { retryInMs: stagingRetryMs };
   }
   throw error;
 }

@@ -102,7 +102,7 @@ async function wakeWorkers(parts: PlannerParts): Promise<number> {
   const { database, queue, config, logger } = parts;
   const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
   if (pulls.length === 0) return 0;
-  // Read after the rows: a job that ended since has changed its row before.
+  // A job that ends between the two reads gets a successor, which finds its pull ended.
   const withJob = await queue.jobsOf(pulls.map((pull) => pull.id));
   const urgency = new Map(pulls.map((pull) => [pull.id, pullUrgency(pull, config.timeZone)]));
   const waiting = pulls

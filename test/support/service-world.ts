@@ -37,6 +37,7 @@ export const FAST = {
   tickExpression: '* * * * * *',
   planner: { grace: { runningMs: 3_000, requestedQueuedMs: 3_000, requestedRunningMs: 3_000 } },
   worker: { lockMs: 1_500 },
+  handler: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },
 } satisfies ServiceStart['overrides'];

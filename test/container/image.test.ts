@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { IMAGE } from '../support/container-setup.ts';
+import { outputOf, runProgram } from '../support/program.ts';
+import { describeContainer } from './describe-container.ts';
+
+interface PackageFile {
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+  readonly optionalDependencies: Record<string, string>;
+}
+
+const packageFile = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+) as PackageFile;
+
+/** Runs a command of the image itself, as a person would, with nothing but `environment`. */
+function runImage(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const variables = Object.entries(environment).flatMap(([name, value]) => [
+    '--env',
+    `${name}=${value}`,
+  ]);
+  return runProgram('docker', ['run', '--rm', '--read-only', ...variables, IMAGE, ...args]);
+}
+
+function inImage(program: string, ...args: readonly string[]) {
+  return outputOf('docker', ['run', '--rm', '--entrypoint', program, IMAGE, ...args]);
+}
+
+describeContainer('the image', () => {
+  test('has what the program needs, and neither the Prisma command line, nor development packages, nor a PostgreSQL', async () => {
+    const folders = await inImage('find', 'node_modules', '-name', 'package.json');
+    const installed = new Set(
+      folders.split('\n').map((path) => path.replace(/.*node_modules\/(.*)\/package\.json$/, '$1')),
+    );
+    const missing = Object.keys(packageFile.dependencies).filter((name) => !installed.has(name));
+    expect(missing).toEqual([]);
+
+    // Typings that dependencies ask for come along, as empty packages.
+    const unwanted = [
+      ...Object.keys(packageFile.devDependencies).filter((name) => !name.startsWith('@types/')),
+      ...Object.keys(packageFile.optionalDependencies),
+      '@prisma/engines',
+      '@prisma/dev',
+      '@prisma/studio-core',
+    ];
+    expect(unwanted.filter((name) => installed.has(name))).toEqual([]);
+  });
+
+  test('has the query compiler of PostgreSQL and no other, and no file that only tools read', async () => {
+    const compilers = await inImage('find', 'node_modules', '-name', 'query_compiler_*');
+    expect(compilers).toContain('.postgresql.');
+    expect(compilers).not.toMatch(/sqlserver|cockroachdb|mysql|sqlite/);
+    const forTools = ['-name', '*.map', '-o', '-name', '*.d.ts', '-o', '-name', '*.d.mts'];
+    expect(await inImage('find', 'node_modules', ...forTools)).toBe('');
+    expect(
+      await inImage(
+        'find',
+        '.',
+        '-path',
+        './node_modules',
+        '-prune',
+        '-o',
+        '-name',
+        '*.ts',
+        '-print',
+      ),
+    ).toBe('');
+  });
+
+  test('belongs to root and runs as somebody else', async () => {
+    expect(await inImage('id', '-u')).not.toBe('0');
+    expect(await inImage('find', '/app', '!', '-user', 'root')).toBe('');
+    expect(await inImage('find', '/app', '-perm', '-o=w', '!', '-type', 'l')).toBe('');
+  });
+
+  test('without configuration ends 2 and names the variables', async () => {
+    const { exit, stdout, stderr } = await runImage([]);
+    expect(stderr).toContain('PLATFORM_BASE_URL');
+    expect(stderr).toContain('PLATFORM_TOKEN_FILE');
+    expect(stdout).toBe('');
+    expect(exit).toBe(2);
+  });
+
+  test('with wrong configuration ends 2, names every variable at fault, and tells no secret', async () => {
+    const { exit, stderr } = await runImage(['start'], {
+      PLATFORM_BASE_URL: 'http://platform.example',
+      PLATFORM_TOKEN: 'a-secret-token',
+      DATABASE_URL: 'mysql://conciliation:a-secret-password@database/erp',
+      START_DATE: '2026-02-30',
+      PULL_CRON: 'daily',
+    });
+    for (const variable of ['PLATFORM_BASE_URL', 'DATABASE_URL', 'START_DATE', 'PULL_CRON']) {
+      expect(stderr).toContain(variable);
+    }
+    expect(stderr).not.toContain('a-secret');
+    expect(exit).toBe(2);
+  });
+
+  test('shows its help on a read-only root file system', async () => {
+    const { exit, stdout } = await runImage(['--help']);
+    expect(stdout).toContain('run the service');
+    expect(exit).toBe(0);
+  });
+});

@@ -1,0 +1,163 @@
+import { Client, type QueryResultRow } from 'pg';
+import {
+  GenericContainer,
+  Network,
+  type StartedNetwork,
+  type StartedTestContainer,
+  Wait,
+} from 'testcontainers';
+import { IMAGE } from '../support/container-setup.ts';
+import { outputOf } from '../support/program.ts';
+
+/** The image as a hardened host runs it: it may write to /tmp and nowhere else. */
+class HardenedContainer extends GenericContainer {
+  constructor(image: string) {
+    super(image);
+    this.hostConfig.ReadonlyRootfs = true;
+    this.hostConfig.SecurityOpt = ['no-new-privileges:true'];
+    this.withDroppedCapabilities('ALL').withTmpFs({ '/tmp': 'rw' });
+  }
+}
+
+/** PostgreSQL, Redis and a sandbox in containers, and the service beside them. */
+export interface ServiceStack {
+  /** The console of the service that runs. */
+  readonly consoleUrl: string;
+  /** Starts a service on a database of that name. One at a time: they share the console's port. */
+  startService(
+    databaseName: string,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<StartedTestContainer>;
+  /** The rows of a query in that database. */
+  query<Row extends QueryResultRow>(databaseName: string, statement: string): Promise<Row[]>;
+  /** The sandbox answers with these faults from now on; see its `/_sandbox/faults`. */
+  orderFaults(faults: readonly object[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PASSWORD = 'only-for-tests';
+const STARTUP_MS = 120_000;
+
+export async function openServiceStack(): Promise<ServiceStack> {
+  const network = await new Network().start();
+  const started: { stop(): Promise<unknown> }[] = [network];
+  const close = async () => {
+    for (const part of started.toReversed()) await part.stop();
+  };
+  try {
+    const [postgres, redis, sandbox] = await Promise.all([
+      startPostgres(network),
+      startRedis(network),
+      startSandbox(network),
+    ]);
+    started.push(postgres, redis, sandbox);
+    const token = (await outputOf('docker', ['exec', sandbox.getId(), 'cat', TOKEN_FILE])).trim();
+    const inSandbox = (program: string) =>
+      outputOf('docker', ['exec', sandbox.getId(), 'node', '--eval', program]);
+
+    return {
+      consoleUrl: `http://${sandbox.getHost()}:${sandbox.getMappedPort(8080)}`,
+      async startService(databaseName, environment) {
+        await withClient(postgres, 'postgres', async (client) => {
+          const known = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [
+            databaseName,
+          ]);
+          if (known.rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
+        });
+        // Plain http is for loopback only, so the service lives in the sandbox's network.
+        const service = await new HardenedContainer(IMAGE)
+          .withNetworkMode(`container:${sandbox.getId()}`)
+          .withEnvironment({
+            DATABASE_URL: `postgresql://postgres:${PASSWORD}@postgres:5432/${databaseName}`,
+            REDIS_URL: 'redis://redis:6379',
+            PLATFORM_BASE_URL: 'http://127.0.0.1:8081',
+            PLATFORM_TOKEN: token,
+            ...environment,
+          })
+          .withWaitStrategy(Wait.forHealthCheck())
+          .withStartupTimeout(STARTUP_MS)
+          .start();
+        started.push(service);
+        return service;
+      },
+      query: <Row extends QueryResultRow>(databaseName: string, statement: string) =>
+        withClient(
+          postgres,
+          databaseName,
+          async (client) => (await client.query<Row>(statement)).rows,
+        ),
+      orderFaults: async (faults) => {
+        await inSandbox(`fetch('http://127.0.0.1:8081/_sandbox/faults', {
+          method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body: ${JSON.stringify(JSON.stringify(faults))},
+        }).then((answer) => process.exit(answer.ok ? 0 : 1))`);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function startPostgres(network: StartedNetwork): Promise<StartedTestContainer> {
+  return new GenericContainer('postgres:18-bookworm')
+    .withNetwork(network)
+    .withNetworkAliases('postgres')
+    .withEnvironment({ POSTGRES_PASSWORD: PASSWORD })
+    .withExposedPorts(5432)
+    .withHealthCheck({
+      test: ['CMD', 'pg_isready', '-h', '127.0.0.1', '-U', 'postgres'],
+      interval: 1_000,
+      timeout: 5_000,
+      retries: 60,
+      startPeriod: 0,
+    })
+    .withWaitStrategy(Wait.forHealthCheck())
+    .withStartupTimeout(STARTUP_MS)
+    .start();
+}
+
+function startRedis(network: StartedNetwork): Promise<StartedTestContainer> {
+  return new GenericContainer('redis:8-bookworm')
+    .withNetwork(network)
+    .withNetworkAliases('redis')
+    .withCommand(['redis-server', '--maxmemory-policy', 'noeviction'])
+    .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
+    .withStartupTimeout(STARTUP_MS)
+    .start();
+}
+
+const TOKEN_FILE = '/run/sandbox/token';
+
+function startSandbox(network: StartedNetwork): Promise<StartedTestContainer> {
+  return new GenericContainer(IMAGE)
+    .withNetwork(network)
+    .withNetworkAliases('sandbox')
+    .withCommand(['sandbox', '--port', '8081', '--token-file', TOKEN_FILE])
+    .withExposedPorts(8080)
+    .withWaitStrategy(Wait.forLogMessage('The sandbox serves at'))
+    .withStartupTimeout(STARTUP_MS)
+    .start();
+}
+
+async function withClient<T>(
+  postgres: StartedTestContainer,
+  databaseName: string,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({
+    host: postgres.getHost(),
+    port: postgres.getMappedPort(5432),
+    user: 'postgres',
+    password: PASSWORD,
+    database: databaseName,
+  });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}

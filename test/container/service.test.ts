@@ -1,0 +1,116 @@
+import type { StartedTestContainer } from 'testcontainers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, datesBetween, lastClosedDate } from '../../src/domain/business-day.ts';
+import { outputOf, runProgram } from '../support/program.ts';
+import { describeContainer } from './describe-container.ts';
+import { openServiceStack, type ServiceStack } from './service-stack.ts';
+
+const POLL = { timeout: 60_000, interval: 250 };
+
+/** As long as the stop may take, and as container hosts commonly wait. */
+const GRACE_SECONDS = 30;
+
+describeContainer('the service in a container', () => {
+  const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
+  const startDate = addDays(yesterday, -9);
+  let stack: ServiceStack;
+  let service: StartedTestContainer;
+
+  beforeAll(async () => {
+    stack = await openServiceStack();
+    service = await stack.startService('erp', { START_DATE: startDate });
+  });
+  afterAll(() => stack?.close());
+
+  /** All that the ledger of `erp` tells, to be compared. */
+  async function readLedger() {
+    const days = await stack.query<{ date: string; state: string }>(
+      'erp',
+      `SELECT date::text, state, title_count FROM conciliation.day WHERE date <= '${yesterday}' ORDER BY date`,
+    );
+    const pulls = await stack.query<{ id: string; state: string }>(
+      'erp',
+      'SELECT id::text, state, attempts FROM conciliation.pull ORDER BY id',
+    );
+    return { days, pulls };
+  }
+
+  async function settledLedger() {
+    await expect
+      .poll(async () => {
+        const { pulls } = await readLedger();
+        return (
+          pulls.length > 0 && pulls.every(({ state }) => !['queued', 'running'].includes(state))
+        );
+      }, POLL)
+      .toBe(true);
+    return readLedger();
+  }
+
+  test('is healthy by its own check, and ready', async () => {
+    // Starting has waited for the health check of the image.
+    const ready = await fetch(`${stack.consoleUrl}/readyz`);
+    expect(await ready.json()).toMatchObject({ status: 'ready' });
+  });
+
+  test('reconciles every date from START_DATE to yesterday', async () => {
+    const reconciled = datesBetween(startDate, yesterday).map((date) => ({
+      date,
+      state: 'reconciled',
+    }));
+    await expect.poll(async () => (await readLedger()).days, POLL).toMatchObject(reconciled);
+  });
+
+  test('is not root, holds no capability, and can write to /tmp only', async () => {
+    const inService = (...args: string[]) =>
+      runProgram('docker', ['exec', service.getId(), ...args]);
+    expect((await inService('id', '-u')).stdout.trim()).toBe('1000');
+    const { stdout } = await inService('grep', '^Cap', '/proc/1/status');
+    expect(stdout).toMatch(/CapPrm:\s0+\n/);
+    expect(stdout).toMatch(/CapBnd:\s0+\n/);
+    expect((await inService('touch', '/tmp/file')).exit).toBe(0);
+    for (const folder of ['/app', '/run/sandbox', '/home/node', '/var/tmp']) {
+      const { exit, stderr } = await inService('touch', `${folder}/file`);
+      expect(stderr).toContain('Read-only file system');
+      expect(exit).not.toBe(0);
+    }
+  });
+
+  test('after a restart finds everything as it was and pulls nothing again', async () => {
+    const before = await settledLedger();
+    await outputOf('docker', ['restart', '-t', String(GRACE_SECONDS), service.getId()]);
+    // The check of the scheduler passes once it has planned, so whatever it finds due is there.
+    await expect
+      .poll(async () => (await fetch(`${stack.consoleUrl}/readyz`).catch(() => null))?.status, POLL)
+      .toBe(200);
+    expect(await settledLedger()).toEqual(before);
+  });
+
+  test('ends 0 in its grace when it is stopped in the middle of a pull, which costs no attempt', async () => {
+    await outputOf('docker', ['stop', '-t', String(GRACE_SECONDS), service.getId()]);
+    await stack.orderFaults([{ kind: 'latency', latencyMs: 600_000, times: 'forever' }]);
+    const slow = await stack.startService('slow', { START_DATE: yesterday });
+    const readPulls = () =>
+      stack.query<{ state: string; attempts: number }>(
+        'slow',
+        'SELECT state, attempts FROM conciliation.pull',
+      );
+    await expect
+      .poll(async () => (await readPulls()).map(({ state }) => state), POLL)
+      .toContain('running');
+
+    const startedMs = performance.now();
+    await outputOf('docker', ['stop', '-t', String(GRACE_SECONDS), slow.getId()]);
+    expect(performance.now() - startedMs).toBeLessThan(GRACE_SECONDS * 1000);
+    const exit = await outputOf('docker', [
+      'inspect',
+      '--format',
+      '{{.State.ExitCode}}',
+      slow.getId(),
+    ]);
+    expect(exit).toBe('0');
+    const { stderr } = await runProgram('docker', ['logs', '--tail', '1', slow.getId()]);
+    expect(stderr).toContain('service stopped');
+    for (const pull of await readPulls()) expect(pull).toEqual({ state: 'queued', attempts: 0 });
+  });
+});

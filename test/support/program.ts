@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface ProgramResult {
+  /** Null where a signal ended it. */
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProgramOptions {
+  /** Added to the environment of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+/** Runs a program of the machine to its end. Rejects where there is no such program. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  { environment = {}, timeoutMs }: ProgramOptions = {},
+): Promise<ProgramResult> {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [exit] = await once(child, 'close');
+  return { exit, stdout, stderr };
+}
+
+/** Its standard output. Throws what it said where it failed. */
+export async function outputOf(
+  program: string,
+  args: readonly string[],
+  options?: ProgramOptions,
+): Promise<string> {
+  const { exit, stdout, stderr } = await runProgram(program, args, options);
+  if (exit !== 0)
+    throw new Error(`${program} ${args.join(' ')} ended ${exit}:\n${stdout}${stderr}`);
+  return stdout.trim();
+}

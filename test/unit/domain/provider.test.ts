@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { checkProvider, describeFaults, MAX_FAULTS } from '../../../src/domain/provider.ts';
+
+const PROVIDER = {
+  externalId: 'F1',
+  type: 'INDIVIDUAL',
+  identificationNumber: '11222333000181',
+  name: 'Fornecedor',
+  canAnticipate: false,
+  phones: [{ number: '+55 11 91234-5678' }],
+  emailAddresses: [{ email: 'a.b+c@example.com.br' }],
+  accounts: [
+    {
+      bankNumber: '001',
+      agencyNumber: '1234',
+      accountNumber: '567',
+      accountDigit: 'X',
+      type: 'CHECKING_ACCOUNT',
+      defaultAccount: true,
+    },
+  ],
+};
+
+const faultsOf = (fields: Record<string, unknown>) => {
+  const check = checkProvider({ ...PROVIDER, ...fields });
+  return check.ok ? '' : describeFaults(check.faults);
+};
+
+const providerIn = (value: unknown) => {
+  const check = checkProvider(value);
+  if (!check.ok) throw new Error(describeFaults(check.faults));
+  return check;
+};
+
+describe('checkProvider', () => {
+  it('takes a whole provider as it is', () => {
+    expect(checkProvider(PROVIDER)).toEqual({ ok: true, provider: PROVIDER, isRaised: false });
+  });
+
+  it('takes key, tax identifier and name alone, and sends nothing for what is null', () => {
+    const { externalId, identificationNumber, name } = PROVIDER;
+    const least = { externalId, identificationNumber, name };
+    const nulls = {
+      type: null,
+      canAnticipate: null,
+      phones: null,
+      emailAddresses: null,
+      accounts: null,
+    };
+    expect(providerIn({ ...least, ...nulls }).provider).toEqual(least);
+    expect(providerIn({ ...least, accounts: [], phones: [] }).provider).toEqual({
+      ...least,
+      accounts: [],
+      phones: [],
+    });
+  });
+
+  it.each([
+    ['12ABC34501DE35', '12ABC34501DE35', false],
+    ['12.abc.345/01de-35', '12ABC34501DE35', true],
+    ['529.982.247-25', '52998224725', false],
+  ])('sends %s as %s', (written, sent, isRaised) => {
+    const check = providerIn({ ...PROVIDER, identificationNumber: written });
+    expect(check.provider.identificationNumber).toBe(sent);
+    expect(check.isRaised).toBe(isRaised);
+  });
+
+  it.each([
+    ['R55231B3000700', 'wrong check digits'],
+    ['90025108000101', 'wrong check digits'],
+    ['900252550001', 'too short'],
+    ['9002442000012A', 'a letter among the check digits'],
+    ['111.111.111-11', 'one repeated digit'],
+  ])('refuses the tax identifier %s: %s', (identificationNumber) => {
+    expect(faultsOf({ identificationNumber })).toBe(
+      'identificationNumber: expected a CPF or CNPJ with the right check digits',
+    );
+  });
+
+  it.each<[Record<string, unknown>, string]>([
+    [{ externalId: undefined }, 'externalId: missing'],
+    [{ externalId: null }, 'externalId: missing'],
+    [{ externalId: 5 }, 'externalId: expected text'],
+    [{ externalId: 'x'.repeat(256) }, 'externalId: expected at most 255 characters'],
+    [{ identificationNumber: undefined }, 'identificationNumber: missing'],
+    [{ identificationNumber: 11222333000181 }, 'identificationNumber: expected text'],
+    [{ name: '  ' }, 'name: expected text that is not blank'],
+    [{ name: 'A\u0000' }, 'name: expected text without U+0000 and lone surrogates'],
+    [{ name: 'A\ud800' }, 'name: expected text without U+0000 and lone surrogates'],
+    [{ name: '😀'.repeat(1001) }, 'name: expected at most 1000 characters'],
+    [{ type: '' }, 'type: expected text that is not blank'],
+    [{ canAnticipate: 'true' }, 'canAnticipate: expected true or false'],
+    [{ phones: {} }, 'phones: expected an array'],
+    [{ phones: ['1'] }, 'phones[0]: expected an object'],
+    [{ phones: [{ number: '1' }, {}] }, 'phones[1].number: missing'],
+    [{ phones: Array(101).fill({ number: '1' }) }, 'phones: expected at most 100 items'],
+    [
+      { emailAddresses: [{ email: 'nowhere' }] },
+      'emailAddresses[0].email: expected an e-mail address',
+    ],
+    [{ accounts: [{ bankNumber: '1', agencyNumber: '2' }] }, 'accounts[0].accountNumber: missing'],
+    [
+      { accounts: [{ ...PROVIDER.accounts[0], accountDigit: 6 }] },
+      'accounts[0].accountDigit: expected text',
+    ],
+    [
+      { accounts: [PROVIDER.accounts[0], PROVIDER.accounts[0]] },
+      'accounts: expected at most one default account',
+    ],
+    [{ fone: '1' }, 'fone: not a field of the interface'],
+    [{ phones: [{ number: '1', ddd: '11' }] }, 'phones[0].ddd: not a field of the interface'],
+    [{ '52998224725': 1 }, '(another field): not a field of the interface'],
+  ])('names the field and what was expected of it: %j', (fields, expected) => {
+    expect(faultsOf(fields)).toBe(expected);
+  });
+
+  it('has room for as many characters as it says, whatever they take', () => {
+    expect(faultsOf({ name: '😀'.repeat(1000) })).toBe('');
+  });
+
+  it('takes several accounts of which one or none is the default', () => {
+    const [account] = PROVIDER.accounts;
+    const other = { ...account, defaultAccount: false };
+    expect(faultsOf({ accounts: [account, other, { ...other, defaultAccount: undefined }] })).toBe(
+      '',
+    );
+    expect(faultsOf({ accounts: [other, other] })).toBe('');
+  });
+
+  it.each([
+    'a@b.co',
+    'joao.silva+nf@sub.example.com.br',
+    "o'neil@example.com",
+    'x@ação.com.br',
+    `${'a'.repeat(64)}@example.com`,
+  ])('takes the e-mail address %s', (email) => {
+    expect(faultsOf({ emailAddresses: [{ email }] })).toBe('');
+  });
+
+  it.each([
+    '',
+    'a',
+    '@example.com',
+    'a@',
+    'a@localhost',
+    'a@example..com',
+    '.a@example.com',
+    'a..b@example.com',
+    'a@-example.com',
+    'a@example.com ',
+    'a b@example.com',
+    'a@b@example.com',
+    'a@example.com; b@example.com',
+    `${'a'.repeat(65)}@example.com`,
+  ])('refuses the e-mail address %j', (email) => {
+    expect(faultsOf({ emailAddresses: [{ email }] })).toMatch(
+      /^emailAddresses\[0\]\.email: expected/,
+    );
+  });
+
+  it('says everything that is wrong in one go, up to a limit', () => {
+    expect(faultsOf({ name: null, canAnticipate: 1, accounts: [{}] })).toBe(
+      'name: missing; canAnticipate: expected true or false; accounts[0].bankNumber: missing; ' +
+        'accounts[0].agencyNumber: missing; accounts[0].accountNumber: missing',
+    );
+    const check = checkProvider({ ...PROVIDER, phones: Array(50).fill({}) });
+    expect(check.ok ? [] : check.faults).toHaveLength(MAX_FAULTS);
+  });
+
+  it.each([null, 'text', 5, []])('refuses %j, which is no provider', (value) => {
+    expect(checkProvider(value).ok).toBe(false);
+  });
+
+  it('never repeats a value', () => {
+    const secret = 'CANARY';
+    const check = checkProvider({
+      externalId: { secret },
+      type: [secret],
+      identificationNumber: secret,
+      name: [secret],
+      canAnticipate: secret,
+      phones: [secret, { number: [secret] }],
+      emailAddresses: [{ email: secret }],
+      accounts: [{ bankNumber: [secret], defaultAccount: secret }],
+    });
+    expect(JSON.stringify(check)).not.toContain(secret);
+  });
+});
