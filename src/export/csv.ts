@@ -13,7 +13,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * behind blanks, control characters or quotes that some programs strip, and anything that begins with
  * a tab or a line break, which moves the rest into a cell of its own.
  */
-const FORMULA_START = /^(?:[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
+const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
 /** Both separators and the tab, because a reader set to another one must not find new cells either. */
 const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;

@@ -1,7 +1,10 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { inject, vi } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { migrate } from '../../src/staging/migrate.ts';
 import { createTestDatabase } from './database.ts';
@@ -18,7 +21,7 @@ export interface ServiceQueue {
 /** Needed where a test stops its Redis, or empties all of it. */
 export const hasRedisServer = findRedisServer() !== null;
 
-export const SERVICE_QUEUES: readonly ServiceQueue[] = [
+export const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
   { name: 'PostgreSQL', missing: null },
   {
     name: 'Redis',
@@ -35,11 +38,19 @@ export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as 
 /** Times that let a test see in seconds what takes a service minutes. */
 export const FAST = {
   tickExpression: '* * * * * *',
-  planner: { grace: { runningMs: 3_000, requestedQueuedMs: 3_000, requestedRunningMs: 3_000 } },
-  worker: { lockMs: 1_500 },
   handler: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },
+} satisfies ServiceStart['overrides'];
+
+/**
+ * For tests that take a worker away. Not for those that count requests: on a busy machine a worker may
+ * well be silent for that long, and then another has its pull too, as it should.
+ */
+export const IMPATIENT = {
+  ...FAST,
+  planner: { grace: { runningMs: 3_000, requestedQueuedMs: 3_000, requestedRunningMs: 3_000 } },
+  worker: { lockMs: 1_500 },
 } satisfies ServiceStart['overrides'];
 
 /** A sandbox, a migrated database, a queue, and as many processes of the service as a test starts. */
@@ -53,6 +64,10 @@ export interface ServiceWorld {
   start(options?: Partial<ServiceStart>): Promise<ServiceProcess>;
   /** Does not wait for it: for a start that is expected to fail. */
   spawn(options?: Partial<ServiceStart>): ServiceProcess;
+  /** Puts a whole file in a folder of this world, at once; returns its path. */
+  writeFile(name: string, text: string): Promise<string>;
+  /** For the sandbox and every process alike, where the world was opened with a clock. */
+  setNow(now: Date): Promise<void>;
   /** Throws every job away behind the back of the service. */
   loseJobs(): Promise<void>;
   /** Kills every process that still runs. */
@@ -64,7 +79,8 @@ export async function openServiceWorld(
   options: {
     /** On a Redis that files share: no other file's. */
     readonly redisDatabase: number;
-    readonly sandbox?: SandboxOptions;
+    /** What the sandbox and every process take for now; the real time unless told. */
+    readonly now?: Date;
     readonly environment?: Readonly<Record<string, string>>;
   },
 ): Promise<ServiceWorld> {
@@ -76,7 +92,16 @@ export async function openServiceWorld(
     applicationName: 'test',
     logger,
   });
-  const sandbox = await startSandbox({ ...SANDBOX, ...options.sandbox });
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
+  const write = async (name: string, text: string) => {
+    // Whoever reads it meanwhile reads the old one.
+    await writeFile(join(folder, 'new'), text);
+    await rename(join(folder, 'new'), join(folder, name));
+    return join(folder, name);
+  };
+  let { now } = options;
+  const clockFile = now && (await write('clock', now.toISOString()));
+  const sandbox = await startSandbox({ ...SANDBOX, now: () => now ?? new Date() });
   const redis = queue === 'Redis' && hasRedisServer ? await startRedisServer() : null;
   const redisUrl = queue === 'Redis' ? (redis?.url ?? sharedRedis(options.redisDatabase)) : null;
   if (redis === null && redisUrl !== null) await flush(redisUrl, 'FLUSHDB');
@@ -94,6 +119,7 @@ export async function openServiceWorld(
     const withToken = 'PLATFORM_TOKEN_FILE' in { ...environment, ...start.environment };
     const process = spawnService({
       overrides: FAST,
+      ...(clockFile !== undefined && { clockFile }),
       ...start,
       environment: {
         ...environment,
@@ -115,6 +141,11 @@ export async function openServiceWorld(
       await process.started;
       return process;
     },
+    writeFile: write,
+    async setNow(next) {
+      now = next;
+      await write('clock', next.toISOString());
+    },
     async loseJobs() {
       if (redisUrl !== null) await flush(redisUrl, redis === null ? 'FLUSHDB' : 'FLUSHALL');
       else await database.pool.query('TRUNCATE conciliation_queue.job CASCADE');
@@ -125,6 +156,7 @@ export async function openServiceWorld(
       await database.close();
       await redis?.stop();
       await testDatabase.drop();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,0 +1,133 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type ChildResult, runCommand } from '../../support/child-command.ts';
+import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
+let folder: string;
+let world: PushWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-providers-'));
+  world = await openPushWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => world.begin());
+
+const providers = (args: readonly string[], environment = {}): Promise<ChildResult> =>
+  runCommand(['providers', ...args], {
+    DATABASE_URL: world.databaseUrl,
+    PLATFORM_BASE_URL: world.sandbox.baseUrl,
+    PLATFORM_TOKEN: world.sandbox.issueToken(),
+    PULL_BACKOFF_SECONDS: '1',
+    LOG_LEVEL: 'trace',
+    ...environment,
+  });
+
+async function file(name: string, content: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+describe('providers import', () => {
+  test('tells what would change, then changes it, and reports what it left out', async () => {
+    const path = await file(
+      'suppliers.csv',
+      `externalId,identificationNumber,name\nF1,${cpfOf(1)},Ana\nF2,11111111111,CANARY\nF3,12abc34501de35,Bia\n`,
+    );
+    const dry = await providers(['import', path, '--dry-run']);
+    expect(dry.exit).toBe(3);
+    expect(dry.stdout).toContain('Nothing was changed. Of 3 provider(s) would be: 2 inserted');
+    const real = await providers(['import', path]);
+    expect(real.exit).toBe(3);
+    expect(real.stdout).toMatch(/were: 2 inserted, 0 changed, 0 left as they are, 1 left out/);
+    expect(real.stdout).toContain('line 3: identificationNumber: expected a CPF or CNPJ');
+    expect(real.stdout).toContain('In 1 identificationNumber(s) lower case letters were raised.');
+    expect(real.stdout + real.stderr).not.toMatch(/CANARY|Ana|11111111111/);
+
+    const again = await providers(['import', path, '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      dryRun: false,
+      inserted: 0,
+      changed: 0,
+      unchanged: 2,
+      refused: 1,
+      faults: [{ at: 3, field: 'identificationNumber' }],
+    });
+  });
+
+  test('of a good file ends 0, of no such file 2', async () => {
+    const path = await file('suppliers.json', JSON.stringify({ providers: [providerOf(1)] }));
+    expect((await providers(['import', path])).exit).toBe(0);
+    const missing = await providers(['import', join(folder, 'none.json')]);
+    expect(missing).toMatchObject({ exit: 2, stdout: '' });
+    expect(missing.stderr).toContain('ENOENT');
+    expect((await providers(['import'])).exit).toBe(2);
+  });
+});
+
+describe('providers push', () => {
+  test('pushes everything and says so', async () => {
+    await writeProviders(
+      world.database,
+      Array.from({ length: 150 }, (_, number) => providerOf(number)),
+    );
+    const ran = await providers(['push']);
+    expect(ran.exit).toBe(0);
+    expect(ran.stdout).toBe('150 synced, 0 rejected, 0 invalid, in 2 request(s); 0 pending.\n');
+    expect(world.sandbox.providers.size).toBe(150);
+    const again = await providers(['push', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ requests: 0, synced: 0, pending: 0 });
+  });
+
+  test('ends 3 where the platform refuses some, and status names them without their data', async () => {
+    await writeProviders(world.database, [
+      providerOf(1),
+      providerOf(2, { identificationNumber: 'CANARY' }),
+    ]);
+    world.sandbox.faults.add({ kind: 'status', status: 400, body: `CANARY ${cpfOf(1)}` });
+    const ran = await providers(['push']);
+    expect(ran.exit).toBe(3);
+    expect(ran.stdout).toContain('0 synced, 1 rejected, 1 invalid, in 1 request(s)');
+    const status = await providers(['status']);
+    expect(status.exit).toBe(3);
+    expect(status.stdout).toMatch(
+      /F000001 +rejected +the platform refused it: see provider.last_error/,
+    );
+    expect(status.stdout).toMatch(/F000002 +invalid +identificationNumber: expected a CPF or CNPJ/);
+    for (const text of [ran.stdout, ran.stderr, status.stdout, status.stderr]) {
+      expect(text).not.toContain('CANARY');
+      expect(text).not.toContain(cpfOf(1));
+    }
+  });
+
+  test('tells each wait, ends 1 when all attempts are spent, and leaves the rows pending', async () => {
+    await writeProviders(world.database, [providerOf(1)]);
+    world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
+    const ran = await providers(['push'], { PULL_ATTEMPTS: '2' });
+    expect(ran.exit).toBe(1);
+    expect(ran.stderr).toMatch(/the platform answered 500; next attempt in \d s\n/);
+    expect(ran.stdout).toContain('1 pending');
+    const status = await providers(['status', '--json']);
+    expect(status.exit).toBe(0);
+    expect(JSON.parse(status.stdout)).toMatchObject({
+      pending: 1,
+      lastErrorCode: 'PLATFORM_UNAVAILABLE',
+      refused: [],
+    });
+  });
+});
+
+test('every command explains itself', async () => {
+  for (const name of ['import', 'push', 'status']) {
+    const help = await providers([name, '--help']);
+    expect(help.exit).toBe(0);
+    expect(help.stdout).toContain('Exit status:');
+  }
+  expect((await providers(['nonsense'])).exit).toBe(2);
+}, 30_000);

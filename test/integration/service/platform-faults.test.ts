@@ -1,0 +1,176 @@
+/** What a running service does when the platform fails, limits, or refuses the token. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import { predictTitles, readTitles } from '../../support/service-titles.ts';
+import {
+  eventually,
+  openServiceWorld,
+  SANDBOX,
+  SERVICE_QUEUES,
+  type ServiceQueue,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+import { startWebhook, type Webhook } from '../alerts/webhook.ts';
+
+/** A Wednesday's noon, so that nothing but the dates since the start is due, no sweep either. */
+const NOW = new Date('2026-03-04T15:00:00Z');
+const FIRST = toCivilDate('2026-03-01');
+const SECOND = toCivilDate('2026-03-02');
+const YESTERDAY = toCivilDate('2026-03-03');
+const ALL = [FIRST, SECOND, YESTERDAY];
+
+for (const queue of SERVICE_QUEUES) {
+  if (queue.missing === null) {
+    describe.concurrent(`with the queue on ${queue.name}`, () => handlesFaults(queue));
+  } else {
+    describe.skip(`with the queue on ${queue.name}, skipped because ${queue.missing}`, () =>
+      handlesFaults(queue));
+  }
+}
+
+function handlesFaults(queue: ServiceQueue): void {
+  /** A world in which the dates from `startDate` to yesterday are due, and what alerts it sends. */
+  async function inWorld(
+    startDate: string,
+    environment: Readonly<Record<string, string>>,
+    use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
+  ): Promise<void> {
+    const webhook = await startWebhook();
+    const world = await openServiceWorld(queue.name, {
+      redisDatabase: 11,
+      now: NOW,
+      environment: {
+        START_DATE: startDate,
+        LOOKBACK_DAYS: '0',
+        ALERT_WEBHOOK_URL: webhook.url.href,
+        ...environment,
+      },
+    });
+    try {
+      await use(world, webhook);
+    } finally {
+      await world.close();
+      await webhook.close();
+    }
+  }
+
+  test('500, 500, 200: two backoffs, then reconciled', () =>
+    inWorld(YESTERDAY, {}, async (world) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
+      const service = await world.start();
+      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 3 }]);
+      expect(await readTitles(world.database)).toEqual(
+        predictTitles(SANDBOX, YESTERDAY, YESTERDAY),
+      );
+      expect(await readCheckpoint(world)).toBe(YESTERDAY);
+      const delays = service
+        .logged('pull attempt failed')
+        .map((line) => Number(line['retryDelayMs']));
+      expect(delays).toHaveLength(2);
+      const gaps = gapsBetweenRequests(world);
+      expect(gaps).toHaveLength(2);
+      for (const [index, delayMs] of delays.entries()) {
+        expect(gaps[index]).toBeGreaterThanOrEqual(delayMs);
+      }
+    }));
+
+  test('500 for ever: failed and told once, later dates are pulled, the checkpoint stays', () =>
+    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
+      const service = await world.start();
+      await expectPulls(world, [
+        { date: FIRST, state: 'merged', attempts: 1 },
+        { date: SECOND, state: 'failed', attempts: 3 },
+        { date: YESTERDAY, state: 'merged', attempts: 1 },
+      ]);
+      expect(requestsFor(world, SECOND)).toBe(3);
+      expect(await readCheckpoint(world)).toBe(FIRST);
+      await eventually(() => expect(webhook.received).toHaveLength(1));
+      // Several more ticks and looks at the alerts.
+      await sleep(2_500);
+      expect(webhook.received.map(({ body }) => body)).toMatchObject([
+        { kind: 'pull_failed', date: SECOND, resolvedAt: null },
+      ]);
+      expect(requestsFor(world, SECOND)).toBe(3);
+      expect(errorsOf(service)).toMatchObject([{ msg: 'pull attempt failed', state: 'failed' }]);
+    }));
+
+  test('429 with Retry-After 7: no request for seven seconds', () =>
+    inWorld(YESTERDAY, {}, async (world) => {
+      world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
+      await world.start();
+      await expectPulls(world, [{ date: YESTERDAY, state: 'merged', attempts: 2 }]);
+      const gaps = gapsBetweenRequests(world);
+      expect(gaps).toHaveLength(1);
+      expect(gaps[0]).toBeGreaterThanOrEqual(7_000);
+    }));
+
+  test('401, then another token in the file: one request too many per pull, and no attempt', () =>
+    inWorld(FIRST, {}, async (world, webhook) => {
+      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const tokenFile = await world.writeFile('token', refused);
+      await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await eventually(() => expect(webhook.received).toHaveLength(1));
+      // Each date was asked for at most once, and while nobody mends the token none is again.
+      const refusals = world.sandbox.requests.length;
+      expect(refusals).toBeLessThanOrEqual(3);
+      await sleep(2_500);
+      expect(world.sandbox.requests).toHaveLength(refusals);
+
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectPulls(
+        world,
+        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
+      );
+      expect(world.sandbox.requests).toHaveLength(refusals + 3);
+      await eventually(() => expect(webhook.received).toHaveLength(2));
+      expect(webhook.received.map(({ body }) => body)).toMatchObject([
+        { kind: 'platform_auth', resolvedAt: null },
+        { kind: 'platform_auth', resolvedAt: expect.any(String) },
+      ]);
+    }));
+
+  test('401, one pull at a time: one request too many in all', () =>
+    inWorld(FIRST, { PLATFORM_CONCURRENCY: '1' }, async (world) => {
+      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const tokenFile = await world.writeFile('token', refused);
+      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await eventually(() =>
+        expect(
+          service.logged('pulls are paused: the platform refuses the token; replace it'),
+        ).toHaveLength(1),
+      );
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectPulls(
+        world,
+        ALL.map((date) => ({ date, state: 'merged', attempts: 1 })),
+      );
+      expect(world.sandbox.requests.map(({ status }) => status)).toEqual([401, 200, 200, 200]);
+    }));
+}
+
+/** Waits until these are the pulls, and all of them. */
+async function expectPulls(world: ServiceWorld, expected: readonly object[]): Promise<void> {
+  await eventually(async () => {
+    const pulls = await world.database.prisma.$queryRaw<unknown[]>`
+      SELECT window_from::text AS date, state, attempts FROM conciliation.pull ORDER BY window_from`;
+    expect(pulls).toEqual(expected);
+  });
+}
+
+async function readCheckpoint(world: ServiceWorld): Promise<string | null> {
+  const [row] = await world.database.prisma.$queryRaw<{ date: string | null }[]>`
+    SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
+  return row?.date ?? null;
+}
+
+function requestsFor(world: ServiceWorld, date: string): number {
+  return world.sandbox.requests.filter(({ query }) => query['conciliationDate'] === date).length;
+}
+
+function gapsBetweenRequests(world: ServiceWorld): number[] {
+  const times = world.sandbox.requests.map(({ at }) => at.getTime());
+  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+}

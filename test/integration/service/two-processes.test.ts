@@ -1,0 +1,100 @@
+/** Schedulers and workers may be any number: together they ask for what one alone would ask for. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import { predictTitles, readTitles } from '../../support/service-titles.ts';
+import {
+  eventually,
+  openServiceWorld,
+  SANDBOX,
+  SERVICE_QUEUES,
+  type ServiceQueue,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+
+const DAYS = 10;
+const LOOKBACK_DAYS = 7;
+const SWEEP_DAYS = 3;
+/** Ahead of the database's clock, which takes whatever was fetched since a slot for pulled by it. */
+const START = daysFrom(2, TODAY);
+const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
+
+describe.concurrent('ten simulated days', { timeout: 180_000 }, () => {
+  const [onPostgres] = SERVICE_QUEUES;
+  test('of one process ask for what the schedules say', () => liveThrough(onPostgres, 1));
+  for (const queue of SERVICE_QUEUES) {
+    const title = `of two processes with the queue on ${queue.name} ask for the same`;
+    if (queue.missing === null) test(title, () => liveThrough(queue, 2));
+    else test.skip(`${title}, skipped because ${queue.missing}`, () => liveThrough(queue, 2));
+  }
+});
+
+async function liveThrough(queue: ServiceQueue, processes: number): Promise<void> {
+  const world = await openServiceWorld(queue.name, {
+    redisDatabase: 12,
+    now: noonOf(daysFrom(1, START)),
+    environment: {
+      START_DATE: START,
+      LOOKBACK_DAYS: String(LOOKBACK_DAYS),
+      SWEEP_CRON: '0 3 * * *',
+      SWEEP_DAYS: String(SWEEP_DAYS),
+    },
+  });
+  try {
+    const running = await Promise.all(Array.from({ length: processes }, () => world.start()));
+    for (let day = 1; day <= DAYS; day += 1) {
+      await world.setNow(noonOf(daysFrom(day, START)));
+      // Yesterday, the lookback as far as the ledger goes, and the sweep.
+      await untilPulled(world, daysFrom(day, START), Math.min(day, LOOKBACK_DAYS + 1) + 1);
+    }
+    // A tick or two, in which whoever comes late would ask again.
+    await sleep(2_500);
+    expect(requestCounts(world)).toEqual(expectedCounts());
+    const last = daysFrom(DAYS - 1, START);
+    expect(await readTitles(world.database)).toMatchObject(predictTitles(SANDBOX, START, last));
+    for (const process of running) expect(errorsOf(process)).toEqual([]);
+  } finally {
+    await world.close();
+  }
+}
+
+/** Waits until every pull of that date's slots has ended. */
+async function untilPulled(world: ServiceWorld, date: CivilDate, pulls: number): Promise<void> {
+  await eventually(async () => {
+    const [row] = await world.database.prisma.$queryRaw<unknown[]>`
+      SELECT count(*)::int AS pulls,
+             count(*) FILTER (WHERE state IN ('merged', 'unchanged', 'superseded'))::int AS ended
+      FROM conciliation.pull
+      WHERE (slot_at AT TIME ZONE 'America/Sao_Paulo')::date = ${date}::date`;
+    expect(row).toEqual({ pulls, ended: pulls });
+  });
+}
+
+/** How often each date was asked for by itself, and how often everything since it. */
+function requestCounts(world: ServiceWorld): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { query } of world.sandbox.requests) {
+    const asked = new URLSearchParams(query).toString();
+    counts[asked] = (counts[asked] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** What the schedules say, by itself: no planner was asked. */
+function expectedCounts(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const count = (name: string, date: CivilDate) => {
+    const asked = `${name}=${date}`;
+    counts[asked] = (counts[asked] ?? 0) + 1;
+  };
+  for (let day = 1; day <= DAYS; day += 1) {
+    const [today, yesterday] = [daysFrom(day, START), daysFrom(day - 1, START)];
+    for (const date of datesBetween(daysFrom(-LOOKBACK_DAYS, yesterday), yesterday)) {
+      if (date >= START) count('conciliationDate', date);
+    }
+    count('anticipationDate', daysFrom(-Math.min(SWEEP_DAYS, day), today));
+  }
+  return counts;
+}

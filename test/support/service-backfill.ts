@@ -1,0 +1,130 @@
+import { expect } from 'vitest';
+import type { BackfillRange } from '../../src/domain/backfill-plan.ts';
+import { datesBetween } from '../../src/domain/business-day.ts';
+import { createBackfill, readBackfillProgress } from '../../src/staging/backfill-ledger.ts';
+import { TODAY } from './pull-world.ts';
+import type { ServiceProcess } from './service-process.ts';
+import { predictTitles, readTitles } from './service-titles.ts';
+import {
+  eventually,
+  openServiceWorld,
+  SANDBOX,
+  type ServiceQueue,
+  type ServiceWorld,
+} from './service-world.ts';
+
+/** Slow enough an answer for a backfill to have a middle. */
+const LATENCY_MS = 100;
+const CONCURRENCY = 3;
+
+/** A world in which nothing but one backfill is to be done. */
+export interface BackfillWorld extends ServiceWorld {
+  /** Waits until so many days of it are pulled. */
+  untilDone(days: number): Promise<void>;
+  /** The pulls that are being made at this moment, as the log names them. */
+  readRunning(): Promise<string[]>;
+  /**
+   * Waits for the backfill's end and compares: every title of every day, one pull a date that has
+   * spent the one attempt that succeeded, and nothing that had to be mended later.
+   */
+  expectExact(): Promise<void>;
+}
+
+export async function withBackfill(
+  queue: ServiceQueue['name'],
+  range: BackfillRange,
+  use: (world: BackfillWorld) => Promise<void>,
+): Promise<void> {
+  const world = await openServiceWorld(queue, {
+    redisDatabase: 10,
+    environment: { START_DATE: TODAY, LOOKBACK_DAYS: '0' },
+  });
+  try {
+    world.sandbox.faults.add({ kind: 'latency', latencyMs: LATENCY_MS, times: 'forever' });
+    const id = await createBackfill(
+      world.database,
+      { range, concurrency: CONCURRENCY, by: 'test' },
+      TODAY,
+    );
+    await use(toBackfillWorld(world, range, id));
+  } finally {
+    await world.close();
+  }
+}
+
+function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint): BackfillWorld {
+  const { database } = world;
+  const dates = datesBetween(range.from, range.to);
+  return {
+    ...world,
+    async untilDone(days) {
+      await eventually(async () => {
+        const progress = await readBackfillProgress(database, id);
+        expect(progress?.done).toBeGreaterThanOrEqual(days);
+      });
+    },
+    async readRunning() {
+      const rows = await database.prisma.$queryRaw<{ id: string }[]>`
+        SELECT id::text AS id FROM conciliation.pull WHERE state = 'running'`;
+      return rows.map((row) => row.id);
+    },
+    async expectExact() {
+      await eventually(
+        async () =>
+          expect(await readBackfillProgress(database, id)).toMatchObject({
+            state: 'done',
+            done: dates.length,
+          }),
+        120_000,
+      );
+      expect(await readTitles(database)).toEqual(predictTitles(SANDBOX, range.from, range.to));
+      const pulls = await database.prisma.$queryRaw<unknown[]>`
+        SELECT window_from::text AS date, state, attempts FROM conciliation.pull
+        ORDER BY window_from`;
+      expect(pulls).toEqual(dates.map((date) => ({ date, state: 'merged', attempts: 1 })));
+      const days = await database.prisma.$queryRaw<unknown[]>`
+        SELECT date::text AS date, state FROM conciliation.day ORDER BY date`;
+      expect(days).toEqual(dates.map((date) => ({ date, state: 'reconciled' })));
+      const revisions = await database.prisma.$queryRaw<unknown[]>`
+        SELECT kind FROM conciliation.title_revision`;
+      expect(revisions).toEqual([]);
+    },
+  };
+}
+
+/**
+ * Stops the process while all that it has in hand is being fetched. One that is stopped within a
+ * transaction keeps its locks until PostgreSQL cuts it off, a minute later: it is let go again.
+ *
+ * @returns the pulls that it holds, as the log names them
+ */
+export function stopWhileFetching(
+  world: BackfillWorld,
+  service: ServiceProcess,
+): Promise<string[]> {
+  return eventually(async () => {
+    service.send('SIGSTOP');
+    const [busy] = await world.database.prisma.$queryRaw<{ sessions: number }[]>`
+      SELECT count(*)::int AS sessions FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'conciliation%'
+        AND state <> 'idle'`;
+    const running = await world.readRunning();
+    if (busy?.sessions === 0 && running.length === CONCURRENCY) return running;
+    service.send('SIGCONT');
+    throw new Error('stopped at the wrong moment');
+  });
+}
+
+/** How often each date was asked for. */
+export function requestsByDate(world: ServiceWorld): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { query } of world.sandbox.requests) {
+    const date = query['conciliationDate'] ?? 'none';
+    counts[date] = (counts[date] ?? 0) + 1;
+  }
+  return counts;
+}
+
+export function pullsOf(service: ServiceProcess, message: string): Set<unknown> {
+  return new Set(service.logged(message).map((line) => line['pullId']));
+}
