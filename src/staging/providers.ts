@@ -19,14 +19,17 @@ export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array
 )::text, 'UTF8')), 'hex')`;
 
 /**
- * External ids of the rows that have the tax identifier of the row called `provider`, or may have it
- * at the platform. A few are enough: the row is looked at again when any of them lets go.
+ * External ids of rows that have the tax identifier of the row called `provider`, or may have it at
+ * the platform. Of those that have it a few are enough, because the row is looked at again when any
+ * of them lets go; thousands may share a number. Those that may have it at the platform are few, and
+ * a LIMIT would have PostgreSQL read the table instead of the index.
  */
-export const rivals = Prisma.sql`ARRAY(
-  SELECT other.external_id FROM conciliation.provider other
-  WHERE other.external_id <> provider.external_id
-    AND (other.tax_id = provider.tax_id OR other.sent_tax_ids @> ARRAY[provider.tax_id])
-  ORDER BY other.external_id LIMIT 10)`;
+export const rivals = Prisma.sql`
+  ARRAY(SELECT other.external_id FROM conciliation.provider other
+        WHERE other.tax_id = provider.tax_id AND other.external_id <> provider.external_id LIMIT 3)
+  || ARRAY(SELECT other.external_id FROM conciliation.provider other
+           WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
+             AND other.external_id <> provider.external_id)`;
 
 /** Whether a row that stood against the one called `provider` has let go, see `contested_by`. */
 export const isRelieved = Prisma.sql`

@@ -7,7 +7,8 @@ import { outputOf, type ProgramOptions, runProgram } from '../support/program.ts
 export interface ComposeProject {
   /** Starts everything; returns before it is healthy. */
   up(): Promise<void>;
-  restart(...services: readonly string[]): Promise<void>;
+  /** Stops everything in good order; the data stays. */
+  stop(): Promise<void>;
   /** The containers of a service. */
   containersOf(service: string): Promise<string[]>;
   /** Removes everything, the data as well. May be called at any time. */
@@ -51,7 +52,7 @@ export function openComposeProject(
     );
   return {
     up: async () => void (await compose('up', '--detach', '--no-build')),
-    restart: async (...services) => void (await compose('restart', '-t', '30', ...services)),
+    stop: async () => void (await compose('stop')),
     containersOf: async (service) =>
       (await compose('ps', '-q', service)).split('\n').filter(Boolean),
     down: async () => void (await compose('down', '--volumes', '--remove-orphans', '-t', '5')),

@@ -2,6 +2,7 @@ import type { StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, datesBetween, lastClosedDate } from '../../src/domain/business-day.ts';
 import { outputOf, runProgram } from '../support/program.ts';
+import { askConsole } from './ask-console.ts';
 import { describeContainer } from './describe-container.ts';
 import { openServiceStack, type ServiceStack } from './service-stack.ts';
 
@@ -49,8 +50,7 @@ describeContainer('the service in a container', () => {
 
   test('is healthy by its own check, and ready', async () => {
     // Starting has waited for the health check of the image.
-    const ready = await fetch(`${stack.consoleUrl}/readyz`);
-    expect(await ready.json()).toMatchObject({ status: 'ready' });
+    expect(await askConsole(stack.consoleUrl, '/readyz')).toMatchObject({ status: 200 });
   });
 
   test('reconciles every date from START_DATE to yesterday', async () => {
@@ -81,7 +81,7 @@ describeContainer('the service in a container', () => {
     await outputOf('docker', ['restart', '-t', String(GRACE_SECONDS), service.getId()]);
     // The check of the scheduler passes once it has planned, so whatever it finds due is there.
     await expect
-      .poll(async () => (await fetch(`${stack.consoleUrl}/readyz`).catch(() => null))?.status, POLL)
+      .poll(async () => (await askConsole(stack.consoleUrl, '/readyz'))?.status, POLL)
       .toBe(200);
     expect(await settledLedger()).toEqual(before);
   });

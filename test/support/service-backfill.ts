@@ -15,6 +15,8 @@ import {
 
 /** Slow enough an answer for a backfill to have a middle. */
 const LATENCY_MS = 100;
+/** Slow enough for all pulls in hand to wait for their answers at once. */
+const LONG_LATENCY_MS = 2_000;
 const CONCURRENCY = 3;
 
 /** A world in which nothing but one backfill is to be done. */
@@ -40,7 +42,7 @@ export async function withBackfill(
     environment: { START_DATE: TODAY, LOOKBACK_DAYS: '0' },
   });
   try {
-    world.sandbox.faults.add({ kind: 'latency', latencyMs: LATENCY_MS, times: 'forever' });
+    delayAnswers(world, LATENCY_MS);
     const id = await createBackfill(
       world.database,
       { range, concurrency: CONCURRENCY, by: 'test' },
@@ -98,11 +100,13 @@ function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint):
  *
  * @returns the pulls that it holds, as the log names them
  */
-export function stopWhileFetching(
+export async function stopWhileFetching(
   world: BackfillWorld,
   service: ServiceProcess,
 ): Promise<string[]> {
-  return eventually(async () => {
+  delayAnswers(world, LONG_LATENCY_MS);
+  const held = await eventually(async () => {
+    expect(await world.readRunning()).toHaveLength(CONCURRENCY);
     service.send('SIGSTOP');
     const [busy] = await world.database.prisma.$queryRaw<{ sessions: number }[]>`
       SELECT count(*)::int AS sessions FROM pg_stat_activity
@@ -113,6 +117,13 @@ export function stopWhileFetching(
     service.send('SIGCONT');
     throw new Error('stopped at the wrong moment');
   });
+  delayAnswers(world, LATENCY_MS);
+  return held;
+}
+
+function delayAnswers({ sandbox }: ServiceWorld, latencyMs: number): void {
+  sandbox.faults.clear();
+  sandbox.faults.add({ kind: 'latency', latencyMs, times: 'forever' });
 }
 
 /** How often each date was asked for. */

@@ -58,6 +58,8 @@ export interface ServiceWorld {
   readonly sandbox: Sandbox;
   readonly database: Database;
   readonly databaseUrl: string;
+  /** Null where the queue is in the database. */
+  readonly redisUrl: string | null;
   /** Where the queue is on a Redis of this test's own, else null. */
   readonly redis: RedisServer | null;
   /** Resolves once the process has started every part. */
@@ -134,6 +136,7 @@ export async function openServiceWorld(
     sandbox,
     database,
     databaseUrl: testDatabase.url,
+    redisUrl,
     redis,
     spawn,
     async start(start) {

@@ -13,7 +13,7 @@ COMMENT ON COLUMN conciliation.provider.tax_id IS
 COMMENT ON COLUMN conciliation.provider.sent_tax_ids IS
   'For the program only: every tax_id under which the platform may know this provider. More than one while an answer is outstanding, or was a refusal. Personal data.';
 COMMENT ON COLUMN conciliation.provider.contested_by IS
-  'Of an invalid or rejected row: external_id of other rows that had its tax_id when it became so, or may have had it at the platform; at most ten. Once one of them lets go of it, the row is pending again by itself.';
+  'Of an invalid or rejected row: external_id of other rows that had its tax_id when it became so, or may have had it at the platform; a few of them where there are many. Once one lets go of it, the row is pending again by itself.';
 
 COMMENT ON COLUMN conciliation.provider.sync_state IS
   'pending: to be pushed. synced: the platform took it. rejected: the platform refused it, see last_error. invalid: it was not sent, because the platform would refuse it, see last_error. Any change of content makes the row pending; set a rejected row to pending to push it again as it is.';

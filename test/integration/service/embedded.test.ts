@@ -1,0 +1,56 @@
+/** A service with nothing configured but the platform: the database is its own to stop. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { startSandbox } from '../../../src/sandbox/sandbox.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { errorsOf, type ServiceProcess, spawnService } from '../../support/service-process.ts';
+import { eventually, SANDBOX } from '../../support/service-world.ts';
+
+const DUE = 3;
+
+test('has its data folder for itself, and stops the database last and in good order', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'conciliation-embedded-'));
+  const sandbox = await startSandbox(SANDBOX);
+  const processes: ServiceProcess[] = [];
+  const spawn = () => {
+    const process = spawnService({
+      overrides: null,
+      environment: {
+        DATA_DIR: dataDir,
+        PLATFORM_BASE_URL: sandbox.baseUrl,
+        PLATFORM_TOKEN: sandbox.issueToken(),
+        CONSOLE_PORT: '0',
+        START_DATE: daysFrom(-DUE, TODAY),
+        PULL_CRON: '0 0 * * *',
+        SWEEP_CRON: `0 3 ${Number(daysFrom(-10, TODAY).slice(8))} * *`,
+      },
+    });
+    processes.push(process);
+    return process;
+  };
+  try {
+    const service = spawn();
+    await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE), 120_000);
+
+    const second = await spawn().ended;
+    expect(second.exit).toBe(2);
+    expect(second.text).toContain(
+      `DATA_DIR (${dataDir}) is in use by another running service (pid ${service.pid})`,
+    );
+
+    service.send('SIGTERM');
+    expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+    expect(service.log.at(-1)?.msg).toBe('service stopped');
+    expect(errorsOf(service)).toEqual([]);
+    expect(service.logged('database connection lost')).toEqual([]);
+    const serverLog = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+    expect(serverLog).not.toMatch(/FATAL|ERROR|PANIC/);
+    expect(serverLog.trimEnd()).toMatch(/database system is shut down$/);
+  } finally {
+    await Promise.all(processes.map((process) => process.kill()));
+    await sandbox.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}, 180_000);

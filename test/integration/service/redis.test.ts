@@ -1,0 +1,115 @@
+/** A service and the Redis that it was told to use. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { findFreePort } from '../../../src/embedded/free-port.ts';
+import { createBackfill } from '../../../src/staging/backfill-ledger.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { startRedisServer } from '../../support/redis.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import {
+  eventually,
+  hasRedisServer,
+  openServiceWorld,
+  type ServiceQueue,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+
+async function inWorld(
+  queue: ServiceQueue['name'],
+  use: (world: ServiceWorld) => Promise<void>,
+): Promise<void> {
+  const world = await openServiceWorld(queue, {
+    redisDatabase: 14,
+    // Nothing is due but what the test asks for.
+    environment: { START_DATE: TODAY, LOOKBACK_DAYS: '0' },
+  });
+  try {
+    await use(world);
+  } finally {
+    await world.close();
+  }
+}
+
+test.concurrent('a service whose Redis is not there ends with 1 and says so', () =>
+  inWorld('PostgreSQL', async (world) => {
+    const address = `127.0.0.1:${await findFreePort()}`;
+    const environment = { REDIS_URL: `redis://:s3cret@${address}` };
+    const service = world.spawn({ overrides: null, environment });
+    expect(await service.ended).toEqual({
+      exit: 1,
+      signal: null,
+      text: `error: the queue's Redis at ${address} cannot be reached (ECONNREFUSED)`,
+    });
+    expect(service.logged('service started')).toEqual([]);
+  }));
+
+const withOwnRedis = hasRedisServer ? describe.concurrent : describe.skip;
+
+withOwnRedis('a Redis of our own (skipped where no redis-server is on the PATH)', () => {
+  test('that may throw jobs away is refused with 2', () =>
+    inWorld('PostgreSQL', async (world) => {
+      const redis = await startRedisServer(['--maxmemory-policy', 'allkeys-lru']);
+      try {
+        const environment = { REDIS_URL: redis.url };
+        const { exit, text } = await world.spawn({ overrides: null, environment }).ended;
+        expect(exit).toBe(2);
+        expect(text).toContain(
+          `REDIS_URL: the server at 127.0.0.1:${redis.port} has maxmemory-policy allkeys-lru`,
+        );
+      } finally {
+        await redis.stop();
+      }
+    }));
+
+  test('that goes away shows in /readyz and once in the log; when it is back, work goes on', () =>
+    inWorld('Redis', async (world) => {
+      const service = await world.start();
+      expect(await readiness(service.consoleUrl())).toEqual({ status: 200, notReady: [] });
+
+      await world.redis?.kill();
+      await eventually(async () =>
+        expect(await readiness(service.consoleUrl())).toEqual({
+          status: 503,
+          notReady: [{ name: 'queue', ok: false, reason: 'not reachable' }],
+        }),
+      );
+      expect((await fetch(`${service.consoleUrl()}/healthz`)).status).toBe(200);
+      // What is asked for meanwhile is kept, tick after tick.
+      await createBackfill(
+        world.database,
+        {
+          range: { from: daysFrom(-4, TODAY), to: daysFrom(-2, TODAY) },
+          concurrency: 3,
+          by: 'test',
+        },
+        TODAY,
+      );
+      await eventually(async () => expect(await readPullStates(world)).toEqual(['queued']));
+      await sleep(3_000);
+      expect(service.logged('the queue is away')).toHaveLength(1);
+      expect(service.logged('the queue is back')).toEqual([]);
+      expect(world.sandbox.requests).toEqual([]);
+
+      await world.redis?.restart();
+      await eventually(async () => expect(await readPullStates(world)).toEqual(['merged']));
+      await eventually(async () =>
+        expect(await readiness(service.consoleUrl())).toEqual({ status: 200, notReady: [] }),
+      );
+      expect(world.sandbox.requests).toHaveLength(3);
+      expect(service.logged('the queue is away')).toHaveLength(1);
+      expect(service.logged('the queue is back')).toHaveLength(1);
+      expect(errorsOf(service).map(({ msg }) => msg)).toEqual(['the queue is away']);
+    }));
+});
+
+async function readiness(consoleUrl: string): Promise<{ status: number; notReady: unknown[] }> {
+  const response = await fetch(`${consoleUrl}/readyz`);
+  const { checks } = (await response.json()) as { checks: readonly { ok: boolean }[] };
+  return { status: response.status, notReady: checks.filter(({ ok }) => !ok) };
+}
+
+async function readPullStates(world: ServiceWorld): Promise<string[]> {
+  const rows = await world.database.prisma.$queryRaw<{ state: string }[]>`
+    SELECT DISTINCT state FROM conciliation.pull`;
+  return rows.map(({ state }) => state);
+}

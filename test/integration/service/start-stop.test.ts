@@ -1,0 +1,202 @@
+/** How the service ends, and that whatever it left behind is found again. */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { openPullQueue, type QueueCounts } from '../../../src/queue/pull-queue.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import { predictTitles, readTitles } from '../../support/service-titles.ts';
+import {
+  eventually,
+  IMPATIENT,
+  openServiceWorld,
+  SANDBOX,
+  SERVICE_QUEUES,
+  type ServiceQueue,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+
+const MERGING = daysFrom(-2, TODAY);
+const STALLED = daysFrom(-1, TODAY);
+/** Due as soon as the service starts, whatever the time: two dates, and no sweep. */
+const TWO_DATES = {
+  START_DATE: MERGING,
+  PULL_CRON: '0 0 * * *',
+  LOOKBACK_DAYS: '0',
+  SWEEP_CRON: `0 3 ${Number(daysFrom(-10, TODAY).slice(8))} * *`,
+};
+
+for (const queue of SERVICE_QUEUES) {
+  const name = `with the queue on ${queue.name}`;
+  if (queue.missing === null) {
+    describe.concurrent(name, { timeout: 120_000 }, () => startsAndStops(queue));
+  } else {
+    describe.skip(`${name}, skipped because ${queue.missing}`, () => startsAndStops(queue));
+  }
+}
+
+function startsAndStops(queue: ServiceQueue): void {
+  async function inWorld(use: (world: ServiceWorld) => Promise<void>): Promise<void> {
+    const world = await openServiceWorld(queue.name, {
+      redisDatabase: 13,
+      environment: TWO_DATES,
+    });
+    try {
+      await use(world);
+    } finally {
+      await world.close();
+    }
+  }
+
+  test('SIGTERM: a merge ends, a fetch is given up and handed back, exit 0', () =>
+    inWorld(async (world) => {
+      const service = world.spawn({ overrides: null });
+      const day = await mergeAndStall(world);
+      service.send('SIGTERM');
+      await untilFetchIsGivenUp(world);
+      await day.release();
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(await readPulls(world)).toEqual([
+        { date: MERGING, state: 'merged', attempts: 1 },
+        { date: STALLED, state: 'queued', attempts: 0 },
+      ]);
+      expect(service.log.at(-1)?.msg).toBe('service stopped');
+      expect(errorsOf(service)).toEqual([]);
+      expect(service.logged('database connection lost')).toEqual([]);
+
+      // Handed back, so that the next process need not wait until a lock expires.
+      expect(await countJobs(world)).toMatchObject({ waiting: 1, active: 0 });
+      const next = world.spawn({ overrides: null });
+      await expectBothPulled(world);
+      next.send('SIGTERM');
+      expect(await next.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(errorsOf(next)).toEqual([]);
+    }));
+
+  test('a second SIGTERM ends it at once, and the next start completes everything', () =>
+    inWorld(async (world) => {
+      const service = world.spawn({ overrides: IMPATIENT });
+      const day = await mergeAndStall(world);
+      service.send('SIGTERM');
+      await untilFetchIsGivenUp(world);
+      service.send('SIGTERM');
+      expect(await service.ended).toMatchObject({ exit: null, signal: 'SIGTERM' });
+      await day.release();
+      await world.start({ overrides: IMPATIENT });
+      await expectBothPulled(world);
+    }));
+
+  test('each role does its own part, and together they are the service', () =>
+    inWorld(async (world) => {
+      const scheduler = await world.start({ overrides: null, roles: ['scheduler'] });
+      await eventually(async () => expect(await readPulls(world)).toHaveLength(2));
+      const console = await world.start({ overrides: null, roles: ['console'] });
+      expect(await getJson(`${console.consoleUrl()}/readyz`)).toEqual({
+        status: 200,
+        body: { status: 'ready', checks: READY_CHECKS },
+      });
+      expect(scheduler.logged('console listening')).toEqual([]);
+      expect(world.sandbox.requests).toEqual([]);
+      expect(await readPulls(world)).toMatchObject([{ state: 'queued' }, { state: 'queued' }]);
+
+      const worker = await world.start({ overrides: null, roles: ['worker'] });
+      await expectBothPulled(world);
+      for (const process of [scheduler, console, worker]) {
+        process.send('SIGTERM');
+        expect(await process.ended).toEqual({ exit: 0, signal: null, text: '' });
+        expect(errorsOf(process)).toEqual([]);
+      }
+    }));
+}
+
+/** Of a process without a scheduler. */
+const READY_CHECKS = ['database', 'migrations', 'queue'].map((name) => ({
+  name,
+  ok: true,
+  reason: null,
+}));
+
+test('a role that does not exist is refused with 2', async () => {
+  const world = await openServiceWorld('PostgreSQL', { redisDatabase: 13 });
+  try {
+    const roles = ['worker', 'overseer'] as unknown as readonly ['worker'];
+    const { exit, text } = await world.spawn({ overrides: null, roles }).ended;
+    expect(exit).toBe(2);
+    expect(text).toContain('Expected some of scheduler, worker, console.');
+  } finally {
+    await world.close();
+  }
+});
+
+/**
+ * Waits until the service merges one date, and goes on doing so until the returned lock is released,
+ * while the other date's answer has begun and does not end.
+ */
+async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<void> }> {
+  const day = await lockDay(world.databaseUrl, MERGING);
+  world.sandbox.faults.add({ kind: 'stall', afterBytes: 1_000, date: STALLED });
+  await eventually(async () => {
+    expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
+    expect(world.sandbox.requests).toMatchObject([{ status: 200 }, { status: 200 }]);
+    const waiting = await world.database.prisma.$queryRaw<unknown[]>`
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    expect(waiting).toHaveLength(1);
+  });
+  return day;
+}
+
+async function lockDay(databaseUrl: string, date: CivilDate) {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('INSERT INTO conciliation.day (date) VALUES ($1)', [date]);
+  await client.query('BEGIN');
+  await client.query('SELECT FROM conciliation.day WHERE date = $1 FOR UPDATE', [date]);
+  return { release: () => client.end() };
+}
+
+interface PullRow {
+  readonly date: string;
+  readonly state: string;
+  readonly attempts: number;
+}
+
+function readPulls(world: ServiceWorld): Promise<PullRow[]> {
+  return world.database.prisma.$queryRaw<PullRow[]>`
+    SELECT window_from::text AS date, state, attempts FROM conciliation.pull ORDER BY window_from`;
+}
+
+async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<QueueCounts> {
+  const queue = await openPullQueue({ redisUrl, databaseUrl, logger: pino({ level: 'silent' }) });
+  try {
+    return await queue.counts();
+  } finally {
+    await queue.close();
+  }
+}
+
+/** It does not wait for the merge, and has cost no attempt. */
+async function untilFetchIsGivenUp(world: ServiceWorld): Promise<void> {
+  await eventually(async () =>
+    expect(await readPulls(world)).toEqual([
+      { date: MERGING, state: 'running', attempts: 0 },
+      { date: STALLED, state: 'queued', attempts: 0 },
+    ]),
+  );
+}
+
+async function expectBothPulled(world: ServiceWorld): Promise<void> {
+  await eventually(async () =>
+    expect(await readPulls(world)).toEqual([
+      { date: MERGING, state: 'merged', attempts: 1 },
+      { date: STALLED, state: 'merged', attempts: 1 },
+    ]),
+  );
+  expect(await readTitles(world.database)).toEqual(predictTitles(SANDBOX, MERGING, STALLED));
+}
+
+async function getJson(url: string): Promise<{ status: number; body: unknown }> {
+  const response = await fetch(url);
+  return { status: response.status, body: await response.json() };
+}
