@@ -50,17 +50,34 @@ export type PlannerRun =
 
 export interface Planner {
   /**
-   * Plans once. Never rejects: what went wrong is logged, and the next run tries again. While a run is
-   * under way, a second call waits for that one.
+   * Plans once. Never rejects: what went wrong is logged, once until it works again, and the next run
+   * tries again. While a run is under way, a second call waits for that one.
    */
   runOnce(): Promise<PlannerRun>;
 }
 
 export function createPlanner(parts: PlannerParts): Planner {
+  const { logger } = parts;
   let underWay: Promise<PlannerRun> | undefined;
+  let isFailing = false;
+
+  async function runAndTell(): Promise<PlannerRun> {
+    try {
+      const done = await run(parts);
+      if (isFailing) logger.info('planning works again');
+      isFailing = false;
+      return done;
+    } catch (error) {
+      // An outage lasts for many ticks, and each would say the same.
+      const level = isFailing ? 'debug' : 'error';
+      logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
+      isFailing = true;
+      return { kind: 'failed', error };
+    }
+  }
   return {
     runOnce() {
-      underWay ??= run(parts).finally(() => {
+      underWay ??= runAndTell().finally(() => {
         underWay = undefined;
       });
       return underWay;
@@ -69,15 +86,10 @@ export function createPlanner(parts: PlannerParts): Planner {
 }
 
 async function run(parts: PlannerParts): Promise<PlannerRun> {
-  try {
-    const created = await plan(parts);
-    const enqueued = await wakeWorkers(parts);
-    if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
-    return { kind: 'done', created, enqueued };
-  } catch (error) {
-    parts.logger.error({ err: describeError(error) }, 'planning failed; the next tick tries again');
-    return { kind: 'failed', error };
-  }
+  const created = await plan(parts);
+  const enqueued = await wakeWorkers(parts);
+  if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
+  return { kind: 'done', created, enqueued };
 }
 
 function plan({ database, config, now }: PlannerParts): Promise<number> {

@@ -34,51 +34,55 @@ interface SeenChange {
   readonly after: unknown;
 }
 
-const REVISED_PROVIDER_ACCOUNT = [
+// The names are constants of this program: nothing from outside reaches Prisma.raw.
+const PROVIDER_ACCOUNT = [
   'provider_bank',
   'provider_agency',
   'provider_agency_digit',
   'provider_account',
   'provider_account_digit',
 ];
-const REVISED_AGENT_ACCOUNT = [
+const AGENT_ACCOUNT = [
   'payment_bank',
   'payment_agency',
   'payment_agency_digit',
   'payment_account',
   'payment_account_digit',
 ];
+const PARTIES = [
+  'provider_external_id',
+  'provider_identification',
+  'financial_agent_identification',
+];
+const namedColumns = Prisma.raw([...PARTIES, ...PROVIDER_ACCOUNT, ...AGENT_ACCOUNT].join(', '));
 
-const stated = (column: string) => Prisma.raw(`nullif(btrim(staged.${column}), '')`);
+const stated = (column: string) => `nullif(btrim(${column}), '')`;
+const statedAccount = (columns: readonly string[]) => columns.map(stated).join(', ');
 
-/** A row for each party of each title that the merge wrote, with the account that the title names. */
-function namedAccounts(source: ChangeSource, dates: readonly CivilDate[]): Prisma.Sql {
-  return Prisma.sql`
-    SELECT party.kind,
-           -- Long texts do not fit an index entry.
-           CASE WHEN length(party.key) <= 255 THEN party.key
-                ELSE 'md5:' || md5(party.key) END AS party_key,
-           party.bank, party.agency, party.agency_digit, party.account, party.account_digit,
-           coalesce(party.is_restated, false) AS is_restated,
-           staged.accepted_date, staged.ordinal
-    FROM conciliation.staged_change change
-    JOIN conciliation.staged_title staged USING (fence, ordinal)
-    LEFT JOIN conciliation.title_revision revision
-      ON revision.title_id = change.title_id AND revision.pull_id = ${source.pullId}
-    CROSS JOIN LATERAL (VALUES
-      ('provider',
-       coalesce(${stated('provider_external_id')}, ${stated('provider_identification')}),
-       ${stated('provider_bank')}, ${stated('provider_agency')}, ${stated('provider_agency_digit')},
-       ${stated('provider_account')}, ${stated('provider_account_digit')},
-       jsonb_exists_any(revision.before, ${REVISED_PROVIDER_ACCOUNT}::text[])),
-      ('financial_agent', ${stated('financial_agent_identification')},
-       ${stated('payment_bank')}, ${stated('payment_agency')}, ${stated('payment_agency_digit')},
-       ${stated('payment_account')}, ${stated('payment_account_digit')},
-       jsonb_exists_any(revision.before, ${REVISED_AGENT_ACCOUNT}::text[]))
-    ) AS party (kind, key, bank, agency, agency_digit, account, account_digit, is_restated)
-    WHERE change.fence = ${source.fence} AND change.date = ANY(${dates}::date[])
-      AND change.kind <> 'withdrawn' AND party.key IS NOT NULL AND party.account IS NOT NULL`;
-}
+/** A row for each party of a row with the columns of a title, and the account that it names. */
+const parties = Prisma.raw(`LATERAL (VALUES
+  ('provider', coalesce(${stated('provider_external_id')}, ${stated('provider_identification')}),
+   ${statedAccount(PROVIDER_ACCOUNT)}),
+  ('financial_agent', ${stated('financial_agent_identification')}, ${statedAccount(AGENT_ACCOUNT)})
+) AS party (kind, key, bank, agency, agency_digit, account, account_digit)`);
+
+/** What the party is called in the tables: long texts do not fit an index entry. */
+const partyKey = Prisma.raw(
+  `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
+);
+
+/** Whether the merge restated one of the columns of a title that it had not inserted. */
+const isRestated = (source: ChangeSource, columns: readonly string[]) => Prisma.sql`
+  CASE WHEN title.first_pull_id = ${source.pullId} THEN false ELSE EXISTS (
+    SELECT FROM conciliation.title_revision revision
+    WHERE revision.title_id = title.id AND revision.pull_id = ${source.pullId}
+      AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
+
+/** The titles that the merge wrote and left current. */
+const writtenTitles = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
+  conciliation.title title
+  WHERE title.accepted_date = ANY(${dates}::date[]) AND title.status = 'current'
+    AND title.last_change_pull_id = ${source.pullId}`;
 
 const accountJson = (alias: string) =>
   Prisma.raw(
@@ -87,32 +91,44 @@ const accountJson = (alias: string) =>
        'accountDigit', ${alias}.account_digit)`,
   );
 
-/** Writes `party_account` and returns what is a change against what stood there before. */
+/**
+ * Writes `party_account` and returns what is a change against what stood there before. Titles are
+ * grouped as they stand first: of hundreds of thousands, a few hundred are left to be looked at.
+ */
 function rememberAccounts(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
   dates: readonly CivilDate[],
 ): Promise<SeenChange[]> {
   return tx.$queryRaw<SeenChange[]>`
-    WITH seen AS MATERIALIZED (
-      SELECT kind, party_key, bank, agency, agency_digit, account, account_digit,
-             md5(jsonb_build_array(bank, agency, agency_digit, account, account_digit)::text)::uuid
-               AS account_hash,
-             min(accepted_date) AS first_date, min(ordinal) AS first_ordinal,
-             max(accepted_date) AS last_date, bool_or(is_restated) AS is_restated
-      FROM (${namedAccounts(source, dates)}) AS named
-      GROUP BY kind, party_key, bank, agency, agency_digit, account, account_digit
-    ), last_seen AS (
+    WITH written AS MATERIALIZED (
+      SELECT ${namedColumns}, min(accepted_date) AS first_date, max(accepted_date) AS last_date,
+             min(id) AS first_id,
+             bool_or(${isRestated(source, PROVIDER_ACCOUNT)}) AS is_provider_restated,
+             bool_or(${isRestated(source, AGENT_ACCOUNT)}) AS is_agent_restated
+      FROM ${writtenTitles(source, dates)}
+      GROUP BY ${namedColumns}
+    ), seen AS MATERIALIZED (
+      SELECT party.kind, ${partyKey} AS party_key, party.bank, party.agency, party.agency_digit,
+             party.account, party.account_digit,
+             md5(jsonb_build_array(party.bank, party.agency, party.agency_digit, party.account,
+                                   party.account_digit)::text)::uuid AS account_hash,
+             min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
+             bool_or(CASE party.kind WHEN 'provider' THEN is_provider_restated
+                                     ELSE is_agent_restated END) AS is_restated
+      FROM written CROSS JOIN ${parties}
+      WHERE party.key IS NOT NULL AND party.account IS NOT NULL
+      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+    ), last_seen AS MATERIALIZED (
       SELECT DISTINCT ON (known.kind, known.party_key) known.*
       FROM conciliation.party_account known
       JOIN (SELECT DISTINCT kind, party_key FROM seen) AS party USING (kind, party_key)
       ORDER BY known.kind, known.party_key, known.last_accepted_date DESC, known.last_seen_at DESC,
                known.account_hash
-    ), first_seen AS (
+    ), first_seen AS MATERIALIZED (
       SELECT DISTINCT ON (kind, party_key) * FROM seen
-      WHERE NOT EXISTS (SELECT FROM last_seen WHERE last_seen.kind = seen.kind
-                          AND last_seen.party_key = seen.party_key)
-      ORDER BY kind, party_key, first_date, first_ordinal, account_hash
+      WHERE (kind, party_key) NOT IN (SELECT kind, party_key FROM last_seen)
+      ORDER BY kind, party_key, first_date, first_id
     ), previous AS (
       SELECT kind, party_key, account_hash, last_accepted_date AS last_date,
              ${accountJson('last_seen')} AS content
@@ -161,19 +177,12 @@ async function recordChanges(
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
     SELECT DISTINCT ON (seen.kind, seen.party_key, seen.account_hash)
            seen.kind, seen.party_key, seen.account_hash, seen.before, seen.after,
-           named.accepted_date, title.id, ${source.pullId}::bigint
-    FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+           written.accepted_date, written.id, ${source.pullId}::bigint
+    FROM (SELECT id, accepted_date, ${namedColumns} FROM ${writtenTitles(source, dates)}) AS written
+    CROSS JOIN ${parties}
+    JOIN jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
       AS seen (kind text, party_key text, account_hash uuid, before jsonb, after jsonb)
-    JOIN (${namedAccounts(source, dates)}) AS named
-      ON named.kind = seen.kind AND named.party_key = seen.party_key
-     AND ${accountJson('named')} = seen.after
-    JOIN conciliation.staged_change change
-      ON change.fence = ${source.fence} AND change.ordinal = named.ordinal
-    JOIN conciliation.staged_title staged
-      ON staged.fence = change.fence AND staged.ordinal = change.ordinal
-    JOIN conciliation.title title
-      ON title.accepted_date = staged.accepted_date AND title.identity_hash = staged.identity_hash
-     AND (title.id = change.title_id
-          OR (change.kind = 'inserted' AND title.occurrence = change.occurrence))
-    ORDER BY seen.kind, seen.party_key, seen.account_hash, named.accepted_date DESC, named.ordinal`;
+      ON seen.kind = party.kind AND seen.party_key = ${partyKey}
+     AND seen.after = ${accountJson('party')}
+    ORDER BY seen.kind, seen.party_key, seen.account_hash, written.accepted_date DESC, written.id`;
 }

@@ -3,10 +3,6 @@ import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
-/** What a row of `provider` can be; see the column's comment. */
-export const PROVIDER_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
-export type ProviderState = (typeof PROVIDER_STATES)[number];
-
 /**
  * SHA-256 of what the ERP wrote into the row called `provider`, in hexadecimal: `synced_hash`, and
  * how a row that changed while a request was under way is told. Neither `changed_at`, which is the

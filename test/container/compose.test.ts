@@ -38,15 +38,15 @@ describeContainer('docker compose', () => {
         'conciliation_days{state="failed"}': 0,
         conciliation_checkpoint_lag_days: 0,
       });
-    const [service = ''] = await rehearsal.containersOf('rehearsal');
-    await expect.poll(() => healthOf(service), POLL).toBe('healthy');
+    const health = async () => healthOf((await rehearsal.containersOf('rehearsal'))[0] ?? '');
+    await expect.poll(health, POLL).toBe('healthy');
 
     await expect.poll(() => readPulls(rehearsal), POLL).not.toMatch(/queued|running/);
     const before = await readPulls(rehearsal);
     expect(before.split('\n').length).toBeGreaterThanOrEqual(20);
     await rehearsal.stop();
     await rehearsal.up();
-    await expect.poll(() => healthOf(service), POLL).toBe('healthy');
+    await expect.poll(health, POLL).toBe('healthy');
     expect(await readPulls(rehearsal)).toBe(before);
   });
 

@@ -6,6 +6,7 @@ import { TODAY } from './pull-world.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';
 import {
+  dueSince,
   eventually,
   openServiceWorld,
   SANDBOX,
@@ -39,7 +40,7 @@ export async function withBackfill(
 ): Promise<void> {
   const world = await openServiceWorld(queue, {
     redisDatabase: 10,
-    environment: { START_DATE: TODAY, LOOKBACK_DAYS: '0' },
+    environment: dueSince(TODAY),
   });
   try {
     delayAnswers(world, LATENCY_MS);
@@ -121,7 +122,8 @@ export async function stopWhileFetching(
   return held;
 }
 
-function delayAnswers({ sandbox }: ServiceWorld, latencyMs: number): void {
+/** Every answer from now on comes so late. */
+export function delayAnswers({ sandbox }: ServiceWorld, latencyMs: number): void {
   sandbox.faults.clear();
   sandbox.faults.add({ kind: 'latency', latencyMs, times: 'forever' });
 }

@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { afterAll } from 'vitest';
 import { ROLES, type Role, type ServiceOverrides } from '../../src/main.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/conciliation.js');
@@ -47,6 +48,12 @@ export interface ServiceProcess {
 /** Errors and worse; pino's numbers. */
 const ERROR_LEVEL = 50;
 
+const running = new Set<ChildProcess>();
+// A test that runs out of time never gets to its own cleaning up.
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 export function spawnService(options: ServiceStart): ServiceProcess {
   const { roles = ROLES, overrides, clockFile, environment } = options;
   const args =
@@ -58,11 +65,14 @@ export function spawnService(options: ServiceStart): ServiceProcess {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   const log: LogLine[] = [];
   const text: string[] = [];
   const lines = createInterface({ input: child.stderr });
   lines.on('line', (line) => {
-    if (line.startsWith('{')) log.push(JSON.parse(line));
+    // The last line of a process that was killed may be half a line.
+    if (/^\{.*\}$/.test(line)) log.push(JSON.parse(line));
     else text.push(line);
   });
   const ended: Promise<ServiceEnd> = once(child, 'close').then(([exit, signal]) => ({

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { inject, vi } from 'vitest';
+import type { CivilDate } from '../../src/domain/business-day.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { migrate } from '../../src/staging/migrate.ts';
 import { createTestDatabase } from './database.ts';
+import { daysFrom } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
 
@@ -34,6 +36,18 @@ export const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
 
 /** Synthetic titles that never change, few enough for many days. */
 export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as const;
+
+/** Due, at whatever time it is: the dates from `startDate` to yesterday, each once, and no sweep. */
+export function dueSince(startDate: CivilDate): Record<string, string> {
+  const [, month, day] = daysFrom(-1, startDate).split('-').map(Number);
+  return {
+    START_DATE: startDate,
+    PULL_CRON: '0 0 * * *',
+    LOOKBACK_DAYS: '0',
+    // Last on the day before the ledger begins, so that there is nothing for it to sweep.
+    SWEEP_CRON: `0 3 ${day} ${month} *`,
+  };
+}
 
 /** Times that let a test see in seconds what takes a service minutes. */
 export const FAST = {

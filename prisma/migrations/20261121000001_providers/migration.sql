@@ -27,7 +27,9 @@ DROP INDEX conciliation.provider_sync_state_idx;
 CREATE INDEX provider_sync_state_idx
   ON conciliation.provider (sync_state, changed_at, external_id);
 CREATE INDEX provider_tax_id_idx ON conciliation.provider (tax_id);
-CREATE INDEX provider_sent_tax_ids_idx ON conciliation.provider USING gin (sent_tax_ids);
+-- Entries that wait for a VACUUM would be read through by every search.
+CREATE INDEX provider_sent_tax_ids_idx ON conciliation.provider USING gin (sent_tax_ids)
+  WITH (fastupdate = off);
 
 
 CREATE FUNCTION conciliation.note_provider_tax_id() RETURNS trigger

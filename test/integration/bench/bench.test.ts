@@ -69,7 +69,7 @@ test('the benchmark measures both sides, finds their tables equal and leaves not
     expect(one.current).toBeGreaterThan(0);
   }
   expect(await readdir(folder)).toEqual([]);
-}, 240_000);
+});
 
 test.for([
   [['--size', '0'], /0 is not a number above 0/],

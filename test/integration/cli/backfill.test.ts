@@ -40,7 +40,7 @@ test('every date of the range is pulled, and the outcome told', async () => {
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', total: 10, done: 10, titles: 10 });
   const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
   expect(days).toHaveLength(10);
-}, 60_000);
+});
 
 test('Ctrl-C leaves it to be resumed, and no date is pulled twice', async () => {
   world.sandbox.faults.add({ kind: 'latency', latencyMs: 300, times: 'forever' });
@@ -62,7 +62,7 @@ test('Ctrl-C leaves it to be resumed, and no date is pulled twice', async () => 
     WHERE backfill_id = ${Number(id)}::bigint AND state <> 'cancelled'
     GROUP BY 1 HAVING count(*) > 1`;
   expect(twice).toEqual([]);
-}, 90_000);
+});
 
 test('a detached one waits for the service, can be cancelled, and then resumed', async () => {
   const { backfillId } = JSON.parse((await run(...range(60, 62), '--detach', '--json')).stdout);
@@ -72,7 +72,7 @@ test('a detached one waits for the service, can be cancelled, and then resumed',
   expect((await run('cancel', String(backfillId))).exit).toBe(2);
   expect((await run('resume', String(backfillId))).exit).toBe(0);
   expect(await progressOf(backfillId)).toMatchObject({ state: 'done', done: 3 });
-}, 60_000);
+});
 
 test('dates that fail are told, and end it with 1', async () => {
   world.sandbox.faults.add({ kind: 'status', status: 400, date: daysFrom(71), times: 'forever' });
@@ -80,7 +80,7 @@ test('dates that fail are told, and end it with 1', async () => {
   world.sandbox.faults.clear();
   expect(ran.exit).toBe(1);
   expect(JSON.parse(ran.stdout)).toMatchObject({ state: 'done', done: 2, failed: 1 });
-}, 60_000);
+});
 
 test('a refused token ends it at once and leaves it to be resumed', async () => {
   const ran = await runWith(['backfill', ...range(80, 85)], {
@@ -89,7 +89,7 @@ test('a refused token ends it at once and leaves it to be resumed', async () => 
   });
   expect(ran.exit).toBe(1);
   expect(ran.stderr).toMatch(/401/);
-}, 60_000);
+});
 
 test.each([
   [[...range(5, 4)], /before it begins/],

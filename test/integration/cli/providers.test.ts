@@ -130,4 +130,4 @@ test('every command explains itself', async () => {
     expect(help.stdout).toContain('Exit status:');
   }
   expect((await providers(['nonsense'])).exit).toBe(2);
-}, 30_000);
+});

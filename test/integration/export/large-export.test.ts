@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const date of ['2026-03-02', '2026-03-03', '2026-03-04']) {
     await world.insertTitles(date, ROWS / 3);
   }
-}, 180_000);
+});
 afterAll(() => world.close());
 
 describe(`an export of ${ROWS} titles`, () => {

@@ -82,4 +82,4 @@ test('a restated day of many titles is planned without comparing each with each'
   world.sandbox.setDayTexts(date, titles('11'));
   const report = await world.pull(dayWindow(date), { withdrawalLimitPercent: 100 });
   expect(report.dates).toMatchObject([{ inserted: 10_000, withdrawn: 10_000 }]);
-}, 60_000);
+});

@@ -40,4 +40,4 @@ test('a second identical pull writes no row of titles or revisions, in any order
     expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 500, changed: 0 }] });
   }
   expect(await settledRowsWritten()).toEqual(before);
-}, 30_000);
+});

@@ -74,6 +74,5 @@ for (const onInvalid of ['refuse-batch', 'apply-valid'] as const) {
     const batches = await readBatches(world.database);
     expect(batches).toHaveLength(requests);
     expect(Math.max(...batches.map((batch) => batch.rows))).toBe(100);
-    process.stderr.write(`${onInvalid} ${places} ${requests}\n`);
   });
 }

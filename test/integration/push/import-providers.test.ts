@@ -108,7 +108,7 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
     refused: 30,
   });
   expect(await versions()).toEqual(before);
-}, 120_000);
+});
 
 describe('CSV', () => {
   test('a row becomes what the interface takes', async () => {

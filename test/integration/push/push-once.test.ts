@@ -345,9 +345,7 @@ describe('answers', () => {
   });
 
   test('a refusal counts even where its body is lost', async () => {
-    await write(providerOf(1, { name: 'x' }));
-    world.sandbox.setProviderRules({ onInvalid: 'refuse-batch' });
-    await write(providerOf(2));
+    await write(...many(2));
     world.sandbox.faults.add({
       kind: 'status',
       status: 400,
@@ -410,6 +408,28 @@ describe('after a failure', () => {
     const outcome = await pushToEnd(world.parts, signal);
     expect(outcome.error?.code).toBe('PLATFORM_AUTH');
     expect(outcome.requests).toBe(1);
+  });
+
+  test('a stop between two requests leaves the answered one as it is, and sends no other', async () => {
+    await write(...many(4));
+    world.sandbox.faults.add({ kind: 'status', status: 400 });
+    const stop = new AbortController();
+    const { platform } = world.parts;
+    const pushing = world.push(
+      {
+        platform: {
+          async pushProviders(providers, aborted) {
+            const answer = await platform.pushProviders(providers, aborted);
+            setImmediate(() => stop.abort());
+            return answer;
+          },
+        },
+      },
+      stop.signal,
+    );
+    await expect(pushing).rejects.toMatchObject({ code: 'SHUTDOWN' });
+    expect(await readBatches(world.database)).toMatchObject([{ status: 400, errorCode: null }]);
+    expect(world.requests()).toBe(1);
   });
 
   test('a stop in the middle of a request leaves its rows pending', async () => {

@@ -23,7 +23,9 @@ const ALL = [FIRST, SECOND, YESTERDAY];
 
 for (const queue of SERVICE_QUEUES) {
   if (queue.missing === null) {
-    describe.concurrent(`with the queue on ${queue.name}`, () => handlesFaults(queue));
+    describe.concurrent(`with the queue on ${queue.name}`, { timeout: 120_000 }, () =>
+      handlesFaults(queue),
+    );
   } else {
     describe.skip(`with the queue on ${queue.name}, skipped because ${queue.missing}`, () =>
       handlesFaults(queue));

@@ -8,6 +8,7 @@ import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
+  dueSince,
   eventually,
   IMPATIENT,
   openServiceWorld,
@@ -17,16 +18,9 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
+const GRACE_MS = 30_000;
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
-/** Due as soon as the service starts, whatever the time: two dates, and no sweep. */
-const TWO_DATES = {
-  START_DATE: MERGING,
-  PULL_CRON: '0 0 * * *',
-  LOOKBACK_DAYS: '0',
-  SWEEP_CRON: `0 3 ${Number(daysFrom(-10, TODAY).slice(8))} * *`,
-};
-
 for (const queue of SERVICE_QUEUES) {
   const name = `with the queue on ${queue.name}`;
   if (queue.missing === null) {
@@ -40,7 +34,7 @@ function startsAndStops(queue: ServiceQueue): void {
   async function inWorld(use: (world: ServiceWorld) => Promise<void>): Promise<void> {
     const world = await openServiceWorld(queue.name, {
       redisDatabase: 13,
-      environment: TWO_DATES,
+      environment: dueSince(MERGING),
     });
     try {
       await use(world);
@@ -176,13 +170,15 @@ async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<Queue
   }
 }
 
-/** It does not wait for the merge, and has cost no attempt. */
+/** Long before the grace that a merge has; and it has cost no attempt. */
 async function untilFetchIsGivenUp(world: ServiceWorld): Promise<void> {
-  await eventually(async () =>
-    expect(await readPulls(world)).toEqual([
-      { date: MERGING, state: 'running', attempts: 0 },
-      { date: STALLED, state: 'queued', attempts: 0 },
-    ]),
+  await eventually(
+    async () =>
+      expect(await readPulls(world)).toEqual([
+        { date: MERGING, state: 'running', attempts: 0 },
+        { date: STALLED, state: 'queued', attempts: 0 },
+      ]),
+    GRACE_MS / 2,
   );
 }
 

@@ -99,7 +99,7 @@ describe('latestSlot', () => {
         examples: [[{ timeZone: 'Pacific/Apia', dayMs: Date.UTC(2011, 11, 30) }, 6, 0]],
       },
     );
-  }, 30_000);
+  });
 });
 
 const DAY_MS = 86_400_000;
