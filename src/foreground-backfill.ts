@@ -57,7 +57,7 @@ export async function runBackfill(
       ...pulls,
       onOutcome: ({ outcome }) => {
         if (outcome.kind === 'unauthorized') refused.abort(outcome.error);
-        nudge();
+        nudge.plan();
       },
     };
     const worker = await startPullWorker({
@@ -81,6 +81,7 @@ export async function runBackfill(
       });
     } finally {
       await worker.close(STOP_GRACE_MS);
+      await nudge.stop();
     }
   } finally {
     await queue.close();

@@ -26,12 +26,22 @@ export function createLogger(
   );
 }
 
+const descriptions = new WeakSet<object>();
+
 /**
  * What may be logged of an error. The message of our own classes is written for the log; anybody
  * else's (a driver's, a parser's) may quote a row or a response, so only its type, its code and the
- * places it passed through are kept.
+ * places it passed through are kept. A description describes itself: the logger describes whatever it
+ * is given as `err`, also where that was done before.
  */
 export function describeError(error: unknown): object {
+  if (typeof error === 'object' && error !== null && descriptions.has(error)) return error;
+  const description = describe(error);
+  descriptions.add(description);
+  return description;
+}
+
+function describe(error: unknown): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
   const cause = error.cause instanceof Error ? { cause: describeError(error.cause) } : {};

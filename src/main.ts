@@ -192,7 +192,7 @@ async function startWorker(shared: Shared, onStuck: () => void, stops: Stop[]): 
       if (observed.outcome.kind === 'done') {
         void inBackground(resolveAlerts(database, platformAuthAlert(null).dedupeKey));
       }
-      if (observed.attempt.origin === 'backfill') nudge();
+      if (observed.attempt.origin === 'backfill') nudge.plan();
     },
   };
   const handle = createPullHandler({
@@ -216,6 +216,7 @@ async function startWorker(shared: Shared, onStuck: () => void, stops: Stop[]): 
   stops.push(async (graceMs) => {
     watchdog.stop();
     await worker.close(graceMs);
+    await nudge.stop();
   });
 }
 

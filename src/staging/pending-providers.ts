@@ -1,4 +1,5 @@
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { contentHash, isRelieved, rivals } from './providers.ts';
@@ -80,7 +81,7 @@ export const DUPLICATE_FAULT: ProviderFault = {
 /**
  * Records what the check before the request found, of rows whose content is still the one that was
  * checked. The rows that share a number with a contested one become invalid with it, whatever they
- * were: nobody knows which of them is right.
+ * were: nobody knows which of them is right. Where the ERP has one of these locked, all of them wait.
  *
  * @returns how many rows became invalid, and how many synced without being sent
  */
@@ -89,56 +90,100 @@ export function recordChecks(
   outcomes: readonly CheckOutcome[],
   actor: string,
 ): Promise<{ invalid: number; synced: number }> {
-  const checks = outcomes.map((outcome) => ({
-    external_id: outcome.row.externalId,
-    content_hash: outcome.row.contentHash,
-    state: outcome.state,
-    last_error: outcome.state === 'invalid' ? describeFaults(outcome.faults) : null,
-    is_contested: outcome.state === 'invalid' && outcome.isContested,
-  }));
-  const contested = outcomes.flatMap((outcome) =>
-    outcome.state === 'invalid' && outcome.isContested ? [outcome.row.taxId] : [],
-  );
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
-      const changed = await tx.$queryRaw<{ state: string }[]>`
-        WITH checked AS (
-          SELECT result.*, CASE WHEN result.is_contested THEN ${rivals} ELSE '{}' END AS rivals
-          FROM conciliation.provider provider
-          JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
-            AS result (external_id text, content_hash text, state text, last_error text,
-                       is_contested boolean) USING (external_id)
-          WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
-          FOR UPDATE OF provider SKIP LOCKED
-        )
-        UPDATE conciliation.provider provider
-        SET sync_state = checked.state, last_error = checked.last_error,
-            contested_by = checked.rivals
-        FROM checked
-        WHERE provider.external_id = checked.external_id
-          -- Where nobody contests the number any more, the row is checked again the next time.
-          AND NOT (checked.is_contested AND checked.rivals = '{}')
-        RETURNING checked.state`;
-      const others = await tx.$executeRaw`
-        WITH contested AS (
-          SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider
-          WHERE tax_id = ANY(${contested}::text[]) AND sync_state <> 'pending'
-            AND (sync_state <> 'invalid' OR contested_by = '{}')
-          FOR UPDATE SKIP LOCKED
-        )
-        UPDATE conciliation.provider provider
-        SET sync_state = 'invalid', contested_by = contested.rivals,
-            last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
-                                   ${describeFaults([DUPLICATE_FAULT])}::text)
-        FROM contested
-        WHERE provider.external_id = contested.external_id AND contested.rivals <> '{}'`;
-      const invalid = changed.filter(({ state }) => state === 'invalid').length + others;
+      const contested = outcomes.flatMap((outcome) => contestedTaxId(outcome) ?? []);
+      const waiting = await lockUncontested(tx, contested);
+      const decided = outcomes.filter(
+        (outcome) => !waiting.includes(contestedTaxId(outcome) ?? ''),
+      );
+      const states = await writeOutcomes(tx, decided);
+      const others = await invalidateUncontested(
+        tx,
+        contested.filter((taxId) => !waiting.includes(taxId)),
+      );
+      const synced = states.filter((state) => state === 'synced').length;
+      const invalid = states.length - synced + others;
       if (invalid > 0) {
         await tx.$executeRaw`
           INSERT INTO conciliation.audit_entry (actor, action, details)
           VALUES (${actor}, 'providers.invalid', jsonb_build_object('invalid', ${invalid}::int))`;
       }
-      return { invalid, synced: changed.length - (invalid - others) };
+      return { invalid, synced };
     }),
   );
+}
+
+function contestedTaxId(outcome: CheckOutcome): string | null {
+  return outcome.state === 'invalid' && outcome.isContested ? outcome.row.taxId : null;
+}
+
+/** Rows that do not say yet that their number is contested; those that are pending will be checked. */
+const isUncontested = (taxIds: readonly string[]) => Prisma.sql`
+  tax_id = ANY(${taxIds}::text[]) AND sync_state <> 'pending'
+  AND (sync_state <> 'invalid' OR contested_by = '{}')`;
+
+/** Returns the numbers of rows that somebody else has locked. */
+async function lockUncontested(
+  tx: Prisma.TransactionClient,
+  taxIds: readonly string[],
+): Promise<string[]> {
+  if (taxIds.length === 0) return [];
+  const rows = await tx.$queryRaw<{ taxId: string }[]>`
+    WITH locked AS (
+      SELECT external_id FROM conciliation.provider WHERE ${isUncontested(taxIds)}
+      FOR UPDATE SKIP LOCKED
+    )
+    SELECT DISTINCT tax_id AS "taxId" FROM conciliation.provider
+    WHERE ${isUncontested(taxIds)} AND external_id NOT IN (SELECT external_id FROM locked)`;
+  return rows.map(({ taxId }) => taxId);
+}
+
+async function writeOutcomes(
+  tx: Prisma.TransactionClient,
+  outcomes: readonly CheckOutcome[],
+): Promise<string[]> {
+  const checks = outcomes.map((outcome) => ({
+    external_id: outcome.row.externalId,
+    content_hash: outcome.row.contentHash,
+    state: outcome.state,
+    last_error: outcome.state === 'invalid' ? describeFaults(outcome.faults) : null,
+    is_contested: contestedTaxId(outcome) !== null,
+  }));
+  const rows = await tx.$queryRaw<{ state: string }[]>`
+    WITH checked AS (
+      SELECT result.*, CASE WHEN result.is_contested THEN ${rivals} ELSE '{}' END AS rivals
+      FROM conciliation.provider provider
+      JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
+        AS result (external_id text, content_hash text, state text, last_error text,
+                   is_contested boolean) USING (external_id)
+      WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
+      FOR UPDATE OF provider SKIP LOCKED
+    )
+    UPDATE conciliation.provider provider
+    SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.rivals
+    FROM checked
+    WHERE provider.external_id = checked.external_id
+      -- Where nobody contests the number any more, the row is checked again the next time.
+      AND NOT (checked.is_contested AND checked.rivals = '{}')
+    RETURNING checked.state`;
+  return rows.map(({ state }) => state);
+}
+
+function invalidateUncontested(
+  tx: Prisma.TransactionClient,
+  taxIds: readonly string[],
+): Promise<number> {
+  return tx.$executeRaw`
+    WITH contested AS (
+      SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider
+      WHERE ${isUncontested(taxIds)}
+      FOR UPDATE SKIP LOCKED
+    )
+    UPDATE conciliation.provider provider
+    SET sync_state = 'invalid', contested_by = contested.rivals,
+        last_error = concat_ws('; ', CASE WHEN sync_state = 'invalid' THEN last_error END,
+                               ${describeFaults([DUPLICATE_FAULT])}::text)
+    FROM contested
+    WHERE provider.external_id = contested.external_id AND contested.rivals <> '{}'`;
 }

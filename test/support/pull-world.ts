@@ -50,6 +50,8 @@ export async function openPullWorld(
   const database = openDatabase({
     databaseUrl: testDatabase.url,
     applicationName: 'test',
+    // As patient as the service's: a busy machine may take its time over 100,000 revisions.
+    statementTimeoutMs: 900_000,
     logger,
   });
   const sandbox = await startSandbox();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PlatformUnavailableError } from '../../src/errors.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger, describeError } from '../../src/logger.ts';
 
 function logged(error: unknown): string {
   const lines: string[] = [];
@@ -25,6 +25,15 @@ test('our own errors are logged with code, message, context and the kind of thei
     cause: { type: 'Error', code: 'ECONNRESET' },
   });
   expect(line).not.toContain('52998224725');
+});
+
+test('an error that was described before it got to the logger is logged as it was described', () => {
+  const error = new PlatformUnavailableError('the transfer was cut');
+  expect(JSON.parse(logged(describeError(error))).err).toEqual(JSON.parse(logged(error)).err);
+});
+
+test('an object that only looks like a description is not logged', () => {
+  expect(logged({ type: 'Error', message: 'CANARY' })).not.toContain('CANARY');
 });
 
 test("anybody else's message is not logged, but where it came from is", () => {

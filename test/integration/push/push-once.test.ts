@@ -196,6 +196,19 @@ describe('the check before a request', () => {
     expect(await world.push()).toMatchObject({ relieved: 1, synced: 1 });
   });
 
+  test('a duplicate waits where the ERP has the other row locked, and then both are invalid', async () => {
+    await write(providerOf(1));
+    await world.push();
+    await write(providerOf(2, { identificationNumber: cpfOf(1) }), providerOf(3));
+    await world.database.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`
+        SELECT FROM conciliation.provider WHERE external_id = ${providerOf(1).externalId} FOR UPDATE`;
+      expect(await world.push()).toMatchObject({ synced: 1, invalid: 0 });
+      expect(await rowOf(2)).toMatchObject({ state: 'pending' });
+    });
+    expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
+  });
+
   test('a number that is none is no duplicate', async () => {
     await write(...many(3, { identificationNumber: '00000000000' }));
     expect(await world.push()).toMatchObject({ invalid: 3 });

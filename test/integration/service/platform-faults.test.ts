@@ -96,7 +96,9 @@ function handlesFaults(queue: ServiceQueue): void {
         { kind: 'pull_failed', date: SECOND, resolvedAt: null },
       ]);
       expect(requestsFor(world, SECOND)).toBe(3);
-      expect(errorsOf(service)).toMatchObject([{ msg: 'pull attempt failed', state: 'failed' }]);
+      expect(errorsOf(service)).toMatchObject([
+        { msg: 'pull attempt failed', state: 'failed', err: { code: 'PLATFORM_UNAVAILABLE' } },
+      ]);
     }));
 
   test('429 with Retry-After 7: no request for seven seconds', () =>

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { openPullQueue, type QueueCounts } from '../../../src/queue/pull-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { withBackfill } from '../../support/service-backfill.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import { predictTitles, readTitles } from '../../support/service-titles.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../support/service-world.ts';
 
 const GRACE_MS = 30_000;
+const RANGE = { from: daysFrom(-60, TODAY), to: daysFrom(-1, TODAY) };
 const MERGING = daysFrom(-2, TODAY);
 const STALLED = daysFrom(-1, TODAY);
 for (const queue of SERVICE_QUEUES) {
@@ -79,6 +81,19 @@ function startsAndStops(queue: ServiceQueue): void {
       await day.release();
       await world.start({ overrides: IMPATIENT });
       await expectBothPulled(world);
+    }));
+
+  test('SIGTERM in the middle of a backfill leaves nothing running, and no error in the log', () =>
+    withBackfill(queue.name, RANGE, async (world) => {
+      const service = await world.start({ overrides: null });
+      await world.untilDone(5);
+      service.send('SIGTERM');
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(errorsOf(service)).toEqual([]);
+      const others = await world.database.prisma.$queryRaw<unknown[]>`
+        SELECT state, attempts FROM conciliation.pull
+        WHERE (state, attempts) NOT IN (('merged', 1), ('queued', 0))`;
+      expect(others).toEqual([]);
     }));
 
   test('each role does its own part, and together they are the service', () =>
