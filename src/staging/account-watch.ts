@@ -71,11 +71,15 @@ const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
-/** Whether the merge restated one of the columns of a title that it had not inserted. */
+/**
+ * Whether the merge restated one of the columns of a title that it had not inserted. `+ 0` keeps the
+ * planner off the index by pull, whose statistics do not know this merge yet: it would read every
+ * revision of the pull for every title.
+ */
 const isRestated = (source: ChangeSource, columns: readonly string[]) => Prisma.sql`
   CASE WHEN title.first_pull_id = ${source.pullId} THEN false ELSE EXISTS (
     SELECT FROM conciliation.title_revision revision
-    WHERE revision.title_id = title.id AND revision.pull_id = ${source.pullId}
+    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${source.pullId}
       AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
 
 /** The titles that the merge wrote and left current. */
