@@ -9,11 +9,17 @@ import { TITLE_COLUMNS } from '../dist/domain/title.js';
 
 export const LIMIT_TABLE = 'bench_limit.title';
 
-/** The columns of a pre-rendered row: the 31 of the content behind their number among equals. */
-export const ROW_COLUMNS = ['occurrence', ...TITLE_COLUMNS, 'identity_hash', 'content_hash'];
+/** The columns of a pre-rendered row: the 32 of the content behind their number among equals. */
+export const ROW_COLUMNS = [
+  'occurrence',
+  ...TITLE_COLUMNS,
+  'identity_hash',
+  'content_hash',
+  'raw_hash',
+];
 
 const columns = ROW_COLUMNS.join(', ');
-const assignments = [...TITLE_COLUMNS, 'content_hash']
+const assignments = [...TITLE_COLUMNS, 'content_hash', 'raw_hash']
   .map((name) => `${name} = excluded.${name}`)
   .join(', ');
 

@@ -1,12 +1,13 @@
 // A title's JSON text as a row for the limit, by the product's own reading of it.
 import { toJsonText } from '../dist/domain/canonical-json.js';
+import { rawHash } from '../dist/domain/known-titles.js';
 import { contentHash, identityHash, TITLE_COLUMNS } from '../dist/domain/title.js';
 import { checkTitle } from '../dist/platform/title-contract.js';
 import { parseExactJson } from '../dist/pull/exact-json.js';
 
 /** A row of `ROW_COLUMNS` in COPY's text format, the line's end included. */
 export function renderRow(text, window, occurrence) {
-  return toRow(readTitle(text, window), occurrence);
+  return toRow(text, readTitle(text, window), occurrence);
 }
 
 /** Numbers titles of equal identity, as the product does. One of these a response. */
@@ -17,7 +18,7 @@ export function createRowRenderer(window) {
     const identity = identityHash(title);
     const occurrence = (seen.get(identity) ?? 0) + 1;
     seen.set(identity, occurrence);
-    return toRow(title, occurrence);
+    return toRow(text, title, occurrence);
   };
 }
 
@@ -28,9 +29,14 @@ function readTitle(text, window) {
   return check.title;
 }
 
-function toRow(title, occurrence) {
+function toRow(text, title, occurrence) {
+  const hashes = [
+    identityHash(title),
+    contentHash(title),
+    rawHash(Buffer.from(text)).toString('hex'),
+  ];
   const cells = TITLE_COLUMNS.map((name) => toCell(name, title[name]));
-  return `${[occurrence, ...cells, identityHash(title), contentHash(title)].join('\t')}\n`;
+  return `${[occurrence, ...cells, ...hashes].join('\t')}\n`;
 }
 
 function toCell(name, value) {

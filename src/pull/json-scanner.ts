@@ -220,6 +220,16 @@ export class JsonScanner {
     return event;
   }
 
+  /**
+   * After the `valueStart` of an object or array: takes all of it for read, up to `end`, the index
+   * behind its last byte. For a caller who knows the bytes between to be one whole value.
+   */
+  skipContainer(end: number): void {
+    this.#inObject = this.#containers.pop();
+    this.#state = State.afterValue;
+    this.position = end;
+  }
+
   /** The rarer states, all of which take their byte and report nothing. Returns the next state. */
   #advance(state: State, byte: number, at: number): State {
     switch (state) {

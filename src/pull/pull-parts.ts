@@ -15,6 +15,8 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
+  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
+  readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */
   readonly now?: () => Date;
   readonly random?: () => number;

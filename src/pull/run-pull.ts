@@ -4,6 +4,7 @@
  */
 import { lastClosedDate } from '../domain/business-day.ts';
 import { ShutdownError, StagingUnavailableError, StaleFenceError } from '../errors.ts';
+import { loadKnownDates } from '../staging/known-dates.ts';
 import { mergePull } from '../staging/merge.ts';
 import { type Attempt, startAttempt } from '../staging/pull-ledger.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
@@ -44,12 +45,13 @@ async function pullAndMerge(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
+  const known = await loadKnownDates(parts.database.pool, attempt.window, parts.maxKnownTitles);
   const response = await parts.platform.fetchTitles(attempt.window, signal);
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
   const staged = await stageResponse(
     response,
-    { pool: parts.database.pool, fence: attempt.fence, window: attempt.window },
+    { pool: parts.database.pool, fence: attempt.fence, window: attempt.window, known },
     signal,
     parts.onProgress,
   );
@@ -60,6 +62,7 @@ async function pullAndMerge(
     {
       httpStatus: response.httpStatus,
       responseBytes: response.bytesReceived(),
+      known: { dates: known.dates, titles: staged.known, missing: known.titles },
       accepted: staged.accepted,
       rejected: staged.rejected,
       undatedRejects: staged.undatedRejects,
@@ -84,7 +87,12 @@ function toShutdown(error: unknown): unknown {
 function verify(staged: StagedCount): void {
   if (staged.stagedTitles !== staged.accepted || staged.stagedRejects !== staged.rejected) {
     throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
-      context: { ...staged, drift: staged.drift.length },
+      context: {
+        stagedTitles: staged.stagedTitles,
+        readTitles: staged.accepted,
+        stagedRejects: staged.stagedRejects,
+        readRejects: staged.rejected,
+      },
     });
   }
 }

@@ -8,10 +8,11 @@
  * mercy: whether an answer is whole can be told from nothing but its structure, so every byte of it
  * is checked, and the first violation ends the pull.
  */
+import { rawHash } from '../domain/known-titles.ts';
 import { PlatformContractError } from '../errors.ts';
 import { ByteCapture } from './byte-capture.ts';
 import { toDisplayName } from './field-name.ts';
-import { OPEN_BRACKET } from './json-bytes.ts';
+import { CLOSE_BRACE, OPEN_BRACE, OPEN_BRACKET } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { ScanEvent } from './json-states.ts';
 
@@ -35,20 +36,43 @@ export interface RawTitle {
   /** Of the whole value, also where `truncated`. */
   readonly byteLength: number;
   readonly truncated: boolean;
+  /** `rawHash` of `bytes`. */
+  readonly textHash: Buffer;
 }
+
+/** Of a boundary between titles: how much of the second title it may hold, and how long it may be. */
+const BOUNDARY_HEAD_BYTES = 8;
+const MAX_BOUNDARY_BYTES = 64;
 
 /**
  * Reads one answer. Push its chunks in order, then call `end`. Chunks may be of any size, and must
  * not be written to while titles read from them are in use.
+ *
+ * Titles of which `isKnown` says so are counted and not handed out. Most of an answer is known when a
+ * date is pulled again, so the reader does not even scan such a title where it can do without: titles
+ * of one answer follow each other in one way, hence the next boundary of that kind is likely to be
+ * where the title ends. If the bytes up to there are a known text, they are a whole JSON object, and
+ * no byte of it can have been the end before; if not, the title is scanned as any other.
  */
 export class TitleReader {
   readonly #scanner = new JsonScanner();
   readonly #name = new ByteCapture(MAX_FIELD_NAME_BYTES);
   readonly #title = new ByteCapture(MAX_TITLE_BYTES);
   readonly #otherFields = new Set<string>();
+  readonly #isKnown: ((textHash: Buffer) => boolean) | null;
+  /** What stood between the last two titles of which one was scanned, their brackets included. */
+  #boundary: Buffer | null = null;
+  /** Whether the last title was known, so that the next may be. */
+  #wasKnown = false;
+  /** Where, in the current chunk, the last title ended; -1 where it ended in none or an earlier one. */
+  #lastEnd = -1;
   #titles: 'unseen' | 'named' | 'open' | 'closed' = 'unseen';
   #titlesRead = 0;
   #failure: unknown = null;
+
+  constructor(isKnown: ((textHash: Buffer) => boolean) | null = null) {
+    this.#isKnown = isKnown;
+  }
 
   get titlesRead(): number {
     return this.#titlesRead;
@@ -63,7 +87,7 @@ export class TitleReader {
   }
 
   /**
-   * The titles that this chunk completed. Throws a PlatformContractError at the first byte that
+   * The titles that this chunk completed, without those that are known. Throws a PlatformContractError at the first byte that
    * breaks JSON's grammar or the answer's documented frame, and again on every later call.
    */
   push(chunk: Uint8Array): RawTitle[] {
@@ -100,16 +124,17 @@ export class TitleReader {
     const scanner = this.#scanner;
     const titles: RawTitle[] = [];
     let from = 0;
+    this.#lastEnd = -1;
     for (;;) {
       const event = scanner.scan(chunk, from);
       from = scanner.position;
       switch (event) {
         case ScanEvent.valueStart:
-          if (this.#titles === 'open') this.#beginTitle(from - 1);
+          if (this.#titles === 'open') from = this.#openTitle(chunk, from);
           else if (this.#titles === 'named') this.#openTitles(chunk, from - 1);
           break;
         case ScanEvent.valueEnd:
-          if (this.#title.isActive) titles.push(this.#finishTitle(chunk, from));
+          if (this.#title.isActive) this.#finishTitle(chunk, from, titles);
           else if (this.#titles === 'open') this.#closeTitles();
           break;
         case ScanEvent.nameStart:
@@ -160,17 +185,50 @@ export class TitleReader {
     this.#scanner.reportDepth = 1;
   }
 
-  #beginTitle(index: number): void {
-    this.#title.begin(index);
+  /** Returns where to go on: behind the title if it is known, else where the scanner is. */
+  #openTitle(chunk: Uint8Array, position: number): number {
+    const start = position - 1;
+    if (this.#isKnown !== null && chunk[start] === OPEN_BRACE) {
+      const end = this.#skipKnown(chunk, start);
+      if (end !== null) return end;
+      this.#learnBoundary(chunk, start);
+    }
+    this.#title.begin(start);
     // A title with broken text is that title's fault, and its own check says where.
     this.#scanner.checksUtf8 = false;
+    return position;
   }
 
-  #finishTitle(chunk: Uint8Array, end: number): RawTitle {
+  #skipKnown(chunk: Uint8Array, start: number): number | null {
+    if (!this.#wasKnown || this.#boundary === null) return null;
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    const found = bytes.indexOf(this.#boundary, start);
+    if (found < 0) return null;
+    const end = found + 1;
+    this.#wasKnown = this.#isKnown?.(rawHash(bytes.subarray(start, end))) ?? false;
+    if (!this.#wasKnown) return null;
+    this.#scanner.skipContainer(end);
+    this.#titlesRead += 1;
+    this.#lastEnd = end;
+    return end;
+  }
+
+  #learnBoundary(chunk: Uint8Array, start: number): void {
+    const from = this.#lastEnd - 1;
+    const end = start + BOUNDARY_HEAD_BYTES;
+    if (from < 0 || end > chunk.length || end - from > MAX_BOUNDARY_BYTES) return;
+    if (chunk[from] === CLOSE_BRACE) this.#boundary = Buffer.from(chunk.subarray(from, end));
+  }
+
+  #finishTitle(chunk: Uint8Array, end: number, titles: RawTitle[]): void {
     this.#scanner.checksUtf8 = true;
     const { bytes, byteLength } = this.#title.finish(chunk, end);
     const truncated = byteLength > bytes.length;
-    return { ordinal: this.#titlesRead++, bytes, byteLength, truncated };
+    const textHash = rawHash(bytes);
+    const ordinal = this.#titlesRead++;
+    this.#lastEnd = end;
+    this.#wasKnown = !truncated && this.#isKnown !== null && this.#isKnown(textHash);
+    if (!this.#wasKnown) titles.push({ ordinal, bytes, byteLength, truncated, textHash });
   }
 
   #violation(what: string, index: number): PlatformContractError {

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDays } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type MergePolicy, mergeDates } from './merge.ts';
-import { countPlan, planChanges } from './merge-plan.ts';
+import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
 import { discardStaged } from './pull-ledger.ts';
 import { type DateReport, settleHeldPull } from './pull-outcome.ts';
 
@@ -43,8 +43,8 @@ export function releasePull(
       const liveDates = live.map((day) => day.date);
       if (live.length === 0) throw notHeld(pullId);
 
-      await planChanges(tx, fence, liveDates);
-      const plans = await countPlan(tx, fence, liveDates);
+      const fresh = await planChanges(tx, fence, liveDates);
+      const plans = await countPlan(tx, fence, liveDates, fresh);
       await verifyHeldTitles(tx, pullId, plans);
       const reports = plans.map(
         (plan): DateReport => ({
@@ -54,7 +54,11 @@ export function releasePull(
           unchanged: plan.titles - plan.inserted - plan.changed - plan.restored,
         }),
       );
-      await mergeDates(tx, { pullId, fence }, live, reports, policy, false);
+      await mergeDates(tx, { pullId, fence }, live, reports, {
+        fresh,
+        lastClosedDate: policy.lastClosedDate,
+        undatedRejects: false,
+      });
       await tx.$executeRaw`
         UPDATE conciliation.pull_date
         SET decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}
@@ -122,22 +126,21 @@ function notHeld(pullId: bigint): InputError {
   );
 }
 
+const COUNTS = ['titles', 'inserted', 'changed', 'withdrawn', 'restored', 'rejected'] as const;
+
 /** The staging tables are unlogged, so a database crash while the pull was held has emptied them. */
 async function verifyHeldTitles(
   tx: Prisma.TransactionClient,
   pullId: bigint,
-  plans: readonly {
-    readonly date: CivilDate;
-    readonly titles: number;
-    readonly rejected: number;
-  }[],
+  plans: readonly DatePlan[],
 ): Promise<void> {
-  const rows = await tx.$queryRaw<{ date: CivilDate; titles: number; rejected: number }[]>`
-    SELECT date::text AS date, titles, rejected FROM conciliation.pull_date WHERE pull_id = ${pullId}`;
+  const rows = await tx.$queryRaw<DatePlan[]>`
+    SELECT date::text AS date, titles, inserted, changed, withdrawn, restored, rejected
+    FROM conciliation.pull_date WHERE pull_id = ${pullId}`;
   const asHeld = new Map(rows.map((row) => [row.date, row]));
   for (const plan of plans) {
     const held = asHeld.get(plan.date);
-    if (held?.titles !== plan.titles || held.rejected !== plan.rejected) {
+    if (held === undefined || COUNTS.some((count) => held[count] !== plan[count])) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${plan.date} were lost in a database crash; pull the date again`,
       );

@@ -1,11 +1,12 @@
 import type { CivilDate } from '../domain/business-day.ts';
+import { StagingUnavailableError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
- * Matches the staged titles of one attempt with the titles of the table, date by date, and writes
- * what has to change into `staged_change`. Titles that are equal leave no row behind, so an unchanged
- * day writes nothing.
+ * Matches the response of one attempt with the titles of the table, date by date, and writes what has
+ * to change into `staged_change`. Titles that are equal leave no row behind, so an unchanged day
+ * writes nothing.
  *
  * The response has no order that could be relied on and a title no identifier, so the outcome depends
  * only on the two multisets of contents:
@@ -16,35 +17,81 @@ import { withoutNestedLoops } from './without-nested-loops.ts';
  * 4. left in the response: a withdrawn title of equal content, then of equal identity, is `restored`;
  * 5. the rest is `inserted`, with the next free occurrence of its identity.
  *
+ * Of the dates in `staged_date` the first step is done for the titles whose text is equal: neither
+ * side has them here, and of the table only what `staged_missing` names is left to be matched. To
+ * dates without any title, current or withdrawn, all of the response is new; nothing is written for
+ * those, and they are returned.
+ *
  * The caller holds the row locks of `dates`, so nothing moves under the statements below.
+ *
+ * @throws StagingUnavailableError when a date of `staged_date` was changed since it was read
  */
 export async function planChanges(
   tx: Prisma.TransactionClient,
   fence: bigint,
   dates: readonly CivilDate[],
-): Promise<void> {
+): Promise<CivilDate[]> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
-  await withoutNestedLoops(tx, () => matchAll(tx, fence, dates));
+  const compared = await datesToCompare(tx, fence, dates);
+  const fresh = compared.filter((date) => date.isFresh).map((date) => date.date);
+  const matched = dates.filter((date) => !fresh.includes(date));
+  const whole = compared.filter((date) => !date.isFresh).map((date) => date.date);
+  if (matched.length > 0) await withoutNestedLoops(tx, () => matchAll(tx, fence, matched, whole));
+  return fresh;
+}
+
+interface ComparedDate {
+  readonly date: CivilDate;
+  readonly isFresh: boolean;
+}
+
+/** The dates of which all titles, and not only what differs, are to be compared. */
+async function datesToCompare(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  dates: readonly CivilDate[],
+): Promise<ComparedDate[]> {
+  const rows = await tx.$queryRaw<
+    (ComparedDate & { readonly isKnown: boolean; readonly isStale: boolean })[]
+  >`
+    SELECT wanted.date::text AS date, staged.date IS NOT NULL AS "isKnown",
+           staged.base_changed_at IS DISTINCT FROM day.changed_at AS "isStale",
+           NOT EXISTS (SELECT FROM conciliation.title WHERE accepted_date = wanted.date) AS "isFresh"
+    FROM unnest(${dates}::date[]) AS wanted (date)
+    LEFT JOIN conciliation.staged_date staged ON staged.fence = ${fence} AND staged.date = wanted.date
+    LEFT JOIN conciliation.day day ON day.date = wanted.date`;
+  const stale = rows.find((row) => row.isKnown && row.isStale);
+  if (stale !== undefined) {
+    throw new StagingUnavailableError(
+      `another pull changed ${stale.date} while its titles were read; they are read again`,
+      { context: { date: stale.date } },
+    );
+  }
+  return rows.filter((row) => !row.isKnown);
 }
 
 async function matchAll(
   tx: Prisma.TransactionClient,
   fence: bigint,
   dates: readonly CivilDate[],
+  whole: readonly CivilDate[],
 ): Promise<void> {
-  await matchCurrent(tx, fence, dates);
-  const [known] = await tx.$queryRaw<[{ titles: boolean; withdrawn: boolean }]>`
-    SELECT count(*) > 0 AS titles, count(*) FILTER (WHERE status = 'withdrawn') > 0 AS withdrawn
-    FROM conciliation.title WHERE accepted_date = ANY(${dates}::date[])`;
-  if (known.withdrawn) await matchWithdrawn(tx, fence, dates);
-  // On dates without any title the numbers that the matching gave are right as they are.
-  if (known.titles) await numberInsertions(tx, fence, dates);
+  await matchCurrent(tx, fence, dates, whole);
+  const [left] = await tx.$queryRaw<[{ insertions: boolean; withdrawn: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.staged_change
+                   WHERE fence = ${fence} AND kind = 'inserted') AS insertions,
+           EXISTS (SELECT FROM conciliation.day
+                   WHERE date = ANY(${dates}::date[]) AND withdrawn_count > 0) AS withdrawn`;
+  if (!left.insertions) return;
+  if (left.withdrawn) await matchWithdrawn(tx, fence, dates);
+  await numberInsertions(tx, fence, dates);
 }
 
 async function matchCurrent(
   tx: Prisma.TransactionClient,
   fence: bigint,
   dates: readonly CivilDate[],
+  whole: readonly CivilDate[],
 ): Promise<void> {
   await tx.$executeRaw`
     WITH response AS (
@@ -52,11 +99,29 @@ async function matchCurrent(
              row_number() OVER (PARTITION BY accepted_date, content_hash ORDER BY ordinal) AS copy
       FROM conciliation.staged_title
       WHERE fence = ${fence} AND accepted_date = ANY(${dates}::date[])
+    ), missing AS MATERIALIZED (
+      SELECT date, raw_hash, copies FROM conciliation.staged_missing
+      WHERE fence = ${fence} AND date = ANY(${dates}::date[])
+    ), unmatched AS (
+      SELECT id, accepted_date, identity_hash, content_hash, occurrence FROM conciliation.title
+      WHERE accepted_date = ANY(${whole}::date[]) AND status = 'current'
+      UNION ALL
+      SELECT id, accepted_date, identity_hash, content_hash, occurrence
+      FROM (
+        SELECT title.id, title.accepted_date, title.identity_hash, title.content_hash,
+               title.occurrence, missing.copies,
+               row_number() OVER (PARTITION BY title.accepted_date, title.raw_hash
+                                  ORDER BY title.occurrence DESC, title.id DESC) AS copy
+        FROM conciliation.title title
+        JOIN missing ON missing.date = title.accepted_date AND missing.raw_hash = title.raw_hash
+        WHERE title.accepted_date = ANY(ARRAY(SELECT date FROM missing))
+          AND title.status = 'current'
+      ) AS candidate
+      WHERE copy <= copies
     ), present AS (
-      SELECT id, accepted_date, identity_hash, content_hash, occurrence,
-             row_number() OVER (PARTITION BY accepted_date, content_hash ORDER BY occurrence, id) AS copy
-      FROM conciliation.title
-      WHERE accepted_date = ANY(${dates}::date[]) AND status = 'current'
+      SELECT *, row_number() OVER (PARTITION BY accepted_date, content_hash
+                                   ORDER BY occurrence, id) AS copy
+      FROM unmatched
     ), unequal AS (
       SELECT coalesce(response.accepted_date, present.accepted_date) AS accepted_date,
              coalesce(response.identity_hash, present.identity_hash) AS identity_hash,
@@ -164,16 +229,22 @@ export interface DatePlan {
   readonly rejected: number;
 }
 
-/** Counts what `planChanges` wrote, one line for each of `dates`, in date order. */
+/**
+ * Counts what `planChanges` wrote, one line for each of `dates`, in date order.
+ *
+ * @param fresh what `planChanges` returned
+ */
 export async function countPlan(
   tx: Prisma.TransactionClient,
   fence: bigint,
   dates: readonly CivilDate[],
+  fresh: readonly CivilDate[],
 ): Promise<DatePlan[]> {
   return tx.$queryRaw<DatePlan[]>`
     SELECT wanted.date::text AS date,
-           coalesce(staged.titles, 0)::int AS titles,
-           coalesce(change.inserted, 0)::int AS inserted,
+           (coalesce(staged.titles, 0) + coalesce(known.known, 0))::int AS titles,
+           (CASE WHEN wanted.date = ANY(${fresh}::date[]) THEN coalesce(staged.titles, 0)
+                 ELSE coalesce(change.inserted, 0) END)::int AS inserted,
            coalesce(change.changed, 0)::int AS changed,
            coalesce(change.withdrawn, 0)::int AS withdrawn,
            coalesce(change.restored, 0)::int AS restored,
@@ -189,5 +260,7 @@ export async function countPlan(
                FROM conciliation.staged_change WHERE fence = ${fence} GROUP BY 1) change USING (date)
     LEFT JOIN (SELECT date, count(*) AS rejected
                FROM conciliation.staged_reject WHERE fence = ${fence} GROUP BY 1) reject USING (date)
+    LEFT JOIN (SELECT date, known FROM conciliation.staged_date WHERE fence = ${fence}) known
+      USING (date)
     ORDER BY wanted.date`;
 }

@@ -23,6 +23,7 @@ import {
   setMergedDay,
 } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
+import { type KnownResponse, stageKnown } from './known-dates.ts';
 import { applyChanges } from './merge-apply.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
 import { type Attempt, discardStaged, staleFence } from './pull-ledger.ts';
@@ -40,7 +41,8 @@ import { mergeRejects } from './rejects.ts';
 export interface StagedResponse {
   readonly httpStatus: number;
   readonly responseBytes: number;
-  /** Titles staged; the rest of the response's titles were rejected. */
+  readonly known: KnownResponse;
+  /** Titles staged; the rest of the response's titles were known or rejected. */
   readonly accepted: number;
   readonly rejected: number;
   /** Rejects that name no usable date; only a sweep has them. */
@@ -93,23 +95,29 @@ export function mergePull(
       const dates = await datesOfWindow(tx, attempt.window, attempt.fence, policy.lastClosedDate);
       const days = await lockDays(tx, dates);
       await verifyStaged(tx, attempt.fence, response);
+      await stageKnown(tx, attempt.fence, response.known);
 
       const live = days.filter((day) => isNewest(day, attempt.fence));
       const liveDates = live.map((day) => day.date);
-      await planChanges(tx, attempt.fence, liveDates);
-      const plans = await countPlan(tx, attempt.fence, dates);
+      const fresh = await planChanges(tx, attempt.fence, liveDates);
+      const plans = await countPlan(tx, attempt.fence, dates, fresh);
       const reports = days.map((day, index) =>
         reportDate(day, plans[index], live.includes(day), response, policy),
       );
 
-      await mergeDates(tx, attempt, days, reports, policy, attempt.window.to === null);
+      await mergeDates(tx, attempt, days, reports, {
+        fresh,
+        lastClosedDate: policy.lastClosedDate,
+        undatedRejects: attempt.window.to === null,
+      });
       await recordDrift(tx, attempt.pullId, response.drift);
-      const state = await finishPull(tx, attempt, response, reports);
+      const titles = response.known.titles.total + response.accepted + response.rejected;
+      const state = await finishPull(tx, attempt, { ...response, titles }, reports);
       await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
       return {
         pullId: attempt.pullId,
         state,
-        titles: response.accepted + response.rejected,
+        titles,
         rejected: response.rejected,
         dates: reports,
       };
@@ -183,12 +191,17 @@ export async function mergeDates(
   source: Pick<Attempt, 'pullId' | 'fence'>,
   days: readonly LockedDay[],
   reports: readonly DateReport[],
-  policy: Pick<MergePolicy, 'lastClosedDate'>,
-  undatedRejects: boolean,
+  options: {
+    /** Dates that had no titles: see `planChanges`. */
+    readonly fresh: readonly CivilDate[];
+    readonly lastClosedDate: CivilDate;
+    /** Whether rejects without a date belong to the pull. */
+    readonly undatedRejects: boolean;
+  },
 ): Promise<void> {
   const changed = datesWith(reports, 'merged', 'released');
   if (changed.length > 0) {
-    await applyChanges(tx, source, changed);
+    await applyChanges(tx, source, changed, options.fresh);
     await watchAccounts(tx, source, changed);
   }
   await refreshTotals(tx, [
@@ -197,11 +210,11 @@ export async function mergeDates(
   ]);
 
   const settled = datesWith(reports, 'merged', 'released', 'unchanged');
-  await mergeRejects(tx, source, settled, { undated: undatedRejects });
+  await mergeRejects(tx, source, settled, { undated: options.undatedRejects });
   const openRejects = await countOpenRejects(tx, settled);
   for (const date of settled) {
     const state = stateAfterMerge({
-      isClosed: date <= policy.lastClosedDate,
+      isClosed: date <= options.lastClosedDate,
       openRejects: openRejects.get(date) ?? 0,
     });
     await setMergedDay(tx, { date, state, pullId: source.pullId });

@@ -143,6 +143,8 @@ export function discardAbandoned(database: Database): Promise<number> {
         fence NOT IN (SELECT fence FROM conciliation.pull
                       WHERE state IN ('running', 'held') AND fence IS NOT NULL)`;
       await tx.$executeRaw`DELETE FROM conciliation.staged_reject WHERE ${abandoned}`;
+      await tx.$executeRaw`DELETE FROM conciliation.staged_date WHERE ${abandoned}`;
+      await tx.$executeRaw`DELETE FROM conciliation.staged_missing WHERE ${abandoned}`;
       await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE ${abandoned}`;
       return tx.$executeRaw`DELETE FROM conciliation.staged_title WHERE ${abandoned}`;
     }),
@@ -175,6 +177,11 @@ export async function discardStaged(
   await tx.$executeRaw`
     DELETE FROM conciliation.staged_reject
     WHERE fence = ${fence} AND (date IS NULL OR date <> ALL(${keepDates}::date[]))`;
+  await tx.$executeRaw`
+    DELETE FROM conciliation.staged_date WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])`;
+  await tx.$executeRaw`
+    DELETE FROM conciliation.staged_missing
+    WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])`;
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 

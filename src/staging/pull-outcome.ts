@@ -37,7 +37,7 @@ export async function finishPull(
   response: {
     readonly httpStatus: number;
     readonly responseBytes: number;
-    readonly accepted: number;
+    readonly titles: number;
     readonly rejected: number;
   },
   reports: readonly DateReport[],
@@ -51,7 +51,7 @@ export async function finishPull(
     SET state = ${state}, attempts = attempts + 1,
         finished_at = CASE WHEN ${state} <> 'held' THEN clock_timestamp() END,
         http_status = ${response.httpStatus}, response_bytes = ${response.responseBytes}::bigint,
-        titles = ${response.accepted + response.rejected}, inserted = ${sum('inserted')},
+        titles = ${response.titles}, inserted = ${sum('inserted')},
         changed = ${sum('changed')}, withdrawn = ${sum('withdrawn')}, restored = ${sum('restored')},
         unchanged = ${sum('unchanged')}, rejected = ${response.rejected}
     WHERE id = ${attempt.pullId}`;
@@ -99,6 +99,14 @@ export async function supersedeHolds(
         AND staged.accepted_date = ${day.date}::date`;
     await tx.$executeRaw`
       DELETE FROM conciliation.staged_reject staged USING conciliation.pull pull
+      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
+        AND staged.date = ${day.date}::date`;
+    await tx.$executeRaw`
+      DELETE FROM conciliation.staged_date staged USING conciliation.pull pull
+      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
+        AND staged.date = ${day.date}::date`;
+    await tx.$executeRaw`
+      DELETE FROM conciliation.staged_missing staged USING conciliation.pull pull
       WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
         AND staged.date = ${day.date}::date`;
   }

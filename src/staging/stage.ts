@@ -17,6 +17,7 @@ const STAGED_TITLE_COLUMNS = [
   ...TITLE_COLUMNS,
   'identity_hash',
   'content_hash',
+  'raw_hash',
 ];
 const STAGED_REJECT_COLUMNS = [
   'fence',
@@ -43,7 +44,8 @@ export interface RejectedTitle {
   readonly rawHash: string;
 }
 
-export function encodeTitle(fence: bigint, ordinal: number, title: Title): string {
+/** @param rawHash of the text that the title was read from, 32 hexadecimal digits */
+export function encodeTitle(fence: bigint, ordinal: number, title: Title, rawHash: string): string {
   let row = `${fence},${ordinal}`;
   for (const column of TITLE_COLUMNS) {
     if (column === 'extra') {
@@ -56,7 +58,7 @@ export function encodeTitle(fence: bigint, ordinal: number, title: Title): strin
     else if (typeof value === 'boolean') row += value ? ',t' : ',f';
     else row += `,${value.written}`;
   }
-  return `${row},${identityHash(title)},${contentHash(title)}\n`;
+  return `${row},${identityHash(title)},${contentHash(title)},${rawHash}\n`;
 }
 
 export function encodeReject(fence: bigint, reject: RejectedTitle): string {

@@ -54,6 +54,7 @@ CREATE TABLE conciliation.title (
   extra                          jsonb,
   identity_hash                  uuid        NOT NULL,
   content_hash                   uuid        NOT NULL,
+  raw_hash                       uuid        NOT NULL,
   change_seq                     bigint      NOT NULL,
   first_pull_id                  bigint      NOT NULL,
   last_change_pull_id            bigint      NOT NULL,
@@ -148,6 +149,8 @@ COMMENT ON COLUMN conciliation.title.identity_hash IS
   'Hash of what makes titles the same obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
   'Hash of every field that the platform stated; equal exactly for titles that agree in all of them. 1.5 and 1.50 are equal.';
+COMMENT ON COLUMN conciliation.title.raw_hash IS
+  'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.change_seq IS
   'Number of the latest change of this row: first sight, change, withdrawal or restoration. Grows with every change and orders changes as they became visible; see title_feed.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
@@ -810,6 +813,7 @@ COMMENT ON COLUMN conciliation.provider_batch.finished_at IS
 -- Unlogged: the rows are worth nothing once merged, and whatever a crash empties is pulled again.
 -- They are copied in and deleted by the day's worth, so autovacuum comes after a number of dead rows
 -- and not after a share of the table, at full speed, and never merely because rows were inserted.
+-- Statistics of them are out of date whenever they are used; see withoutNestedLoops.
 
 CREATE UNLOGGED TABLE conciliation.staged_title (
   fence                          bigint  NOT NULL,
@@ -844,7 +848,8 @@ CREATE UNLOGGED TABLE conciliation.staged_title (
   platform_commission            text,
   extra                          jsonb,
   identity_hash                  uuid    NOT NULL,
-  content_hash                   uuid    NOT NULL
+  content_hash                   uuid    NOT NULL,
+  raw_hash                       uuid    NOT NULL
 ) WITH (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 10000,
@@ -916,6 +921,52 @@ COMMENT ON COLUMN conciliation.staged_reject.raw_bytes IS
   'As rejected_title.raw_bytes.';
 COMMENT ON COLUMN conciliation.staged_reject.raw_hash IS
   'As rejected_title.raw_hash.';
+
+
+CREATE UNLOGGED TABLE conciliation.staged_date (
+  fence           bigint      NOT NULL,
+  date            date        NOT NULL,
+  known           integer     NOT NULL,
+  base_changed_at timestamptz NOT NULL
+) WITH (
+  autovacuum_vacuum_insert_threshold = -1
+);
+
+CREATE INDEX staged_date_fence_idx ON conciliation.staged_date (fence);
+
+COMMENT ON TABLE conciliation.staged_date IS
+  'For the program only: the dates whose current titles an attempt had at hand while it read the response, so that only what differs was staged. Unlogged.';
+COMMENT ON COLUMN conciliation.staged_date.fence IS
+  'pull.fence of the attempt.';
+COMMENT ON COLUMN conciliation.staged_date.date IS
+  'The accepted date.';
+COMMENT ON COLUMN conciliation.staged_date.known IS
+  'Titles of the response that were not staged, because the date has them already, in the same text.';
+COMMENT ON COLUMN conciliation.staged_date.base_changed_at IS
+  'day.changed_at of the date at that time: what was staged is a difference from those titles and no others.';
+
+
+CREATE UNLOGGED TABLE conciliation.staged_missing (
+  fence    bigint  NOT NULL,
+  date     date    NOT NULL,
+  raw_hash uuid    NOT NULL,
+  copies   integer NOT NULL
+) WITH (
+  autovacuum_vacuum_insert_threshold = -1
+);
+
+CREATE INDEX staged_missing_fence_idx ON conciliation.staged_missing (fence);
+
+COMMENT ON TABLE conciliation.staged_missing IS
+  'For the program only: current titles of the dates in staged_date whose text the response does not have. Unlogged.';
+COMMENT ON COLUMN conciliation.staged_missing.fence IS
+  'pull.fence of the attempt.';
+COMMENT ON COLUMN conciliation.staged_missing.date IS
+  'Accepted date of the titles.';
+COMMENT ON COLUMN conciliation.staged_missing.raw_hash IS
+  'title.raw_hash of the titles.';
+COMMENT ON COLUMN conciliation.staged_missing.copies IS
+  'How many titles of that text the response has less than the date.';
 
 
 CREATE UNLOGGED TABLE conciliation.staged_change (

@@ -102,7 +102,9 @@ async function countStaged() {
   const [row] = await world.database.prisma.$queryRaw<object[]>`
     SELECT (SELECT count(*) FROM conciliation.staged_title)::int AS titles,
            (SELECT count(*) FROM conciliation.staged_reject)::int AS rejects,
-           (SELECT count(*) FROM conciliation.staged_change)::int AS changes`;
+           (SELECT count(*) FROM conciliation.staged_change)::int
+             + (SELECT count(*) FROM conciliation.staged_date)::int
+             + (SELECT count(*) FROM conciliation.staged_missing)::int AS changes`;
   return row;
 }
 

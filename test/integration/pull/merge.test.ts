@@ -200,7 +200,9 @@ describe('a hold', () => {
     world.sandbox.setDayTexts(date, ten.slice(5));
     const held = await world.pullDay(date);
     // What recovery does to unlogged tables.
-    await world.database.prisma.$executeRaw`TRUNCATE conciliation.staged_title`;
+    await world.database.prisma.$executeRaw`
+      TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_date,
+               conciliation.staged_missing, conciliation.staged_change`;
     await expect(releasePull(world.database, held.pullId, decision, policy)).rejects.toThrow(
       /pull the date again/,
     );

@@ -58,16 +58,26 @@ test('what a killed process staged is removed, what runs or is held stays', asyn
   const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
   world.sandbox.setDayTexts(date, ten);
   await world.pullDay(date);
-  world.sandbox.setDayTexts(date, ten.slice(5));
+  const restated = titleText({ date, uid: 't0', discount: '1.5' });
+  world.sandbox.setDayTexts(date, [restated, ...ten.slice(6)]);
   expect((await world.pullDay(date)).state).toBe('held');
-  await world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.staged_title
-    SELECT (jsonb_populate_record(staged, '{"fence": 999999}')).* FROM conciliation.staged_title staged`;
-  expect(await discardAbandoned(world.database)).toBe(5);
+  const staged = ['staged_title', 'staged_date', 'staged_missing'];
+  for (const table of staged) {
+    await world.database.prisma.$executeRawUnsafe(
+      `INSERT INTO conciliation.${table}
+       SELECT (jsonb_populate_record(staged, '{"fence": 999999}')).* FROM conciliation.${table} staged`,
+    );
+  }
+  expect(await discardAbandoned(world.database)).toBe(1);
   expect(await discardAbandoned(world.database)).toBe(0);
-  const left = await world.database.prisma.$queryRaw`
-    SELECT count(*)::int AS rows FROM conciliation.staged_title`;
-  expect(left).toEqual([{ rows: 5 }]);
+  const rows = staged.map(
+    async (table) =>
+      await world.database.prisma.$queryRawUnsafe(
+        `SELECT count(*)::int AS rows FROM conciliation.${table}`,
+      ),
+  );
+  // One title differs, and six texts are missing: that of the one, and those of the five.
+  expect(await Promise.all(rows)).toEqual([[{ rows: 1 }], [{ rows: 1 }], [{ rows: 6 }]]);
 });
 
 test('a restated day of many titles is planned without comparing each with each', async () => {

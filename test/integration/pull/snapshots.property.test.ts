@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -31,6 +32,9 @@ type Kind = typeof kind extends fc.Arbitrary<infer T> ? T : never;
 
 /** What a date looks like over time: responses that permute, repeat, restate, shrink, grow, empty. */
 const responses = fc.array(fc.array(kind, { maxLength: 8 }), { minLength: 1, maxLength: 6 });
+
+/** How many titles may be at hand while a response is read: none, those of some responses, all. */
+const knownTitles = fc.constantFrom(0, 3, 1000, 1000);
 
 const toTitle = (date: CivilDate, fields: Kind) => titleText({ date, ...fields });
 
@@ -99,7 +103,7 @@ function foldBack(rows: readonly Row[], revisions: readonly Revision[], pullId: 
 
 test(`after any of ${SEQUENCES} sequences of responses a date is its last response, and its history is every earlier one`, async () => {
   await fc.assert(
-    fc.asyncProperty(responses, async (snapshots) => {
+    fc.asyncProperty(responses, knownTitles, async (snapshots, maxKnownTitles) => {
       const date = nextDay;
       nextDay = addDays(nextDay, 1);
       expect(date < AFTER_ALL).toBe(true);
@@ -110,7 +114,7 @@ test(`after any of ${SEQUENCES} sequences of responses a date is its last respon
           date,
           snapshot.map((fields) => toTitle(date, fields)),
         );
-        const report = await world.pullDay(date);
+        const report = await world.pull(dayWindow(date), { maxKnownTitles });
         if (report.state === 'held') {
           // Nothing has changed yet; a person looks, then lets it through.
           expect(current(await readRows(date))).toEqual(states.at(-1)?.contents ?? []);

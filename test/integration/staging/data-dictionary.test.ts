@@ -41,9 +41,9 @@ test('its query for an earlier day folds the revisions back', async () => {
   await client.query(`
     INSERT INTO conciliation.title
       (id, order_uid, occurrence, status, accepted_date, original_value, billing_fee, provider_bank,
-       identity_hash, content_hash, change_seq, first_pull_id, last_change_pull_id, created_at)
+       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id, created_at)
     VALUES (1, 'A', 1, 'withdrawn', '2026-01-05', 100.10, 2, '341', gen_random_uuid(),
-            gen_random_uuid(), 3, 1, 3, '2026-01-06')`);
+            gen_random_uuid(), gen_random_uuid(), 3, 1, 3, '2026-01-06')`);
   await client.query(`
     INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, changed_at, before, after)
     VALUES (1, 1, 'changed', 2, '2026-01-07', '{"billing_fee": null}', '{"billing_fee": 1.50}'),

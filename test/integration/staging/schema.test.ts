@@ -57,7 +57,13 @@ test('the staging tables are unlogged, and no other table is', async () => {
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'u'
      ORDER BY relname`,
   );
-  expect(rows.map((row) => row.name)).toEqual(['staged_change', 'staged_reject', 'staged_title']);
+  expect(rows.map((row) => row.name)).toEqual([
+    'staged_change',
+    'staged_date',
+    'staged_missing',
+    'staged_reject',
+    'staged_title',
+  ]);
 });
 
 test('the feed shows every column of a title but the hashes', async () => {
@@ -67,14 +73,14 @@ test('the feed shows every column of a title but the hashes', async () => {
      EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
      ORDER BY name`,
   );
-  expect(rows.map((row) => row.name)).toEqual(['content_hash', 'identity_hash']);
+  expect(rows.map((row) => row.name)).toEqual(['content_hash', 'identity_hash', 'raw_hash']);
 });
 
 describe('append-only tables', () => {
   const title = `INSERT INTO conciliation.title
-    (id, order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
+    (id, order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash, raw_hash,
      change_seq, first_pull_id, last_change_pull_id)
-    VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), 1, 1, 1)`;
+    VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 1, 1)`;
   const revision = `INSERT INTO conciliation.title_revision
     (title_id, revision, kind, pull_id, before, after) VALUES (1, 1, 'changed', 1, '{}', '{}')`;
 
