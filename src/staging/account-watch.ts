@@ -1,6 +1,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { ChangeSource } from './merge-apply.ts';
+import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Remembers the bank account of every provider and financial agent that the merged titles name, and
@@ -22,8 +23,10 @@ export async function watchAccounts(
   source: ChangeSource,
   dates: readonly CivilDate[],
 ): Promise<void> {
-  const changes = await rememberAccounts(tx, source, dates);
-  if (changes.length > 0) await recordChanges(tx, source, dates, changes);
+  await withoutNestedLoops(tx, async () => {
+    const changes = await rememberAccounts(tx, source, dates);
+    if (changes.length > 0) await recordChanges(tx, source, dates, changes);
+  });
 }
 
 interface SeenChange {
@@ -49,21 +52,27 @@ const AGENT_ACCOUNT = [
   'payment_account',
   'payment_account_digit',
 ];
-const PARTIES = [
-  'provider_external_id',
-  'provider_identification',
-  'financial_agent_identification',
-];
-const namedColumns = Prisma.raw([...PARTIES, ...PROVIDER_ACCOUNT, ...AGENT_ACCOUNT].join(', '));
+/** What the columns of either are called once they are an account. */
+const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
 
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedAccount = (columns: readonly string[]) => columns.map(stated).join(', ');
 
+const PROVIDER = {
+  kind: 'provider',
+  key: `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
+  columns: ['provider_external_id', 'provider_identification'],
+};
+const FINANCIAL_AGENT = {
+  kind: 'financial_agent',
+  key: stated('financial_agent_identification'),
+  columns: ['financial_agent_identification'],
+};
+
 /** A row for each party of a row with the columns of a title, and the account that it names. */
 const parties = Prisma.raw(`LATERAL (VALUES
-  ('provider', coalesce(${stated('provider_external_id')}, ${stated('provider_identification')}),
-   ${statedAccount(PROVIDER_ACCOUNT)}),
-  ('financial_agent', ${stated('financial_agent_identification')}, ${statedAccount(AGENT_ACCOUNT)})
+  ('${PROVIDER.kind}', ${PROVIDER.key}, ${statedAccount(PROVIDER_ACCOUNT)}),
+  ('${FINANCIAL_AGENT.kind}', ${FINANCIAL_AGENT.key}, ${statedAccount(AGENT_ACCOUNT)})
 ) AS party (kind, key, bank, agency, agency_digit, account, account_digit)`);
 
 /** What the party is called in the tables: long texts do not fit an index entry. */
@@ -96,37 +105,54 @@ const accountJson = (alias: string) =>
   );
 
 /**
- * Writes `party_account` and returns what is a change against what stood there before. Titles are
- * grouped as they stand first: of hundreds of thousands, a few hundred are left to be looked at.
+ * The accounts that the written titles name of parties of one kind. Titles are grouped as they stand
+ * first: of hundreds of thousands, a few hundred are left to be looked at.
  */
+const namedAccounts = (
+  source: ChangeSource,
+  dates: readonly CivilDate[],
+  party: { readonly kind: string; readonly key: string; readonly columns: readonly string[] },
+  account: readonly string[],
+) => Prisma.sql`
+  SELECT ${party.kind}::text AS kind, ${Prisma.raw(party.key)} AS key,
+         ${Prisma.raw(account.map((column, index) => `${stated(column)} AS ${ACCOUNT[index]}`).join(', '))},
+         first_date, last_date, first_id, is_restated
+  FROM (
+    SELECT ${Prisma.raw([...party.columns, ...account].join(', '))},
+           min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
+           bool_or(${isRestated(source, account)}) AS is_restated
+    FROM ${writtenTitles(source, dates)}
+    GROUP BY ${Prisma.raw([...party.columns, ...account].join(', '))}
+  ) AS written`;
+
+/** Writes `party_account` and returns what is a change against what stood there before. */
 function rememberAccounts(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
   dates: readonly CivilDate[],
 ): Promise<SeenChange[]> {
   return tx.$queryRaw<SeenChange[]>`
-    WITH written AS MATERIALIZED (
-      SELECT ${namedColumns}, min(accepted_date) AS first_date, max(accepted_date) AS last_date,
-             min(id) AS first_id,
-             bool_or(${isRestated(source, PROVIDER_ACCOUNT)}) AS is_provider_restated,
-             bool_or(${isRestated(source, AGENT_ACCOUNT)}) AS is_agent_restated
-      FROM ${writtenTitles(source, dates)}
-      GROUP BY ${namedColumns}
-    ), seen AS MATERIALIZED (
+    WITH seen AS MATERIALIZED (
       SELECT party.kind, ${partyKey} AS party_key, party.bank, party.agency, party.agency_digit,
              party.account, party.account_digit,
              md5(jsonb_build_array(party.bank, party.agency, party.agency_digit, party.account,
                                    party.account_digit)::text)::uuid AS account_hash,
              min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
-             bool_or(CASE party.kind WHEN 'provider' THEN is_provider_restated
-                                     ELSE is_agent_restated END) AS is_restated
-      FROM written CROSS JOIN ${parties}
+             bool_or(is_restated) AS is_restated
+      FROM (
+        ${namedAccounts(source, dates, PROVIDER, PROVIDER_ACCOUNT)}
+        UNION ALL
+        ${namedAccounts(source, dates, FINANCIAL_AGENT, AGENT_ACCOUNT)}
+      ) AS party
       WHERE party.key IS NOT NULL AND party.account IS NOT NULL
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+    ), known AS MATERIALIZED (
+      SELECT * FROM conciliation.party_account
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
+        AND party_key = ANY(ARRAY(SELECT DISTINCT party_key FROM seen))
     ), last_seen AS MATERIALIZED (
       SELECT DISTINCT ON (known.kind, known.party_key) known.*
-      FROM conciliation.party_account known
-      JOIN (SELECT DISTINCT kind, party_key FROM seen) AS party USING (kind, party_key)
+      FROM known JOIN (SELECT DISTINCT kind, party_key FROM seen) AS party USING (kind, party_key)
       ORDER BY known.kind, known.party_key, known.last_accepted_date DESC, known.last_seen_at DESC,
                known.account_hash
     ), first_seen AS MATERIALIZED (
@@ -140,7 +166,7 @@ function rememberAccounts(
       UNION ALL
       SELECT kind, party_key, account_hash, last_date, ${accountJson('first_seen')} FROM first_seen
     ), remembered AS (
-      INSERT INTO conciliation.party_account AS known
+      INSERT INTO conciliation.party_account AS present
         (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
          last_accepted_date)
       SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
@@ -148,14 +174,14 @@ function rememberAccounts(
       FROM seen
       ON CONFLICT (kind, party_key, account_hash) DO UPDATE
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
-      WHERE known.last_accepted_date < excluded.last_accepted_date
+      WHERE present.last_accepted_date < excluded.last_accepted_date
     )
     -- All of this sees the tables as they were before the statement.
     SELECT seen.kind, seen.party_key, seen.account_hash::text AS account_hash,
            previous.content AS before, ${accountJson('seen')} AS after
     FROM seen
     JOIN previous USING (kind, party_key)
-    LEFT JOIN conciliation.party_account known
+    LEFT JOIN known
       ON known.kind = seen.kind AND known.party_key = seen.party_key
      AND known.account_hash = seen.account_hash
     LEFT JOIN seen AS again
@@ -182,7 +208,7 @@ async function recordChanges(
     SELECT DISTINCT ON (seen.kind, seen.party_key, seen.account_hash)
            seen.kind, seen.party_key, seen.account_hash, seen.before, seen.after,
            written.accepted_date, written.id, ${source.pullId}::bigint
-    FROM (SELECT id, accepted_date, ${namedColumns} FROM ${writtenTitles(source, dates)}) AS written
+    FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written
     CROSS JOIN ${parties}
     JOIN jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
       AS seen (kind text, party_key text, account_hash uuid, before jsonb, after jsonb)
