@@ -104,17 +104,19 @@ export async function refreshTotals(
     WHERE day.date = fresh.day_date`;
 }
 
-/** Marks what a merge left of one date; the totals are brought up to date before. */
-export async function setMergedDay(
+/** Marks what a merge left of its dates; the totals are brought up to date before. */
+export async function setMergedDays(
   tx: Prisma.TransactionClient,
-  day: { readonly date: CivilDate; readonly state: DayState; readonly pullId: bigint },
+  pullId: bigint,
+  days: readonly { readonly date: CivilDate; readonly state: DayState }[],
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.day
-    SET state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
-        rejected_count = (SELECT count(*) FROM conciliation.rejected_title
-                          WHERE date = ${day.date}::date AND status <> 'resolved')
-    WHERE date = ${day.date}::date`;
+    SET state = merged.state, last_pull_id = ${pullId}, held_pull_id = NULL, verified_at = now(),
+        rejected_count = (SELECT count(*) FROM conciliation.rejected_title reject
+                          WHERE reject.date = merged.date AND reject.status <> 'resolved')
+    FROM jsonb_to_recordset(${JSON.stringify(days)}::jsonb) AS merged (date date, state text)
+    WHERE day.date = merged.date`;
 }
 
 export async function setHeldDay(

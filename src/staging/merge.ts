@@ -20,7 +20,7 @@ import {
   lockDays,
   refreshTotals,
   setHeldDay,
-  setMergedDay,
+  setMergedDays,
 } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-dates.ts';
@@ -212,13 +212,14 @@ export async function mergeDates(
   const settled = datesWith(reports, 'merged', 'released', 'unchanged');
   await mergeRejects(tx, source, settled, { undated: options.undatedRejects });
   const openRejects = await countOpenRejects(tx, settled);
-  for (const date of settled) {
-    const state = stateAfterMerge({
+  const states = settled.map((date) => ({
+    date,
+    state: stateAfterMerge({
       isClosed: date <= options.lastClosedDate,
       openRejects: openRejects.get(date) ?? 0,
-    });
-    await setMergedDay(tx, { date, state, pullId: source.pullId });
-  }
+    }),
+  }));
+  await setMergedDays(tx, source.pullId, states);
   for (const date of datesWith(reports, 'held')) {
     await setHeldDay(tx, { date, pullId: source.pullId });
   }

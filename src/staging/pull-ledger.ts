@@ -172,17 +172,20 @@ export async function discardStaged(
   keepDates: readonly CivilDate[] = [],
 ): Promise<void> {
   await tx.$executeRaw`
-    DELETE FROM conciliation.staged_title
-    WHERE fence = ${fence} AND accepted_date <> ALL(${keepDates}::date[])`;
-  await tx.$executeRaw`
-    DELETE FROM conciliation.staged_reject
-    WHERE fence = ${fence} AND (date IS NULL OR date <> ALL(${keepDates}::date[]))`;
-  await tx.$executeRaw`
-    DELETE FROM conciliation.staged_date WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])`;
-  await tx.$executeRaw`
-    DELETE FROM conciliation.staged_missing
-    WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])`;
-  await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
+    WITH title AS (
+      DELETE FROM conciliation.staged_title
+      WHERE fence = ${fence} AND accepted_date <> ALL(${keepDates}::date[])
+    ), reject AS (
+      DELETE FROM conciliation.staged_reject
+      WHERE fence = ${fence} AND (date IS NULL OR date <> ALL(${keepDates}::date[]))
+    ), date AS (
+      DELETE FROM conciliation.staged_date
+      WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])
+    ), missing AS (
+      DELETE FROM conciliation.staged_missing
+      WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])
+    )
+    DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
 /** Gives up a pull that has not ended; nothing of it was merged, and nothing will be. */

@@ -1,5 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Brings `rejected_title` to what the latest response says of `dates`: a reject that is still there
@@ -8,6 +9,15 @@ import type { Prisma } from '../generated/prisma/client.ts';
  * pulls of sweeps and are matched among themselves.
  */
 export async function mergeRejects(
+  tx: Prisma.TransactionClient,
+  source: { readonly pullId: bigint; readonly fence: bigint },
+  dates: readonly CivilDate[],
+  scope: { readonly undated: boolean },
+): Promise<void> {
+  await withoutNestedLoops(tx, () => matchRejects(tx, source, dates, scope));
+}
+
+async function matchRejects(
   tx: Prisma.TransactionClient,
   source: { readonly pullId: bigint; readonly fence: bigint },
   dates: readonly CivilDate[],
@@ -35,7 +45,8 @@ export async function mergeRejects(
       SET last_pull_id = CASE WHEN matched.ordinal IS NULL THEN last_pull_id ELSE ${source.pullId} END,
           ordinal = coalesce(matched.ordinal, reject.ordinal),
           status = CASE WHEN matched.ordinal IS NULL THEN 'resolved' ELSE reject.status END
-      FROM matched WHERE matched.id = reject.id
+      FROM matched
+      WHERE matched.id = reject.id AND reject.id = ANY(ARRAY(SELECT id FROM matched))
     )
     INSERT INTO conciliation.rejected_title
       (date, first_pull_id, last_pull_id, ordinal, reasons, raw, raw_bytes, raw_hash)
