@@ -35,6 +35,9 @@ export async function startServer(dataDir) {
       return url.href;
     },
 
+    /** CPU time of all of the server's processes so far. */
+    cpuSeconds: () => treeCpuSeconds(pid),
+
     async version() {
       return (await admin.query('SHOW server_version')).rows[0].server_version;
     },
