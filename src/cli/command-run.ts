@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Config, type Environment, readConfig } from '../config.ts';
 import { ConciliationError, ConfigError, InputError } from '../errors.ts';
 import { createLogger, describeError, type Logger } from '../logger.ts';
@@ -40,6 +41,8 @@ export async function runCommand(
   command: (run: CommandRun) => Promise<CommandResult>,
 ): Promise<ExitStatus> {
   const abort = new AbortController();
+  // Every pull of a backfill listens; Node would take more than ten for a leak.
+  setMaxListeners(0, abort.signal);
   const stop = () => {
     abort.abort();
     // A second signal ends the process at once, the way an impatient person expects.

@@ -66,6 +66,10 @@ async function recordAttemptFailure(
     countsAsAttempt,
     retryDelayMs: delayMs,
   });
+  if (error instanceof ShutdownError) {
+    parts.logger.info({ ...describeAttempt(attempt, progress), state }, 'pull handed back');
+    throw error;
+  }
   parts.logger[state === 'failed' ? 'error' : 'warn'](
     {
       ...describeAttempt(attempt, progress),
@@ -75,7 +79,7 @@ async function recordAttemptFailure(
     },
     'pull attempt failed',
   );
-  if (!known || error instanceof ShutdownError) throw error;
+  if (!known) throw error;
   if (error instanceof PlatformAuthError) return { kind: 'unauthorized', error };
   return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
 }

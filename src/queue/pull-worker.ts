@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { ShutdownError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
@@ -55,6 +56,8 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
   const { queue, handle, logger, lockMs = LOCK_MS } = options;
   const stopping = new AbortController();
   const interruption = new AbortController();
+  // Every pull under way listens, several times over; Node would take more than ten for a leak.
+  setMaxListeners(0, interruption.signal);
   const inHand = new Set<Promise<Fate>>();
 
   async function attempt(job: Job<PullJob, void>): Promise<Fate> {
