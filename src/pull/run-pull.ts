@@ -45,7 +45,7 @@ async function pullAndMerge(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const known = await loadKnownDates(parts.database.pool, attempt.window, parts.maxKnownTitles);
+  const known = await loadKnownDates(parts.database.pool, attempt, parts.maxKnownTitles);
   const response = await parts.platform.fetchTitles(attempt.window, signal);
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;

@@ -2,9 +2,9 @@ import type { Pool, PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { type CivilDate, daysBetween } from '../domain/business-day.ts';
 import { KnownTitles, type MissingText } from '../domain/known-titles.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { toStagingError } from './database.ts';
+import type { Attempt } from './pull-ledger.ts';
 
 /** A date whose current titles are at hand while a response is read. */
 export interface KnownDate {
@@ -32,14 +32,15 @@ export interface KnownResponse {
 export const MAX_KNOWN_TITLES = 2_000_000;
 
 /**
- * Reads which titles, by the hash of their text, the dates of a window have. A date is at hand as a
- * whole or not at all; those beyond `maxTitles` are not.
+ * Reads which titles, by the hash of their text, the dates of an attempt's window have. A date is at
+ * hand as a whole or not at all. Dates beyond `maxTitles` are not, nor are those that an earlier fetch
+ * may still change: what differs from them would be void by the time it is merged.
  *
  * @throws StagingUnavailableError when the database goes away
  */
 export async function loadKnownDates(
   pool: Pool,
-  window: PullWindow,
+  attempt: Pick<Attempt, 'window' | 'fence'>,
   maxTitles: number = MAX_KNOWN_TITLES,
 ): Promise<KnownDates> {
   const client = await pool.connect().catch((error: unknown) => {
@@ -49,7 +50,7 @@ export async function loadKnownDates(
   try {
     // The ledger and the titles have to be of one moment.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const ledger = await chooseDates(client, window, maxTitles);
+    const ledger = await chooseDates(client, attempt, maxTitles);
     const titles = new KnownTitles(ledger.titles);
     const isWhole = ledger.titles === 0 || (await copyHashes(client, ledger, titles));
     await client.query('COMMIT');
@@ -72,14 +73,18 @@ interface LedgerOfWindow {
 
 async function chooseDates(
   client: PoolClient,
-  window: PullWindow,
+  { window, fence }: Pick<Attempt, 'window' | 'fence'>,
   maxTitles: number,
 ): Promise<LedgerOfWindow> {
   const { rows } = await client.query<KnownDate & { count: number }>(
     `SELECT date, changed_at::text AS "baseChangedAt", title_count AS count FROM conciliation.day
      WHERE date >= $1::date AND ($2::date IS NULL OR date <= $2::date) AND title_count > 0
+       AND NOT EXISTS (
+         SELECT FROM conciliation.pull
+         WHERE state = 'running' AND fence < $3 AND window_from <= day.date
+           AND (window_to IS NULL OR window_to >= day.date))
      ORDER BY date`,
-    [window.from, window.to],
+    [window.from, window.to, fence],
   );
   const dates: KnownDate[] = [];
   let titles = 0;
