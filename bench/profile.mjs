@@ -10,6 +10,7 @@ import { join } from 'node:path';
  */
 const STAGES = [
   ['split', /\/pull\/(title-stream|json-scanner|json-states|byte-capture|container-stack)\.js$/],
+  ['fast reader', /\/pull\/(fast-reader|title-locator)\.js$/],
   ['parse', /\/pull\/exact-json\.js$/],
   ['check', /\/platform\/(title-[a-z]+|drift-log)\.js$|\/typebox\//],
   ['hash', /\/domain\/title\.js$/],

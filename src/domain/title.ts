@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CivilDate } from './business-day.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Decimal } from './decimal.ts';
@@ -117,7 +117,7 @@ function hashFields(title: Title, columns: readonly TitleColumn[]): string {
     const text = canonicalText(title, column);
     canonical += text === null ? '\u0000' : `=${text}\u0000`;
   }
-  return createHash('sha256').update(canonical, 'utf8').digest('hex').slice(0, 32);
+  return hash('sha256', canonical, 'hex').slice(0, 32);
 }
 
 /** Equal for titles that may be one and the same obligation. 32 hexadecimal digits. */

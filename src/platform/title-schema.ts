@@ -5,8 +5,8 @@ import { JsonNumber } from '../domain/json-value.ts';
 import { toTypeMismatch } from './title-faults.ts';
 
 /** For what is indexed: at four bytes a character it still fits an index entry of PostgreSQL. */
-const MAX_KEY_CHARACTERS = 255;
-const MAX_TEXT_CHARACTERS = 1000;
+export const MAX_KEY_CHARACTERS = 255;
+export const MAX_TEXT_CHARACTERS = 1000;
 
 /** Free of U+0000 and lone surrogates: PostgreSQL keeps neither, and a title's hash rests on that. */
 export function isStorableText(text: string): boolean {

@@ -20,6 +20,11 @@ export class ByteCapture {
     return this.#from !== null;
   }
 
+  /** Whether the current chunk has all of the stretch so far. */
+  get isWhole(): boolean {
+    return this.#byteLength === 0;
+  }
+
   begin(index: number): void {
     this.#from = index;
     this.#heldLength = 0;

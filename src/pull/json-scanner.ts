@@ -221,13 +221,12 @@ export class JsonScanner {
   }
 
   /**
-   * After the `valueStart` of an object or array: takes all of it for read, up to `end`, the index
-   * behind its last byte. For a caller who knows the bytes between to be one whole value.
+   * After the `valueStart` of an object or an array: takes it for read. Whoever did the reading says
+   * where to go on, with `scan`.
    */
-  skipContainer(end: number): void {
+  closeContainer(): void {
     this.#inObject = this.#containers.pop();
     this.#state = State.afterValue;
-    this.position = end;
   }
 
   /** The rarer states, all of which take their byte and report nothing. Returns the next state. */

@@ -6,7 +6,6 @@ import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import { checkTitle } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
-import type { KnownDates } from '../staging/known-dates.ts';
 import {
   copyRejects,
   copyTitles,
@@ -15,13 +14,12 @@ import {
   type RejectedTitle,
 } from '../staging/stage.ts';
 import { parseExactJson } from './exact-json.ts';
+import { FastReader } from './fast-reader.ts';
 import { MAX_TITLE_BYTES, type RawTitle, TitleReader } from './title-stream.ts';
 
 /** What was read and staged; nothing of it is verified yet. */
 export interface StagedCount {
-  /** Titles that the table has already, in the same text; they were not staged. */
-  readonly known: KnownCount;
-  /** Titles that kept the contract and were staged. */
+  /** Titles that kept the contract. */
   readonly accepted: number;
   readonly rejected: number;
   /** Rejects that name no date inside the window. */
@@ -30,12 +28,6 @@ export interface StagedCount {
   readonly stagedTitles: number;
   readonly stagedRejects: number;
   readonly drift: readonly DriftItem[];
-}
-
-/** Titles of a response that were known, in all and for each of the dates at hand. */
-export interface KnownCount {
-  readonly total: number;
-  readonly byDate: Uint32Array;
 }
 
 export interface PullProgress {
@@ -49,8 +41,8 @@ const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
 /**
- * Reads a response title by title into the staging tables, but for titles that the table has already.
- * Ends well only when the document has closed and the transfer has ended cleanly.
+ * Reads a response title by title into the staging tables. Ends well only when the document has
+ * closed and the transfer has ended cleanly.
  *
  * @throws PlatformContractError the answer is not the documented document
  * @throws PlatformUnavailableError the transfer broke off
@@ -58,33 +50,19 @@ const MAX_RAW_CHARACTERS = 64 * 1024;
  */
 export async function stageResponse(
   response: ConciliationResponse,
-  target: {
-    readonly pool: Pool;
-    readonly fence: bigint;
-    readonly window: PullWindow;
-    readonly known: KnownDates;
-  },
+  target: { readonly pool: Pool; readonly fence: bigint; readonly window: PullWindow },
   signal: AbortSignal,
   onProgress?: (progress: PullProgress) => void,
 ): Promise<StagedCount> {
+  const fastReader = new FastReader(target.fence, target.window);
+  const reader = new TitleReader(fastReader);
   const drift = new DriftLog();
-  const knownByDate = new Uint32Array(target.known.dates.length);
-  let known = 0;
   let accepted = 0;
   let rejected = 0;
   let undatedRejects = 0;
   let stagedRejects = 0;
   let rejects: RejectedTitle[] = [];
   let rejectBytes = 0;
-
-  const takeKnown = (textHash: Buffer): boolean => {
-    const dateIndex = target.known.titles.take(textHash);
-    if (dateIndex < 0) return false;
-    known += 1;
-    knownByDate[dateIndex] = (knownByDate[dateIndex] ?? 0) + 1;
-    return true;
-  };
-  const reader = new TitleReader(target.known.dates.length === 0 ? null : takeKnown);
 
   const flushRejects = async () => {
     if (rejects.length === 0) return;
@@ -99,7 +77,7 @@ export async function stageResponse(
     if (outcome.ok) {
       accepted += 1;
       drift.add(outcome.drift);
-      return encodeTitle(target.fence, raw.ordinal, outcome.title, raw.textHash.toString('hex'));
+      return encodeTitle(target.fence, raw.ordinal, outcome.title);
     }
     rejected += 1;
     if (outcome.reject.date === null) undatedRejects += 1;
@@ -108,12 +86,14 @@ export async function stageResponse(
     return '';
   };
 
-  async function* encodedRows(): AsyncGenerator<string> {
+  async function* encodedRows(): AsyncGenerator<Buffer | string> {
     for await (const chunk of response.chunks) {
       let rows = '';
       for (const raw of reader.push(chunk)) rows += encode(raw);
-      onProgress?.({ titles: known + accepted + rejected, bytes: response.bytesReceived() });
+      onProgress?.({ titles: reader.titlesRead, bytes: response.bytesReceived() });
       if (rejectBytes > REJECT_BUFFER_BYTES) await flushRejects();
+      const fastRows = fastReader.takeRows();
+      if (fastRows.length > 0) yield fastRows;
       if (rows !== '') yield rows;
     }
     endDocument(reader, response.bytesReceived());
@@ -125,8 +105,7 @@ export async function stageResponse(
     drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
   }
   return {
-    known: { total: known, byDate: knownByDate },
-    accepted,
+    accepted: accepted + fastReader.titlesRead,
     rejected,
     undatedRejects,
     stagedTitles,

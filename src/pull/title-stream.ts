@@ -8,11 +8,10 @@
  * mercy: whether an answer is whole can be told from nothing but its structure, so every byte of it
  * is checked, and the first violation ends the pull.
  */
-import { rawHash } from '../domain/known-titles.ts';
 import { PlatformContractError } from '../errors.ts';
 import { ByteCapture } from './byte-capture.ts';
 import { toDisplayName } from './field-name.ts';
-import { CLOSE_BRACE, OPEN_BRACE, OPEN_BRACKET } from './json-bytes.ts';
+import { OPEN_BRACKET } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { ScanEvent } from './json-states.ts';
 
@@ -36,42 +35,35 @@ export interface RawTitle {
   /** Of the whole value, also where `truncated`. */
   readonly byteLength: number;
   readonly truncated: boolean;
-  /** `rawHash` of `bytes`. */
-  readonly textHash: Buffer;
 }
 
-/** Of a boundary between titles: how much of the second title it may hold, and how long it may be. */
-const BOUNDARY_HEAD_BYTES = 8;
-const MAX_BOUNDARY_BYTES = 64;
+/** Reads most titles where they stand, before anybody has looked for their end. */
+export interface TitleShortcut {
+  /** Before the titles of a chunk. */
+  openChunk(chunk: Uint8Array): void;
+  /** Reads the title at `from` of the chunk. Returns its end, or -1 where it was not read. */
+  readAt(from: number, ordinal: number): number;
+  /** Reads a title that was cut out. Returns whether it was read. */
+  readWhole(bytes: Uint8Array, ordinal: number): boolean;
+}
 
 /**
  * Reads one answer. Push its chunks in order, then call `end`. Chunks may be of any size, and must
  * not be written to while titles read from them are in use.
- *
- * Titles of which `isKnown` says so are counted and not handed out. Most of an answer is known when a
- * date is pulled again, so the reader does not even scan such a title where it can do without: titles
- * of one answer follow each other in one way, hence the next boundary of that kind is likely to be
- * where the title ends. If the bytes up to there are a known text, they are a whole JSON object, and
- * no byte of it can have been the end before; if not, the title is scanned as any other.
  */
 export class TitleReader {
+  readonly #shortcut: TitleShortcut | null;
   readonly #scanner = new JsonScanner();
   readonly #name = new ByteCapture(MAX_FIELD_NAME_BYTES);
   readonly #title = new ByteCapture(MAX_TITLE_BYTES);
   readonly #otherFields = new Set<string>();
-  readonly #isKnown: ((textHash: Buffer) => boolean) | null;
-  /** What stood between the last two titles of which one was scanned, their brackets included. */
-  #boundary: Buffer | null = null;
-  /** Whether the last title was known, so that the next may be. */
-  #wasKnown = false;
-  /** Where, in the current chunk, the last title ended; -1 where it ended in none or an earlier one. */
-  #lastEnd = -1;
   #titles: 'unseen' | 'named' | 'open' | 'closed' = 'unseen';
   #titlesRead = 0;
   #failure: unknown = null;
 
-  constructor(isKnown: ((textHash: Buffer) => boolean) | null = null) {
-    this.#isKnown = isKnown;
+  /** @param shortcut is offered every title; what it reads is not handed out */
+  constructor(shortcut: TitleShortcut | null = null) {
+    this.#shortcut = shortcut;
   }
 
   get titlesRead(): number {
@@ -87,8 +79,9 @@ export class TitleReader {
   }
 
   /**
-   * The titles that this chunk completed, without those that are known. Throws a PlatformContractError at the first byte that
-   * breaks JSON's grammar or the answer's documented frame, and again on every later call.
+   * The titles that this chunk completed, without those that the shortcut has read. Throws a
+   * PlatformContractError at the first byte that breaks JSON's grammar or the answer's documented
+   * frame, and again on every later call.
    */
   push(chunk: Uint8Array): RawTitle[] {
     if (this.#failure !== null) throw this.#failure;
@@ -123,15 +116,19 @@ export class TitleReader {
   #read(chunk: Uint8Array): RawTitle[] {
     const scanner = this.#scanner;
     const titles: RawTitle[] = [];
+    /** Copying the chunk is worth it only where a title begins in it. */
+    let isOpen = false;
     let from = 0;
-    this.#lastEnd = -1;
     for (;;) {
       const event = scanner.scan(chunk, from);
       from = scanner.position;
       switch (event) {
         case ScanEvent.valueStart:
-          if (this.#titles === 'open') from = this.#openTitle(chunk, from);
-          else if (this.#titles === 'named') this.#openTitles(chunk, from - 1);
+          if (this.#titles === 'open') {
+            if (!isOpen) this.#shortcut?.openChunk(chunk);
+            isOpen = true;
+            from = this.#beginTitle(from);
+          } else if (this.#titles === 'named') this.#openTitles(chunk, from - 1);
           break;
         case ScanEvent.valueEnd:
           if (this.#title.isActive) this.#finishTitle(chunk, from, titles);
@@ -185,50 +182,29 @@ export class TitleReader {
     this.#scanner.reportDepth = 1;
   }
 
-  /** Returns where to go on: behind the title if it is known, else where the scanner is. */
-  #openTitle(chunk: Uint8Array, position: number): number {
-    const start = position - 1;
-    if (this.#isKnown !== null && chunk[start] === OPEN_BRACE) {
-      const end = this.#skipKnown(chunk, start);
-      if (end !== null) return end;
-      this.#learnBoundary(chunk, start);
+  /** Returns where to go on, given the index behind the title's first byte. */
+  #beginTitle(index: number): number {
+    const end = this.#shortcut?.readAt(index - 1, this.#titlesRead) ?? -1;
+    if (end !== -1) {
+      this.#titlesRead++;
+      this.#scanner.closeContainer();
+      return end;
     }
-    this.#title.begin(start);
+    this.#title.begin(index - 1);
     // A title with broken text is that title's fault, and its own check says where.
     this.#scanner.checksUtf8 = false;
-    return position;
-  }
-
-  #skipKnown(chunk: Uint8Array, start: number): number | null {
-    if (!this.#wasKnown || this.#boundary === null) return null;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const found = bytes.indexOf(this.#boundary, start);
-    if (found < 0) return null;
-    const end = found + 1;
-    this.#wasKnown = this.#isKnown?.(rawHash(bytes.subarray(start, end))) ?? false;
-    if (!this.#wasKnown) return null;
-    this.#scanner.skipContainer(end);
-    this.#titlesRead += 1;
-    this.#lastEnd = end;
-    return end;
-  }
-
-  #learnBoundary(chunk: Uint8Array, start: number): void {
-    const from = this.#lastEnd - 1;
-    const end = start + BOUNDARY_HEAD_BYTES;
-    if (from < 0 || end > chunk.length || end - from > MAX_BOUNDARY_BYTES) return;
-    if (chunk[from] === CLOSE_BRACE) this.#boundary = Buffer.from(chunk.subarray(from, end));
+    return index;
   }
 
   #finishTitle(chunk: Uint8Array, end: number, titles: RawTitle[]): void {
     this.#scanner.checksUtf8 = true;
+    const { isWhole } = this.#title;
     const { bytes, byteLength } = this.#title.finish(chunk, end);
-    const truncated = byteLength > bytes.length;
-    const textHash = rawHash(bytes);
     const ordinal = this.#titlesRead++;
-    this.#lastEnd = end;
-    this.#wasKnown = !truncated && this.#isKnown !== null && this.#isKnown(textHash);
-    if (!this.#wasKnown) titles.push({ ordinal, bytes, byteLength, truncated, textHash });
+    const truncated = byteLength > bytes.length;
+    // What the chunk held as a whole has been offered already.
+    if (!isWhole && !truncated && this.#shortcut?.readWhole(bytes, ordinal) === true) return;
+    titles.push({ ordinal, bytes, byteLength, truncated });
   }
 
   #violation(what: string, index: number): PlatformContractError {

@@ -83,7 +83,7 @@ function quoteArrayItem(text: string): string {
  */
 export function copyTitles(
   pool: Pool,
-  source: AsyncIterable<string>,
+  source: AsyncIterable<Buffer | string>,
   signal: AbortSignal,
 ): Promise<number> {
   return copyInto(pool, 'staged_title', STAGED_TITLE_COLUMNS, source, signal);
@@ -92,7 +92,7 @@ export function copyTitles(
 /** As `copyTitles`, into `staged_reject`. */
 export function copyRejects(
   pool: Pool,
-  source: AsyncIterable<string>,
+  source: AsyncIterable<Buffer | string>,
   signal: AbortSignal,
 ): Promise<number> {
   return copyInto(pool, 'staged_reject', STAGED_REJECT_COLUMNS, source, signal);
@@ -102,7 +102,7 @@ async function copyInto(
   pool: Pool,
   table: string,
   columns: readonly string[],
-  source: AsyncIterable<string>,
+  source: AsyncIterable<Buffer | string>,
   signal: AbortSignal,
 ): Promise<number> {
   const client = await pool.connect().catch((error: unknown) => {

@@ -1,0 +1,232 @@
+/**
+ * The short way of a title, from its bytes in the answer to its row for COPY. The ordinary way parses
+ * the title, checks the values and renders them again; most of what that costs goes into objects and
+ * strings that nobody keeps. Here the values' bytes are found, checked where they stand, and copied.
+ *
+ * What goes the short way gets the row that it would have got on the ordinary one, byte for byte; a
+ * title that is in any way unusual does not go it at all. docs/performance.md says what it wins.
+ */
+import { hash } from 'node:crypto';
+import type { CivilDate } from '../domain/business-day.ts';
+import { parseDecimal } from '../domain/decimal.ts';
+import type { PullWindow } from '../domain/pull-plan.ts';
+import { IDENTITY_COLUMNS } from '../domain/title.ts';
+import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE } from './json-bytes.ts';
+import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
+import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
+import type { TitleShortcut } from './title-stream.ts';
+
+const COLUMNS = VALUE_COLUMNS.length;
+const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
+const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+
+const HASH_DIGITS = 32;
+/** A fence, an ordinal, two hashes; of each value, at most its bytes and what is put around them. */
+const MAX_ROW_BYTES = 200 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
+const BLOCK_BYTES = 256 * 1024;
+
+const NEWLINE = 0x0a;
+const POINT = 0x2e;
+const EQUALS_SIGN = 0x3d;
+const LETTER_F = 0x66;
+const LETTER_T = 0x74;
+
+/** Reads the titles of one answer. Their rows wait until they are taken. */
+export class FastReader implements TitleShortcut {
+  readonly #locator: TitleLocator;
+  readonly #prefix: Buffer;
+  #titlesRead = 0;
+  #identityHash = '';
+  #contentHash = '';
+
+  /** What is hashed, by the word: as `hashFields` of domain/title.ts has it. */
+  readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
+  readonly #canonicalView = toView(this.#canonical);
+  /** Where in it each column begins. */
+  readonly #columnStarts = new Int32Array(COLUMNS + 1);
+
+  /** Rows that were taken stay as they are, so a full block is replaced and never overwritten. */
+  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #blockView = toView(this.#block);
+  #taken = 0;
+  #end = 0;
+
+  constructor(fence: bigint, window: PullWindow) {
+    this.#locator = new TitleLocator(window);
+    this.#prefix = Buffer.from(`${fence},`);
+  }
+
+  get titlesRead(): number {
+    return this.#titlesRead;
+  }
+
+  /** Of the title that was read last, as `identityHash`, `contentHash` and the title itself have it. */
+  get identityHash(): string {
+    return this.#identityHash;
+  }
+  get contentHash(): string {
+    return this.#contentHash;
+  }
+  get acceptedDate(): CivilDate {
+    return this.#locator.acceptedDate;
+  }
+
+  openChunk(chunk: Uint8Array): void {
+    this.#locator.open(chunk);
+  }
+
+  readAt(from: number, ordinal: number): number {
+    const end = this.#locator.locate(from);
+    return end !== DEPARTS && this.#addRow(ordinal) ? end : DEPARTS;
+  }
+
+  readWhole(bytes: Uint8Array, ordinal: number): boolean {
+    this.#locator.open(bytes);
+    return this.#locator.locate(0) === bytes.length && this.#addRow(ordinal);
+  }
+
+  /** The rows of the titles read since the last call, as `encodeTitle` renders them. */
+  takeRows(): Buffer {
+    const rows = this.#block.subarray(this.#taken, this.#end);
+    this.#taken = this.#end;
+    return rows;
+  }
+
+  /** False where an amount has too many digits when it is written out. */
+  #addRow(ordinal: number): boolean {
+    if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
+    const { bytes, view, starts, ends, decoded } = this.#locator;
+    const row = this.#block;
+    const rowView = this.#blockView;
+    const canonical = this.#canonical;
+    const canonicalView = this.#canonicalView;
+    const columnStarts = this.#columnStarts;
+
+    let rowAt = this.#end;
+    for (const byte of this.#prefix) row[rowAt++] = byte;
+    rowAt = writeInteger(row, rowAt, ordinal);
+    let at = 0;
+    for (let column = 0; column < COLUMNS; column++) {
+      columnStarts[column] = at;
+      row[rowAt++] = COMMA;
+      const start = starts[column] as number;
+      if (start < 0) {
+        canonical[at++] = 0;
+        continue;
+      }
+      canonical[at++] = EQUALS_SIGN;
+      const kind = KINDS[column];
+      const text = decoded?.[column];
+      if (kind === ValueKind.boolean) {
+        const isTrue = bytes[start] === LETTER_T;
+        row[rowAt++] = isTrue ? LETTER_T : LETTER_F;
+        at += canonical.write(String(isTrue), at, 'latin1');
+      } else if (text !== undefined) {
+        rowAt += row.write(`"${text.replaceAll('"', '""')}"`, rowAt);
+        at += canonical.write(text, at);
+      } else {
+        const length = (ends[column] as number) - start;
+        if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
+        // By the word, so that up to three bytes are copied too many, to be overwritten.
+        for (let index = 0; index < length; index += 4) {
+          const word = view.getInt32(start + index, true);
+          rowView.setInt32(rowAt + index, word, true);
+          canonicalView.setInt32(at + index, word, true);
+        }
+        rowAt += length;
+        at += length;
+        if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
+        else {
+          at = this.#shortenAmount(column, at - length, at);
+          if (at === -1) return false;
+        }
+      }
+      canonical[at++] = 0;
+    }
+    columnStarts[COLUMNS] = at;
+    // `extra`, which no title has that comes this way.
+    row[rowAt++] = COMMA;
+    canonical[at++] = 0;
+
+    this.#hash(at);
+    rowAt = writeHash(row, rowAt, this.#identityHash);
+    rowAt = writeHash(row, rowAt, this.#contentHash);
+    row[rowAt++] = NEWLINE;
+    this.#end = rowAt;
+    this.#titlesRead++;
+    return true;
+  }
+
+  /** Makes the amount that was copied as it is written `Decimal.canonical`. Returns its new end. */
+  #shortenAmount(column: number, start: number, writtenEnd: number): number {
+    const canonical = this.#canonical;
+    const point = this.#locator.points[column];
+    let end = writtenEnd;
+    if (point === EXPONENT) {
+      const decimal = parseDecimal(canonical.toString('latin1', start, end));
+      return decimal === null ? -1 : start + canonical.write(decimal.canonical, start, 'latin1');
+    }
+    if (point !== NO_POINT) {
+      while (canonical[end - 1] === DIGIT_ZERO) end--;
+      if (canonical[end - 1] === POINT) end--;
+    }
+    const isZero = canonical[end - 1] === DIGIT_ZERO && canonical[end - 2] === MINUS_SIGN;
+    if (!isZero) return end;
+    canonical[start] = DIGIT_ZERO;
+    return start + 1;
+  }
+
+  #hash(contentEnd: number): void {
+    const canonical = this.#canonical;
+    const view = this.#canonicalView;
+    let at = contentEnd;
+    for (let index = 0; index < IDENTITY.length; index++) {
+      const column = IDENTITY[index] as number;
+      const start = this.#columnStarts[column] as number;
+      const length = (this.#columnStarts[column + 1] as number) - start;
+      for (let offset = 0; offset < length; offset += 4) {
+        view.setInt32(at + offset, view.getInt32(start + offset, true), true);
+      }
+      at += length;
+    }
+    this.#identityHash = toHash(canonical.subarray(contentEnd, at));
+    this.#contentHash = toHash(canonical.subarray(0, contentEnd));
+  }
+
+  /** Rows that wait move along. */
+  #openBlock(): void {
+    const waiting = this.takeRows();
+    this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, 2 * waiting.length));
+    this.#blockView = toView(this.#block);
+    this.#block.set(waiting);
+    this.#taken = 0;
+    this.#end = waiting.length;
+  }
+}
+
+function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+function toHash(canonical: Buffer): string {
+  return hash('sha256', canonical, 'hex').slice(0, HASH_DIGITS);
+}
+
+function writeHash(row: Buffer, from: number, digits: string): number {
+  row[from] = COMMA;
+  let at = from + 1;
+  for (let index = 0; index < HASH_DIGITS; index++) row[at++] = digits.charCodeAt(index);
+  return at;
+}
+
+function writeInteger(row: Buffer, from: number, value: number): number {
+  let end = from + 1;
+  for (let limit = 10; limit <= value; limit *= 10) end++;
+  let rest = value;
+  for (let at = end - 1; at >= from; at--) {
+    const tens = Math.floor(rest / 10);
+    row[at] = DIGIT_ZERO + rest - 10 * tens;
+    rest = tens;
+  }
+  return end;
+}

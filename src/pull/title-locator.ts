@@ -1,0 +1,378 @@
+import { isUtf8 } from 'node:buffer';
+import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
+import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
+import { isStorableText } from '../platform/title-schema.ts';
+import {
+  ANY_TEXT,
+  BACKSLASH,
+  CLOSE_BRACE,
+  COMMA,
+  DIGIT_ZERO,
+  isDigit,
+  isSpace,
+  MINUS_SIGN,
+  OPEN_BRACE,
+  QUOTE,
+} from './json-bytes.ts';
+import { fieldAt, membersOf, nameOf, parentOf, TITLE_LAYOUT, ValueKind } from './title-layout.ts';
+
+/** For `locate`: the title is not of the usual kind. */
+export const DEPARTS = -1;
+/** In place of a value's start: the field is null. Smaller still: it is absent. */
+export const NULL_START = -1;
+const ABSENT = -2;
+/** In place of where an amount's decimal point stands. */
+export const NO_POINT = -1;
+export const EXPONENT = -2;
+
+const FIELDS = TITLE_LAYOUT.length;
+const TITLE = -1;
+const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
+const MAX_BYTES = Int32Array.from(TITLE_LAYOUT, ({ maxBytes }) => maxBytes);
+const ONLY = TITLE_LAYOUT.map(({ only }) => (only === null ? null : Buffer.from(only)));
+const PARENTS = Int8Array.from(TITLE_LAYOUT, parentOf);
+const REQUIRED_FIELDS = TITLE_LAYOUT.flatMap(({ isRequired }, field) => (isRequired ? field : []));
+/** By 1 + the object. */
+const MEMBERS = Array.from({ length: 1 + FIELDS }, (_, index) => membersOf(index - 1));
+
+/**
+ * Every name as it is written, `"name":`, in words of four bytes. A name's last word ends where the
+ * name ends, and so may overlap the one before it.
+ */
+const nameTexts = TITLE_LAYOUT.map((field) => Buffer.from(`"${nameOf(field)}":`));
+const nameWords = nameTexts.map(toWords);
+const NAME_LENGTHS = Int32Array.from(nameTexts, ({ length }) => length);
+const NAME_WORDS = Int32Array.from(nameWords.flat());
+const NAME_STARTS = Int32Array.from([0, ...nameWords], (_, field) =>
+  nameWords.slice(0, field).reduce((total, { length }) => total + length, 0),
+);
+
+const UID = fieldAt('order.uid');
+const ACCEPTED_DATE = fieldAt('acceptedDate');
+const EXTERNAL_ID = fieldAt('providerExternalId');
+const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
+
+/** Zeros behind the bytes. Nothing that is looked for begins with one, so no search goes beyond. */
+const PADDING_BYTES = 32;
+/** The due dates of a day's titles are those of a few months. */
+const MAX_KNOWN_DATES = 4096;
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+const NULL = Buffer.from('null');
+
+/**
+ * Finds the values of a title in its bytes, where the title is of the usual kind: all fields
+ * documented, none twice, no drift, every value within its part of the contract. What it finds has been
+ * checked as `parseExactJson` and `checkTitle` check it; whatever it is not sure of departs, and
+ * is for them to read.
+ */
+export class TitleLocator {
+  /** By field: where its value begins, and ends. Of a text, what stands between the quotes. */
+  readonly starts = new Int32Array(FIELDS);
+  readonly ends = new Int32Array(FIELDS);
+  /** By amount. */
+  readonly points = new Int32Array(FIELDS);
+  /** By text that has escapes: what it says. Null where none of the title's has. */
+  decoded: (string | undefined)[] | null = null;
+  /** A copy of what was opened: names are compared and values copied by the word. */
+  bytes = Buffer.alloc(PADDING_BYTES);
+  view: DataView = toView(this.bytes);
+
+  readonly #window: PullWindow;
+  readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
+  readonly #dates = new Map<number, CivilDate | null>();
+  #acceptedDay = -1;
+  #acceptedDate: CivilDate | null = null;
+
+  constructor(window: PullWindow) {
+    this.#window = window;
+    for (const [index, members] of MEMBERS.entries()) {
+      // The first guess is the documented order. A wrong one costs a search, never an error.
+      members.forEach((field, place) => {
+        this.#successors[members[place - 1] ?? FIELDS + index] = field;
+        this.#successors[field] = field;
+      });
+    }
+  }
+
+  /** Of the title that was found last. */
+  get acceptedDate(): CivilDate {
+    if (this.#acceptedDate === null) throw new Error('no title was found yet');
+    return this.#acceptedDate;
+  }
+
+  /** The bytes in which titles are to be found from now on. They may change afterwards. */
+  open(bytes: Uint8Array): void {
+    const needed = bytes.length + PADDING_BYTES;
+    if (this.bytes.length < needed) {
+      this.bytes = Buffer.allocUnsafeSlow(needed);
+      this.view = toView(this.bytes);
+    }
+    this.bytes.set(bytes);
+    this.bytes.fill(0, bytes.length, needed);
+  }
+
+  /** Where the title that begins at `from` ends, or `DEPARTS`. */
+  locate(from: number): number {
+    const { bytes, view, starts } = this;
+    const successors = this.#successors;
+    if (bytes[from] !== OPEN_BRACE) return DEPARTS;
+    starts.fill(ABSENT);
+    this.decoded = null;
+    let object = TITLE;
+    /** The field that came last, or for the first of an object, `FIELDS + 1` + the object. */
+    let last = FIELDS;
+    let at = from + 1;
+    for (;;) {
+      if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+      let field = successors[last] as number;
+      let valueAt = endOfName(view, at, field);
+      if (valueAt === DEPARTS) {
+        field = findMember(view, at, object);
+        if (field === DEPARTS) return DEPARTS;
+        successors[last] = field;
+        valueAt = endOfName(view, at, field);
+      }
+      if (starts[field] !== ABSENT) return DEPARTS;
+      last = field;
+      at = valueAt;
+      if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+
+      const kind = KINDS[field];
+      starts[field] = at;
+      if (bytes[at] === 0x6e) {
+        if (!isAt(bytes, at, NULL)) return DEPARTS;
+        starts[field] = NULL_START;
+        at += NULL.length;
+      } else if (kind === ValueKind.text) {
+        at = this.#endOfText(at, field);
+      } else if (kind === ValueKind.amount) {
+        at = this.#endOfAmount(at, field);
+      } else if (kind === ValueKind.date) {
+        at = this.#endOfDate(at, field);
+      } else if (kind === ValueKind.boolean) {
+        at = endOfBoolean(bytes, at);
+      } else {
+        if (bytes[at] !== OPEN_BRACE) return DEPARTS;
+        object = field;
+        last = FIELDS + 1 + field;
+        at++;
+        continue;
+      }
+      if (at === DEPARTS) return DEPARTS;
+
+      for (;;) {
+        if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
+        const byte = bytes[at++];
+        if (byte === COMMA) break;
+        if (byte !== CLOSE_BRACE) return DEPARTS;
+        if (object === TITLE) return this.#isWhole() ? at : DEPARTS;
+        last = object;
+        object = PARENTS[object] as number;
+      }
+    }
+  }
+
+  #endOfText(quote: number, field: number): number {
+    const { bytes } = this;
+    if (bytes[quote] !== QUOTE) return DEPARTS;
+    const start = quote + 1;
+    let end = start;
+    let union = 0;
+    let byte = bytes[end] as number;
+    while (ANY_TEXT[byte] === 1) {
+      union |= byte;
+      byte = bytes[++end] as number;
+    }
+    if (byte === BACKSLASH) {
+      end = this.#endOfEscapedText(start, end, field);
+      if (end === DEPARTS) return DEPARTS;
+    } else {
+      if (byte !== QUOTE) return DEPARTS;
+      if (union >= 0x80 && !isUtf8(bytes.subarray(start, end))) return DEPARTS;
+    }
+    if (end - start > (MAX_BYTES[field] as number)) return DEPARTS;
+    const only = ONLY[field];
+    if (only != null && !(end - start === only.length && isAt(bytes, start, only))) return DEPARTS;
+    this.starts[field] = start;
+    this.ends[field] = end;
+    return end + 1;
+  }
+
+  #endOfEscapedText(start: number, from: number, field: number): number {
+    // Texts that are compared are compared as they are written.
+    if (field === EXTERNAL_ID || field === INNER_EXTERNAL_ID) return DEPARTS;
+    const { bytes } = this;
+    let end = from;
+    for (;;) {
+      // The escaped character is taken with its backslash, lest an escaped quote end the text.
+      if (bytes[end] === BACKSLASH) end += 2;
+      else if (ANY_TEXT[bytes[end] as number] === 1) end++;
+      else break;
+    }
+    if (bytes[end] !== QUOTE || !isUtf8(bytes.subarray(start, end))) return DEPARTS;
+    const decoded = decodeText(bytes.toString('utf8', start, end));
+    if (decoded === null) return DEPARTS;
+    this.decoded ??= [];
+    this.decoded[field] = decoded;
+    return end;
+  }
+
+  #endOfAmount(start: number, field: number): number {
+    const { bytes } = this;
+    let at = start;
+    if (bytes[at] === MINUS_SIGN) at++;
+    const whole = at;
+    at = endOfDigits(bytes, at);
+    if (at === whole || (bytes[whole] === DIGIT_ZERO && at > whole + 1)) return DEPARTS;
+    let point = NO_POINT;
+    if (bytes[at] === 0x2e) {
+      point = at++;
+      at = endOfDigits(bytes, at);
+      if (at === point + 1) return DEPARTS;
+    }
+    if (((bytes[at] as number) | 0x20) === 0x65) {
+      point = EXPONENT;
+      at++;
+      if (bytes[at] === MINUS_SIGN || bytes[at] === 0x2b) at++;
+      const exponent = at;
+      at = endOfDigits(bytes, at);
+      if (at === exponent) return DEPARTS;
+    }
+    // Without an exponent, a number has no more digits than characters.
+    if (at - start > MAX_DECIMAL_DIGITS) return DEPARTS;
+    this.ends[field] = at;
+    this.points[field] = point;
+    return at;
+  }
+
+  #endOfDate(quote: number, field: number): number {
+    const { bytes } = this;
+    const start = quote + 1;
+    const end = start + 'YYYY-MM-DD'.length;
+    if (bytes[quote] !== QUOTE || bytes[end] !== QUOTE) return DEPARTS;
+    if (bytes[start + 4] !== MINUS_SIGN || bytes[start + 7] !== MINUS_SIGN) return DEPARTS;
+    let day = 0;
+    for (let at = start; at < end; at++) {
+      if (at === start + 4 || at === start + 7) continue;
+      const byte = bytes[at] as number;
+      if (!isDigit(byte)) return DEPARTS;
+      day = 10 * day + byte - DIGIT_ZERO;
+    }
+    this.starts[field] = start;
+    this.ends[field] = end;
+    if (field === ACCEPTED_DATE) {
+      if (day !== this.#acceptedDay && !this.#accept(day, start, end)) return DEPARTS;
+    } else if (this.#toDate(day, start, end) === null) {
+      return DEPARTS;
+    }
+    return end + 1;
+  }
+
+  #accept(day: number, start: number, end: number): boolean {
+    const date = this.#toDate(day, start, end);
+    if (date === null || !isInWindow(this.#window, date)) return false;
+    this.#acceptedDay = day;
+    this.#acceptedDate = date;
+    return true;
+  }
+
+  #toDate(day: number, start: number, end: number): CivilDate | null {
+    let date = this.#dates.get(day);
+    if (date === undefined) {
+      if (this.#dates.size >= MAX_KNOWN_DATES) this.#dates.clear();
+      date = parseCivilDate(this.bytes.toString('latin1', start, end));
+      this.#dates.set(day, date);
+    }
+    return date;
+  }
+
+  /** Whether nothing required is missing. Settles where the provider's external id is taken from. */
+  #isWhole(): boolean {
+    const { starts, ends } = this;
+    for (const field of REQUIRED_FIELDS) if ((starts[field] as number) < 0) return false;
+    if (starts[UID] === ends[UID]) return false;
+
+    const inner = starts[INNER_EXTERNAL_ID] as number;
+    if (inner < 0) return true;
+    const end = ends[INNER_EXTERNAL_ID] as number;
+    const outer = starts[EXTERNAL_ID] as number;
+    if (outer >= 0) {
+      if ((ends[EXTERNAL_ID] as number) - outer !== end - inner) return false;
+      return areSame(this.bytes, outer, inner, end - inner);
+    }
+    starts[EXTERNAL_ID] = inner;
+    ends[EXTERNAL_ID] = end;
+    return true;
+  }
+}
+
+function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+function toWords(name: Buffer): number[] {
+  const words: number[] = [];
+  for (let at = 0; at + 4 < name.length; at += 4) words.push(name.readInt32LE(at));
+  return [...words, name.readInt32LE(name.length - 4)];
+}
+
+/** `DEPARTS` where another name stands there. */
+function endOfName(view: DataView, from: number, field: number): number {
+  const last = (NAME_STARTS[field + 1] as number) - 1;
+  const end = from + (NAME_LENGTHS[field] as number);
+  let at = from;
+  for (let index = NAME_STARTS[field] as number; index < last; index++) {
+    if (view.getInt32(at, true) !== NAME_WORDS[index]) return DEPARTS;
+    at += 4;
+  }
+  return view.getInt32(end - 4, true) === NAME_WORDS[last] ? end : DEPARTS;
+}
+
+function findMember(view: DataView, at: number, object: number): number {
+  const members = MEMBERS[1 + object] ?? [];
+  return members.find((field) => endOfName(view, at, field) !== DEPARTS) ?? DEPARTS;
+}
+
+function endOfBoolean(bytes: Buffer, at: number): number {
+  if (isAt(bytes, at, TRUE)) return at + TRUE.length;
+  return isAt(bytes, at, FALSE) ? at + FALSE.length : DEPARTS;
+}
+
+function endOfDigits(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isDigit(bytes[at] as number)) at++;
+  return at;
+}
+
+function endOfSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at] as number)) at++;
+  return at;
+}
+
+function isAt(bytes: Buffer, at: number, word: Buffer): boolean {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word[index]) return false;
+  }
+  return true;
+}
+
+function areSame(bytes: Buffer, one: number, other: number, length: number): boolean {
+  for (let index = 0; index < length; index++) {
+    if (bytes[one + index] !== bytes[other + index]) return false;
+  }
+  return true;
+}
+
+/** Null where the text is none, or one that PostgreSQL does not keep. */
+function decodeText(written: string): string | null {
+  try {
+    const decoded = JSON.parse(`"${written}"`) as string;
+    return isStorableText(decoded) ? decoded : null;
+  } catch {
+    return null;
+  }
+}
