@@ -46,7 +46,7 @@ export class FastReader implements TitleShortcut {
   readonly #columnStarts = new Int32Array(COLUMNS + 1);
 
   /** Rows that were taken stay as they are, so a full block is replaced and never overwritten. */
-  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #block = Buffer.alloc(0);
   #blockView = toView(this.#block);
   #taken = 0;
   #end = 0;

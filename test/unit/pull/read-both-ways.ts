@@ -1,0 +1,116 @@
+import { expect } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
+import { PlatformContractError } from '../../../src/errors.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import { parseExactJson } from '../../../src/pull/exact-json.ts';
+import { FastReader } from '../../../src/pull/fast-reader.ts';
+import { type RawTitle, TitleReader, type TitleShortcut } from '../../../src/pull/title-stream.ts';
+import { encodeTitle } from '../../../src/staging/stage.ts';
+
+export const FENCE = 9_007_199_254_740_993n;
+export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
+
+/** What the ordinary way makes of a title that has nothing to report; null for any other. */
+export function readOrdinary(bytes: Buffer, window = WINDOW): Title | null {
+  const { value, problems } = parseExactJson(bytes);
+  const check = checkTitle(value, window);
+  return check.ok && problems.length === 0 && check.drift.length === 0 ? check.title : null;
+}
+
+interface Reading {
+  readonly handedOut: RawTitle[];
+  readonly titlesRead: number;
+  readonly error: string | null;
+}
+
+function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Reading {
+  const reader = new TitleReader(shortcut);
+  const handedOut: RawTitle[] = [];
+  let error: string | null = null;
+  try {
+    for (const chunk of chunks) handedOut.push(...reader.push(chunk));
+    reader.end();
+  } catch (thrown) {
+    if (!(thrown instanceof PlatformContractError)) throw thrown;
+    error = `${thrown.message} ${JSON.stringify(thrown.context)}`;
+  }
+  return { handedOut, titlesRead: reader.titlesRead, error };
+}
+
+/**
+ * Reads a document with and without the shortcut, which must make no difference: same error, same
+ * titles, the same bytes for the database. Returns how many titles took the short way.
+ */
+export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
+  const fast = new FastReader(FENCE, window);
+  const short = readAll(chunks, fast);
+  const ordinary = readAll(chunks, null);
+
+  expect(short.error).toBe(ordinary.error);
+  expect(short.titlesRead).toBe(ordinary.titlesRead);
+  // The titles of a chunk in which the answer breaks off are handed out by neither.
+  if (ordinary.error !== null) return fast.titlesRead;
+  expect(fast.titlesRead + short.handedOut.length).toBe(ordinary.titlesRead);
+
+  const left = new Set(short.handedOut.map(({ ordinal }) => ordinal));
+  const rows = ordinary.handedOut
+    .filter(({ ordinal }) => !left.has(ordinal))
+    .map(({ ordinal, bytes }) => {
+      const title = readOrdinary(bytes, window);
+      if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+      return encodeTitle(FENCE, ordinal, title);
+    });
+  expect(fast.takeRows().toString()).toBe(rows.join(''));
+  for (const { bytes, ...title } of short.handedOut) {
+    const { bytes: expectedBytes, ...expected } = ordinary.handedOut[title.ordinal] ?? {};
+    expect(title).toEqual(expected);
+    // Not by `toEqual`, which takes seconds for a megabyte.
+    expect(expectedBytes?.equals(bytes)).toBe(true);
+  }
+  return fast.titlesRead;
+}
+
+/** As `compareWays`, one title by itself. True where it took the short way. */
+export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
+  const bytes = Buffer.from(text);
+  const fast = new FastReader(FENCE, window);
+  if (!fast.readWhole(bytes, 7)) return false;
+  const title = readOrdinary(bytes, window);
+  if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+  expect(fast.takeRows().toString()).toBe(encodeTitle(FENCE, 7, title));
+  expect(fast.identityHash).toBe(identityHash(title));
+  expect(fast.contentHash).toBe(contentHash(title));
+  expect(fast.acceptedDate).toBe(title.accepted_date);
+  return true;
+}
+
+export function documentOf(titles: readonly (string | Buffer)[]): Buffer {
+  const parts = titles.flatMap((title, index) => [
+    Buffer.from(index === 0 ? '' : ','),
+    Buffer.from(title),
+  ]);
+  return Buffer.concat([Buffer.from('{"titles":['), ...parts, Buffer.from(']}')]);
+}
+
+export function inChunksOf(bytes: Buffer, size: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+  return chunks;
+}
+
+const PUT_IN = Buffer.from(
+  '"{}[],:\\ \n0129.-+eEtfnuaIB\u0000\u0001\u007f\u0080\u00c3\u00ff',
+  'latin1',
+);
+
+/** One byte of the title replaced, put in or taken out, at the place and with the byte that `dice` says. */
+export function mutate(title: Buffer, dice: () => number): Buffer {
+  const at = dice() % title.length;
+  const byte = dice() % 4 === 0 ? dice() % 256 : (PUT_IN[dice() % PUT_IN.length] ?? 0);
+  const change = dice() % 3;
+  const head = title.subarray(0, at);
+  const tail = title.subarray(change === 1 ? at : at + 1);
+  return Buffer.concat(change === 2 ? [head, tail] : [head, Buffer.of(byte), tail]);
+}
