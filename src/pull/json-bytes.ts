@@ -10,6 +10,9 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
+/** What may follow a backslash, `u` aside. */
+export const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+
 /** 1 for the bytes up to `lastByte` that stand for themselves in a string, 0 for all others. */
 function textTable(lastByte: number): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -34,4 +37,33 @@ export function isHexDigit(byte: number): boolean {
   // Bit 0x20 turns an ASCII capital into the small letter.
   const lower = byte | 0x20;
   return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
+}
+
+/** Behind the whitespace, if any. */
+export function endOfSpace(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isSpace(bytes[at] as number)) at++;
+  return at;
+}
+
+/** Behind the digits, if any. */
+export function endOfDigits(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (isDigit(bytes[at] as number)) at++;
+  return at;
+}
+
+export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
+  for (let index = 0; index < word.length; index++) {
+    if (bytes[at + index] !== word[index]) return false;
+  }
+  return true;
+}
+
+/** Whether the same `length` bytes stand at both places. */
+export function areSame(bytes: Uint8Array, one: number, other: number, length: number): boolean {
+  for (let index = 0; index < length; index++) {
+    if (bytes[one + index] !== bytes[other + index]) return false;
+  }
+  return true;
 }

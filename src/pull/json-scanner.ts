@@ -9,6 +9,7 @@ import {
   COLON_SIGN,
   COMMA,
   DIGIT_ZERO,
+  ESCAPES,
   isDigit,
   isHexDigit,
   isSpace,
@@ -18,8 +19,6 @@ import {
   QUOTE,
 } from './json-bytes.ts';
 import { ScanEvent, State } from './json-states.ts';
-
-const ESCAPES = new Set(Buffer.from('"\\/bfnrt'));
 
 /**
  * RFC 8259, byte by byte, for a document whose root is an object. One state machine with a stack of
@@ -220,10 +219,7 @@ export class JsonScanner {
     return event;
   }
 
-  /**
-   * After the `valueStart` of an object or an array: takes it for read. Whoever did the reading says
-   * where to go on, with `scan`.
-   */
+  /** After `valueStart` of a container that somebody else has read: scan on behind it. */
   closeContainer(): void {
     this.#inObject = this.#containers.pop();
     this.#state = State.afterValue;

@@ -1,21 +1,27 @@
 import { isUtf8 } from 'node:buffer';
-import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
-import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
+import type { PullWindow } from '../domain/pull-plan.ts';
 import { isStorableText } from '../platform/title-schema.ts';
 import {
   ANY_TEXT,
+  areSame,
   BACKSLASH,
   CLOSE_BRACE,
   COMMA,
   DIGIT_ZERO,
+  endOfDigits,
+  endOfSpace,
+  isAt,
   isDigit,
   isSpace,
   MINUS_SIGN,
   OPEN_BRACE,
   QUOTE,
 } from './json-bytes.ts';
-import { fieldAt, membersOf, nameOf, parentOf, TITLE_LAYOUT, ValueKind } from './title-layout.ts';
+import { fieldAt, parentOf, TITLE_LAYOUT, ValueKind } from './title-layout.ts';
+import { endOfName, findMember, MEMBERS, NO_NAME } from './title-names.ts';
+import { WindowDates } from './window-dates.ts';
 
 /** For `locate`: the title is not of the usual kind. */
 export const DEPARTS = -1;
@@ -33,20 +39,6 @@ const MAX_BYTES = Int32Array.from(TITLE_LAYOUT, ({ maxBytes }) => maxBytes);
 const ONLY = TITLE_LAYOUT.map(({ only }) => (only === null ? null : Buffer.from(only)));
 const PARENTS = Int8Array.from(TITLE_LAYOUT, parentOf);
 const REQUIRED_FIELDS = TITLE_LAYOUT.flatMap(({ isRequired }, field) => (isRequired ? field : []));
-/** By 1 + the object. */
-const MEMBERS = Array.from({ length: 1 + FIELDS }, (_, index) => membersOf(index - 1));
-
-/**
- * Every name as it is written, `"name":`, in words of four bytes. A name's last word ends where the
- * name ends, and so may overlap the one before it.
- */
-const nameTexts = TITLE_LAYOUT.map((field) => Buffer.from(`"${nameOf(field)}":`));
-const nameWords = nameTexts.map(toWords);
-const NAME_LENGTHS = Int32Array.from(nameTexts, ({ length }) => length);
-const NAME_WORDS = Int32Array.from(nameWords.flat());
-const NAME_STARTS = Int32Array.from([0, ...nameWords], (_, field) =>
-  nameWords.slice(0, field).reduce((total, { length }) => total + length, 0),
-);
 
 const UID = fieldAt('order.uid');
 const ACCEPTED_DATE = fieldAt('acceptedDate');
@@ -55,8 +47,6 @@ const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
 
 /** Zeros behind the bytes. Nothing that is looked for begins with one, so no search goes beyond. */
 const PADDING_BYTES = 32;
-/** The due dates of a day's titles are those of a few months. */
-const MAX_KNOWN_DATES = 4096;
 
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
@@ -80,14 +70,12 @@ export class TitleLocator {
   bytes = Buffer.alloc(PADDING_BYTES);
   view: DataView = toView(this.bytes);
 
-  readonly #window: PullWindow;
+  /** The guess of which field comes next, by the one before it: as it was the last time. */
   readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
-  readonly #dates = new Map<number, CivilDate | null>();
-  #acceptedDay = -1;
-  #acceptedDate: CivilDate | null = null;
+  readonly #dates: WindowDates;
 
   constructor(window: PullWindow) {
-    this.#window = window;
+    this.#dates = new WindowDates(window);
     for (const [index, members] of MEMBERS.entries()) {
       // The first guess is the documented order. A wrong one costs a search, never an error.
       members.forEach((field, place) => {
@@ -99,8 +87,7 @@ export class TitleLocator {
 
   /** Of the title that was found last. */
   get acceptedDate(): CivilDate {
-    if (this.#acceptedDate === null) throw new Error('no title was found yet');
-    return this.#acceptedDate;
+    return this.#dates.acceptedDate;
   }
 
   /** The bytes in which titles are to be found from now on. They may change afterwards. */
@@ -129,9 +116,9 @@ export class TitleLocator {
       if (isSpace(bytes[at] as number)) at = endOfSpace(bytes, at);
       let field = successors[last] as number;
       let valueAt = endOfName(view, at, field);
-      if (valueAt === DEPARTS) {
+      if (valueAt === NO_NAME) {
         field = findMember(view, at, object);
-        if (field === DEPARTS) return DEPARTS;
+        if (field === NO_NAME) return DEPARTS;
         successors[last] = field;
         valueAt = endOfName(view, at, field);
       }
@@ -263,30 +250,8 @@ export class TitleLocator {
     }
     this.starts[field] = start;
     this.ends[field] = end;
-    if (field === ACCEPTED_DATE) {
-      if (day !== this.#acceptedDay && !this.#accept(day, start, end)) return DEPARTS;
-    } else if (this.#toDate(day, start, end) === null) {
-      return DEPARTS;
-    }
-    return end + 1;
-  }
-
-  #accept(day: number, start: number, end: number): boolean {
-    const date = this.#toDate(day, start, end);
-    if (date === null || !isInWindow(this.#window, date)) return false;
-    this.#acceptedDay = day;
-    this.#acceptedDate = date;
-    return true;
-  }
-
-  #toDate(day: number, start: number, end: number): CivilDate | null {
-    let date = this.#dates.get(day);
-    if (date === undefined) {
-      if (this.#dates.size >= MAX_KNOWN_DATES) this.#dates.clear();
-      date = parseCivilDate(this.bytes.toString('latin1', start, end));
-      this.#dates.set(day, date);
-    }
-    return date;
+    const isGood = field === ACCEPTED_DATE ? this.#dates.accept(day) : this.#dates.has(day);
+    return isGood ? end + 1 : DEPARTS;
   }
 
   /** Whether nothing required is missing. Settles where the provider's external id is taken from. */
@@ -313,58 +278,9 @@ function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-function toWords(name: Buffer): number[] {
-  const words: number[] = [];
-  for (let at = 0; at + 4 < name.length; at += 4) words.push(name.readInt32LE(at));
-  return [...words, name.readInt32LE(name.length - 4)];
-}
-
-/** `DEPARTS` where another name stands there. */
-function endOfName(view: DataView, from: number, field: number): number {
-  const last = (NAME_STARTS[field + 1] as number) - 1;
-  const end = from + (NAME_LENGTHS[field] as number);
-  let at = from;
-  for (let index = NAME_STARTS[field] as number; index < last; index++) {
-    if (view.getInt32(at, true) !== NAME_WORDS[index]) return DEPARTS;
-    at += 4;
-  }
-  return view.getInt32(end - 4, true) === NAME_WORDS[last] ? end : DEPARTS;
-}
-
-function findMember(view: DataView, at: number, object: number): number {
-  const members = MEMBERS[1 + object] ?? [];
-  return members.find((field) => endOfName(view, at, field) !== DEPARTS) ?? DEPARTS;
-}
-
 function endOfBoolean(bytes: Buffer, at: number): number {
   if (isAt(bytes, at, TRUE)) return at + TRUE.length;
   return isAt(bytes, at, FALSE) ? at + FALSE.length : DEPARTS;
-}
-
-function endOfDigits(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isDigit(bytes[at] as number)) at++;
-  return at;
-}
-
-function endOfSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (isSpace(bytes[at] as number)) at++;
-  return at;
-}
-
-function isAt(bytes: Buffer, at: number, word: Buffer): boolean {
-  for (let index = 0; index < word.length; index++) {
-    if (bytes[at + index] !== word[index]) return false;
-  }
-  return true;
-}
-
-function areSame(bytes: Buffer, one: number, other: number, length: number): boolean {
-  for (let index = 0; index < length; index++) {
-    if (bytes[one + index] !== bytes[other + index]) return false;
-  }
-  return true;
 }
 
 /** Null where the text is none, or one that PostgreSQL does not keep. */
