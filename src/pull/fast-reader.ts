@@ -5,13 +5,17 @@
  *
  * What goes the short way gets the row that it would have got on the ordinary one, byte for byte; a
  * title that is in any way unusual does not go it at all. docs/performance.md says what it wins.
+ *
+ * A title whose text is known gets no row on either way.
  */
 import { hash } from 'node:crypto';
 import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
+import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { IDENTITY_COLUMNS } from '../domain/title.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE } from './json-bytes.ts';
+import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import type { TitleShortcut } from './title-stream.ts';
@@ -21,8 +25,8 @@ const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
 
 const HASH_DIGITS = 32;
-/** A fence, an ordinal, two hashes; of each value, at most its bytes and what is put around them. */
-const MAX_ROW_BYTES = 200 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
+/** A fence, an ordinal, three hashes; of each value, at most its bytes and what is put around them. */
+const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
 const BLOCK_BYTES = 256 * 1024;
 
 const NEWLINE = 0x0a;
@@ -33,9 +37,13 @@ const LETTER_T = 0x74;
 
 /** Reads the titles of one answer. Their rows wait until they are taken. */
 export class FastReader implements TitleShortcut {
+  readonly #known: KnownTexts;
   readonly #locator: TitleLocator;
   readonly #prefix: Buffer;
   #titlesRead = 0;
+  #chunk: Uint8Array = Buffer.alloc(0);
+  /** Whether the locator has the chunk. It copies it, which known titles can do without. */
+  #isOpen = false;
   #identityHash = '';
   #contentHash = '';
 
@@ -51,7 +59,8 @@ export class FastReader implements TitleShortcut {
   #taken = 0;
   #end = 0;
 
-  constructor(fence: bigint, window: PullWindow) {
+  constructor(fence: bigint, window: PullWindow, known: KnownTexts) {
+    this.#known = known;
     this.#locator = new TitleLocator(window);
     this.#prefix = Buffer.from(`${fence},`);
   }
@@ -72,17 +81,30 @@ export class FastReader implements TitleShortcut {
   }
 
   openChunk(chunk: Uint8Array): void {
-    this.#locator.open(chunk);
+    this.#chunk = chunk;
+    this.#isOpen = false;
+    this.#known.openChunk(chunk);
   }
 
   readAt(from: number, ordinal: number): number {
+    const skipped = this.#known.skipAt(from);
+    if (skipped !== -1) return skipped;
+    if (!this.#isOpen) this.#locator.open(this.#chunk);
+    this.#isOpen = true;
     const end = this.#locator.locate(from);
-    return end !== DEPARTS && this.#addRow(ordinal) ? end : DEPARTS;
+    if (end === DEPARTS) return DEPARTS;
+    return this.#readText(this.#chunk.subarray(from, end), ordinal) ? end : DEPARTS;
   }
 
   readWhole(bytes: Uint8Array, ordinal: number): boolean {
+    this.#isOpen = false;
     this.#locator.open(bytes);
-    return this.#locator.locate(0) === bytes.length && this.#addRow(ordinal);
+    return this.#locator.locate(0) === bytes.length && this.#readText(bytes, ordinal);
+  }
+
+  #readText(text: Uint8Array, ordinal: number): boolean {
+    const textHash = rawHash(text);
+    return this.#known.take(textHash) || this.#addRow(ordinal, textHash.toString('hex'));
   }
 
   /** The rows of the titles read since the last call, as `encodeTitle` renders them. */
@@ -93,7 +115,7 @@ export class FastReader implements TitleShortcut {
   }
 
   /** False where an amount has too many digits when it is written out. */
-  #addRow(ordinal: number): boolean {
+  #addRow(ordinal: number, textHash: string): boolean {
     if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
     const { bytes, view, starts, ends, decoded } = this.#locator;
     const row = this.#block;
@@ -151,6 +173,7 @@ export class FastReader implements TitleShortcut {
     this.#hash(at);
     rowAt = writeHash(row, rowAt, this.#identityHash);
     rowAt = writeHash(row, rowAt, this.#contentHash);
+    rowAt = writeHash(row, rowAt, textHash);
     row[rowAt++] = NEWLINE;
     this.#end = rowAt;
     this.#titlesRead++;

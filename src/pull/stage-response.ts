@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import { checkTitle } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
+import type { KnownDates } from '../staging/known-dates.ts';
 import {
   copyRejects,
   copyTitles,
@@ -16,11 +18,14 @@ import {
 } from '../staging/stage.ts';
 import { parseExactJson } from './exact-json.ts';
 import { FastReader } from './fast-reader.ts';
+import { KnownTexts } from './known-texts.ts';
 import { MAX_TITLE_BYTES, type RawTitle, TitleReader } from './title-stream.ts';
 
 /** What was read and staged; nothing of it is verified yet. */
 export interface StagedCount {
-  /** Titles that kept the contract. */
+  /** Titles that the table has already, in the same text; they were not staged. */
+  readonly known: KnownTexts['counts'];
+  /** Titles that kept the contract and were staged. */
   readonly accepted: number;
   readonly rejected: number;
   /** Rejects that name no date inside the window. */
@@ -44,8 +49,8 @@ const MAX_TURN_MS = 20;
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
 /**
- * Reads a response title by title into the staging tables. Ends well only when the document has
- * closed and the transfer has ended cleanly.
+ * Reads a response title by title into the staging tables, but for titles that the table has already.
+ * Ends well only when the document has closed and the transfer has ended cleanly.
  *
  * @throws PlatformContractError the answer is not the documented document
  * @throws PlatformUnavailableError the transfer broke off
@@ -53,11 +58,17 @@ const MAX_RAW_CHARACTERS = 64 * 1024;
  */
 export async function stageResponse(
   response: ConciliationResponse,
-  target: { readonly pool: Pool; readonly fence: bigint; readonly window: PullWindow },
+  target: {
+    readonly pool: Pool;
+    readonly fence: bigint;
+    readonly window: PullWindow;
+    readonly known: KnownDates;
+  },
   signal: AbortSignal,
   onProgress?: (progress: PullProgress) => void,
 ): Promise<StagedCount> {
-  const fastReader = new FastReader(target.fence, target.window);
+  const known = new KnownTexts(target.known);
+  const fastReader = new FastReader(target.fence, target.window, known);
   const reader = new TitleReader(fastReader);
   const drift = new DriftLog();
   let accepted = 0;
@@ -76,11 +87,13 @@ export async function stageResponse(
   };
 
   const encode = (raw: RawTitle): string => {
+    const textHash = rawHash(raw.bytes);
+    if (!raw.truncated && known.take(textHash)) return '';
     const outcome = readTitle(raw, target.window);
     if (outcome.ok) {
       accepted += 1;
       drift.add(outcome.drift);
-      return encodeTitle(target.fence, raw.ordinal, outcome.title);
+      return encodeTitle(target.fence, raw.ordinal, outcome.title, textHash.toString('hex'));
     }
     rejected += 1;
     if (outcome.reject.date === null) undatedRejects += 1;
@@ -115,6 +128,7 @@ export async function stageResponse(
     drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
   }
   return {
+    known: known.counts,
     accepted: accepted + fastReader.titlesRead,
     rejected,
     undatedRejects,

@@ -19,6 +19,7 @@ import {
   documentOf,
   FENCE,
   inChunksOf,
+  knowing,
   mutate,
   readOrdinary,
   WINDOW,
@@ -134,7 +135,7 @@ describe('an answer read with the shortcut is the answer read without it', () =>
 });
 
 test('a reader goes on after a title that it has left', () => {
-  const reader = new FastReader(FENCE, WINDOW);
+  const reader = new FastReader(FENCE, WINDOW, knowing([]));
   const good = Buffer.from(titleText({ date: DAY, uid: 'good' }));
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e99' })), 0)).toBe(true);
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e101' })), 1)).toBe(false);
@@ -145,7 +146,7 @@ test('a reader goes on after a title that it has left', () => {
 });
 
 test('rows that were taken stay as they are while further titles are read', () => {
-  const reader = new FastReader(FENCE, WINDOW);
+  const reader = new FastReader(FENCE, WINDOW, knowing([]));
   const taken: { rows: Buffer; before: string }[] = [];
   for (let ordinal = 0; ordinal < 3000; ordinal++) {
     const title = Buffer.from(syntheticTitles[ordinal % syntheticTitles.length] ?? '');
@@ -158,7 +159,7 @@ test('rows that were taken stay as they are while further titles are read', () =
 });
 
 test('rows that nobody takes are kept', () => {
-  const reader = new FastReader(FENCE, WINDOW);
+  const reader = new FastReader(FENCE, WINDOW, knowing([]));
   const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
   for (let ordinal = 0; ordinal < 2000; ordinal++) reader.readWhole(Buffer.from(long), ordinal);
   const rows = reader.takeRows().toString().trimEnd().split('\n');
@@ -167,7 +168,7 @@ test('rows that nobody takes are kept', () => {
 });
 
 test('a title outside the window is left, also after one inside it', () => {
-  const reader = new FastReader(FENCE, dayWindow(DAY));
+  const reader = new FastReader(FENCE, dayWindow(DAY), knowing([]));
   const inside = Buffer.from(titleText({ date: DAY }));
   const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
   const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));

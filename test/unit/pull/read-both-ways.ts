@@ -1,16 +1,25 @@
 import { expect } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
 import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
 import { PlatformContractError } from '../../../src/errors.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/pull/exact-json.ts';
 import { FastReader } from '../../../src/pull/fast-reader.ts';
+import { KnownTexts } from '../../../src/pull/known-texts.ts';
 import { type RawTitle, TitleReader, type TitleShortcut } from '../../../src/pull/title-stream.ts';
 import { encodeTitle } from '../../../src/staging/stage.ts';
 
 export const FENCE = 9_007_199_254_740_993n;
 export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
+
+/** Of one date. */
+export function knowing(texts: readonly Buffer[]): KnownTexts {
+  const titles = new KnownTitles(texts.length);
+  for (const text of texts) titles.add(rawHash(text), 0, 0);
+  return new KnownTexts({ dates: [{ date: WINDOW.from, baseChangedAt: '' }], titles });
+}
 
 /** What the ordinary way makes of a title that has nothing to report; null for any other. */
 export function readOrdinary(bytes: Buffer, window = WINDOW): Title | null {
@@ -44,7 +53,7 @@ function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Rea
  * titles, the same bytes for the database. Returns how many titles took the short way.
  */
 export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
-  const fast = new FastReader(FENCE, window);
+  const fast = new FastReader(FENCE, window, knowing([]));
   const short = readAll(chunks, fast);
   const ordinary = readAll(chunks, null);
 
@@ -60,7 +69,7 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
     .map(({ ordinal, bytes }) => {
       const title = readOrdinary(bytes, window);
       if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
-      return encodeTitle(FENCE, ordinal, title);
+      return encodeTitle(FENCE, ordinal, title, rawHash(bytes).toString('hex'));
     });
   expect(fast.takeRows().toString()).toBe(rows.join(''));
   for (const { bytes, ...title } of short.handedOut) {
@@ -75,11 +84,13 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
 /** As `compareWays`, one title by itself. True where it took the short way. */
 export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const bytes = Buffer.from(text);
-  const fast = new FastReader(FENCE, window);
+  const fast = new FastReader(FENCE, window, knowing([]));
   if (!fast.readWhole(bytes, 7)) return false;
   const title = readOrdinary(bytes, window);
   if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
-  expect(fast.takeRows().toString()).toBe(encodeTitle(FENCE, 7, title));
+  expect(fast.takeRows().toString()).toBe(
+    encodeTitle(FENCE, 7, title, rawHash(bytes).toString('hex')),
+  );
   expect(fast.identityHash).toBe(identityHash(title));
   expect(fast.contentHash).toBe(contentHash(title));
   expect(fast.acceptedDate).toBe(title.accepted_date);
