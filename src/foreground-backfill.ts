@@ -7,9 +7,9 @@ import type { Logger } from './logger.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
+import { openPullQueue } from './queue/job-queue.ts';
+import { startJobWorker } from './queue/job-worker.ts';
 import { createPullHandler } from './queue/pull-handler.ts';
-import { openPullQueue } from './queue/pull-queue.ts';
-import { startPullWorker } from './queue/pull-worker.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { type BackfillProgress, readBackfillProgress } from './staging/backfill-ledger.ts';
@@ -60,7 +60,7 @@ export async function runBackfill(
         nudge.plan();
       },
     };
-    const worker = await startPullWorker({
+    const worker = await startJobWorker({
       queue,
       logger,
       concurrency: concurrencyOf(config),

@@ -6,29 +6,22 @@ import { startAlertLoop } from './alerts/alert-loop.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './app.ts';
 import type { Config } from './config.ts';
 import { databaseCheck, migrationsCheck, queueCheck, schedulerCheck } from './console/health.ts';
-import { createMetrics, type Metrics } from './console/metrics.ts';
+import { createMetrics } from './console/metrics.ts';
 import { createConsole } from './console/server.ts';
-import { platformAuthAlert, STALENESS_LIMITS } from './domain/alert.ts';
+import { STALENESS_LIMITS } from './domain/alert.ts';
 import { lastClosedDate } from './domain/business-day.ts';
 import { ConfigError } from './errors.ts';
 import { describeError, type Logger } from './logger.ts';
-import type { ObservedAttempt, PullParts } from './pull/pull-parts.ts';
-import { runPull } from './pull/run-pull.ts';
-import { type AuthGate, createAuthGate } from './queue/auth-gate.ts';
-import { createPullHandler } from './queue/pull-handler.ts';
-import { type OpenPullQueue, openPullQueue } from './queue/pull-queue.ts';
-import { startPullWorker } from './queue/pull-worker.ts';
-import { startWatchdog } from './queue/watchdog.ts';
+import { createAuthGate } from './queue/auth-gate.ts';
+import { openPullQueue, openPushQueue } from './queue/job-queue.ts';
 import { cronFault } from './scheduler/cron-slot.ts';
 import { startHousekeeping } from './scheduler/housekeeping.ts';
-import { createNudge } from './scheduler/nudge.ts';
-import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
+import { createPlanner } from './scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from './scheduler/tick.ts';
-import { raiseAlert, resolveAlerts } from './staging/alerts.ts';
-import type { Database } from './staging/database.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { pendingMigrations } from './staging/migrate.ts';
 import type { WakeGrace } from './staging/plan-ledger.ts';
+import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;
 export type Role = (typeof ROLES)[number];
@@ -63,17 +56,10 @@ export interface Service {
 type Stop = (graceMs: number) => Promise<void>;
 
 /** What the parts of one process share. */
-interface Shared {
+interface Shared extends WorkerParts {
   readonly config: Config;
-  readonly logger: Logger;
   readonly overrides: ServiceOverrides;
-  readonly database: Database;
   readonly databaseUrl: string;
-  readonly queue: OpenPullQueue;
-  readonly planner: Planner;
-  readonly gate: AuthGate;
-  readonly metrics: Metrics;
-  readonly pulls: PullParts;
 }
 
 /** As long as container platforms commonly wait, less what the rest of the stop takes. */
@@ -99,7 +85,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   try {
     const shared = await openShared(options, stops);
-    if (roles.has('worker')) await startWorker(shared, onStuck, stops);
+    if (roles.has('worker')) {
+      const workers = await startWorkers(shared, onStuck, shared.overrides);
+      stops.push((graceMs) => workers.close(graceMs));
+    }
     const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
     const consoleUrl = roles.has('console') ? await startConsole(shared, ticker, stops) : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
@@ -135,9 +124,12 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const { database, databaseUrl } = staging;
   const queue = await openPullQueue({ redisUrl: config.redisUrl, databaseUrl, logger });
   stops.push(() => queue.close());
+  const pushQueue = await openPushQueue(queue, logger);
+  stops.push(() => pushQueue.close());
   const planner = createPlanner({
     database,
     queue,
+    pushQueue,
     logger,
     config: {
       timeZone: config.timeZone,
@@ -154,91 +146,22 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   });
   const metrics = createMetrics({
     readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
-    countJobs: async () => ({ ...(await queue.counts()) }),
+    countJobs: async () => ({ pulls: await queue.counts(), pushes: await pushQueue.counts() }),
   });
   const gate = createAuthGate({ token, logger, ...overrides.gate });
-  return { config, logger, overrides, database, databaseUrl, queue, planner, gate, metrics, pulls };
-}
-
-/** A worker beyond the requests that may be made at once would only wait. */
-function workerConcurrency(config: Config): number {
-  return config.platform?.concurrency ?? 1;
-}
-
-/** @param onStuck called when due work makes no progress here */
-async function startWorker(shared: Shared, onStuck: () => void, stops: Stop[]): Promise<void> {
-  const { config, logger, database, queue, gate, metrics } = shared;
-  const watchdog = startWatchdog({
+  return {
+    config,
     logger,
-    onStuck,
-    read: async () => {
-      const ledger = await readLedgerGauges(database, lastClosedDate(config.timeZone, new Date()));
-      const isBlocked = !gate.isOpen() || !(await queue.isReachable());
-      return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
-    },
-  });
-  const nudge = createNudge(shared.planner);
-  const inBackground = (work: Promise<unknown>) =>
-    work.catch((error: unknown) => {
-      logger.warn({ err: describeError(error) }, 'an alert could not be recorded');
-    });
-
-  const parts: PullParts = {
-    ...shared.pulls,
-    onProgress: () => watchdog.progress(),
-    onOutcome: (observed) => {
-      watchdog.progress();
-      observe(metrics, observed);
-      if (observed.outcome.kind === 'done') {
-        void inBackground(resolveAlerts(database, platformAuthAlert(null).dedupeKey));
-      }
-      if (observed.attempt.origin === 'backfill') nudge.plan();
-    },
-  };
-  const handle = createPullHandler({
-    runPull: (pullId, signal) => {
-      watchdog.progress();
-      return runPull(parts, pullId, signal);
-    },
-    gate,
-    onUnauthorized: () => void inBackground(raiseAlert(database, platformAuthAlert(null))),
-    logger,
-    ...shared.overrides.handler,
-  });
-  const worker = await startPullWorker({
+    overrides,
+    database,
+    databaseUrl,
     queue,
-    // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
-    handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
-    logger,
-    concurrency: workerConcurrency(config),
-    ...shared.overrides.worker,
-  });
-  stops.push(async (graceMs) => {
-    watchdog.stop();
-    await worker.close(graceMs);
-    await nudge.stop();
-  });
-}
-
-function observe(metrics: Metrics, { attempt, outcome, durationMs, httpStatus }: ObservedAttempt) {
-  metrics.observePlatformResponse(httpStatus);
-  if (outcome.kind !== 'done') {
-    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
-    return;
-  }
-  const { report } = outcome;
-  const merged = report.dates.filter(({ outcome: of }) => of === 'merged' || of === 'unchanged');
-  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
-    merged.reduce((total, date) => total + date[field], 0);
-  const state = report.state as 'merged' | 'unchanged' | 'held' | 'superseded';
-  metrics.observePull(attempt.origin, state, durationMs, {
-    inserted: sum('inserted'),
-    changed: sum('changed'),
-    withdrawn: sum('withdrawn'),
-    restored: sum('restored'),
-    unchanged: sum('unchanged'),
-    rejected: report.rejected,
-  });
+    pushQueue,
+    planner,
+    gate,
+    metrics,
+    pulls,
+  };
 }
 
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
@@ -259,7 +182,7 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
 }
 
 async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]): Promise<string> {
-  const { config, logger, database, databaseUrl, queue, metrics } = shared;
+  const { config, logger, database, databaseUrl, queue, pushQueue, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
@@ -271,7 +194,7 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
     port: config.consolePort,
     checks,
     registry: metrics.registry,
-    queues: [queue.bullQueue],
+    queues: [queue.bullQueue, pushQueue.bullQueue],
     logger,
   });
   stops.push(() => webConsole.close());

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ALERT_KINDS } from '../domain/alert.ts';
 import { DAY_STATES } from '../domain/day-state.ts';
+import { SYNC_STATES } from '../domain/provider.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../domain/pull-plan.ts';
 import type { LedgerGauges } from '../staging/ledger-gauges.ts';
 import { boundedRun } from './bounded-run.ts';
@@ -16,6 +17,13 @@ export const PULL_OUTCOMES = [
   'unauthorized',
 ] as const;
 export type PullOutcome = (typeof PULL_OUTCOMES)[number];
+
+/**
+ * How a request with a batch of providers ended: the platform took or refused it, or it decided nothing
+ * and is tried again, waits for another token, or needs a person.
+ */
+export const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
+export type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
 
 export const TITLE_CHANGES = [
   'inserted',
@@ -38,6 +46,7 @@ export interface Metrics {
     durationMs: number,
     counts: TitleCounts | null,
   ): void;
+  observeBatch(outcome: BatchOutcome): void;
   /** @param status null where the platform sent none: no connection, silence, a cut transfer */
   observePlatformResponse(status: number | null): void;
 }
@@ -52,7 +61,8 @@ export interface JobCounts {
 /** Where the numbers come from that are read when they are asked for. */
 export interface MetricSources {
   readonly readLedger: () => Promise<LedgerGauges>;
-  readonly countJobs: () => Promise<JobCounts>;
+  /** By the name of the queue. */
+  readonly countJobs: () => Promise<Readonly<Record<string, JobCounts>>>;
 }
 
 /** Several scrapers at once, or one that is impatient, cost one read. */
@@ -96,6 +106,12 @@ export function createMetrics(
     labelNames: ['change'],
     registers,
   });
+  const batches = new Counter({
+    name: 'conciliation_provider_batches_total',
+    help: 'Requests with a batch of providers, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
   const responses = new Counter({
     name: 'conciliation_platform_responses_total',
     help: 'Answers of the platform by HTTP status; "none" where there was no answer.',
@@ -108,6 +124,7 @@ export function createMetrics(
     for (const outcome of PULL_OUTCOMES) pulls.inc({ origin, outcome }, 0);
   }
   for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
+  for (const outcome of BATCH_OUTCOMES) batches.inc({ outcome }, 0);
 
   return {
     registry,
@@ -116,6 +133,9 @@ export function createMetrics(
       durations.observe({ origin }, durationMs / 1000);
       if (counts === null) return;
       for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
+    },
+    observeBatch(outcome) {
+      batches.inc({ outcome });
     },
     observePlatformResponse(status) {
       responses.inc({ status: status === null ? 'none' : String(status) });
@@ -184,8 +204,28 @@ function registerSources(
     ['kind'],
     ({ openAlerts }) => ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
   );
-  gauge('conciliation_queue_jobs', 'Jobs of the queue by state.', ['state'], async () =>
-    Object.entries((await countJobs()) ?? {}).map(([state, jobs]) => [{ state }, jobs]),
+  ledgerGauge(
+    'conciliation_providers',
+    "The ERP's providers by what is known of them.",
+    ['state'],
+    ({ providers }) => SYNC_STATES.map((state) => [{ state }, providers[state] ?? 0]),
+  );
+  ledgerGauge(
+    'conciliation_oldest_pending_provider_age_seconds',
+    'How long ago the pending provider that has waited longest was written; 0 when none is pending.',
+    [],
+    ({ oldestPendingProviderAgeSeconds }) => [[{}, oldestPendingProviderAgeSeconds]],
+  );
+  ledgerGauge(
+    'conciliation_account_changes_open',
+    'Bank account changes that nobody has acknowledged.',
+    [],
+    ({ openAccountChanges }) => [[{}, openAccountChanges]],
+  );
+  gauge('conciliation_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'], async () =>
+    Object.entries((await countJobs()) ?? {}).flatMap(([queue, counts]) =>
+      Object.entries(counts).map(([state, jobs]) => [{ queue, state }, jobs] as const),
+    ),
   );
   gauge(
     'conciliation_source_up',

@@ -3,8 +3,8 @@ import { addDays, daysBetween } from './business-day.ts';
 import type { HoldReason } from './day-state.ts';
 
 /**
- * Conditions that a person should know of. All but `platform_auth` can be read off the ledger at any
- * time; a refused token shows only to the pull that was refused.
+ * Conditions that a person should know of. All but `platform_auth` can be read off the tables at any
+ * time; a refused token shows only to the request that was refused.
  */
 export const ALERT_KINDS = [
   'pull_failed',
@@ -12,6 +12,9 @@ export const ALERT_KINDS = [
   'day_attention',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'provider_rejected',
+  'push_failing',
+  'account_changed',
   'platform_auth',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
@@ -106,12 +109,79 @@ export function restatedDayAlert(day: {
   };
 }
 
-/** The token is refused: raised by whoever met it, resolved by the next pull that succeeds. */
+export interface RefusedProviders {
+  /** On which the ERP wrote the rows as they are, in the configured time zone. */
+  readonly writtenDate: CivilDate;
+  /** By the platform. */
+  readonly rejected: number;
+  /** By the check before the request. */
+  readonly invalid: number;
+}
+
+/**
+ * One for each date on which such rows were written, so that what is refused tomorrow is told even
+ * while nobody has mended what was refused today.
+ */
+export function refusedProvidersAlert(refused: RefusedProviders): Alert {
+  const parts = [
+    ...(refused.rejected > 0 ? [`${refused.rejected} rejected by the platform`] : []),
+    ...(refused.invalid > 0 ? [`${refused.invalid} invalid and not sent`] : []),
+  ];
+  return {
+    kind: 'provider_rejected',
+    dedupeKey: `provider_rejected:${refused.writtenDate}`,
+    message: `of the providers written on ${refused.writtenDate}, ${parts.join(', ')}`,
+    // Not an accepted date: no day of the ledger is concerned.
+    date: null,
+    pullId: null,
+  };
+}
+
+export interface FailingPush {
+  readonly pending: number;
+  readonly errorCode: string;
+}
+
+/** How long pushing may fail before somebody is told. */
+export const PUSH_FAILING_MINUTES = 60;
+
+export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
+  const providers = `${pending} ${pending === 1 ? 'provider waits' : 'providers wait'}`;
+  return {
+    kind: 'push_failing',
+    dedupeKey: 'push_failing',
+    message: `pushing has failed for over an hour (${errorCode}), ${providers}`,
+    date: null,
+    pullId: null,
+  };
+}
+
+export interface ChangedAccounts {
+  /** The pull that brought the titles. */
+  readonly pullId: bigint;
+  readonly changes: number;
+  /** Of the titles; null where they differ in it. */
+  readonly acceptedDate: CivilDate | null;
+}
+
+/** One for each pull, so that a change is told however many older ones wait for a person. */
+export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedAccounts): Alert {
+  const parties = changes === 1 ? '1 party' : `${changes} parties`;
+  return {
+    kind: 'account_changed',
+    dedupeKey: `account_changed:${pullId}`,
+    message: `titles of pull ${pullId} name another bank account than before for ${parties}`,
+    date: acceptedDate,
+    pullId,
+  };
+}
+
+/** The token is refused: raised by whoever met it, resolved by the next request that succeeds. */
 export function platformAuthAlert(pullId: bigint | null): Alert {
   return {
     kind: 'platform_auth',
     dedupeKey: 'platform_auth',
-    message: 'the platform refuses the token: no pull can succeed until it is replaced',
+    message: 'the platform refuses the token: nothing can be pulled or pushed until it is replaced',
     date: null,
     pullId,
   };

@@ -30,6 +30,10 @@ export interface ProviderAccount {
   readonly defaultAccount?: boolean;
 }
 
+/** What is known of a row of `conciliation.provider`: whether the platform has its content. */
+export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
+export type SyncState = (typeof SYNC_STATES)[number];
+
 /** As documented; one more and the platform refuses the request. */
 export const MAX_PROVIDERS_PER_REQUEST = 100;
 

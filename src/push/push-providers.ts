@@ -38,6 +38,8 @@ export interface PushParts {
   readonly retry: RetryPolicy;
   /** Who pushes, for the audit log. */
   readonly actor: string;
+  /** Called once a request has ended, interrupted ones aside. */
+  readonly onRequest?: (observed: ObservedRequest) => void;
   /** The dice of the backoff; replaced in tests. */
   readonly random?: () => number;
 }
@@ -62,6 +64,16 @@ export interface PushCounts {
 export type PushReport = PushCounts &
   ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
 
+/** `taken` and `refused`: the platform decided; anything else: it decided nothing. */
+export type RequestOutcome = Verdict | FailedRequest['kind'];
+
+/** How a request ended, as the metrics have it. */
+export interface ObservedRequest {
+  readonly outcome: RequestOutcome;
+  /** Null where there was no answer. */
+  readonly httpStatus: number | null;
+}
+
 interface FailedRequest {
   readonly kind: 'retry' | 'unauthorized' | 'failed';
   readonly delayMs: number;
@@ -78,6 +90,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 const COUNTED_CODES = [
   'PLATFORM_UNAVAILABLE',
   'PLATFORM_RATE_LIMITED',
+  'PLATFORM_AUTH',
   'PLATFORM_CONTRACT',
   'CONFIG_INVALID',
   'DEFECT',
@@ -91,6 +104,7 @@ interface PushRun {
   readonly parts: PushParts;
   readonly lock: PushLock;
   readonly signal: AbortSignal;
+  readonly stopping: AbortSignal;
   readonly counts: { -readonly [Count in keyof PushCounts]: number };
   open: { readonly batchId: bigint; answer: RecordedAnswer } | null;
 }
@@ -99,11 +113,17 @@ interface PushRun {
  * Checks pending rows and pushes the next batch of them, with all the requests that it takes to tell
  * culprits apart. One batch is under way at a time, over all processes on the database.
  *
- * @throws ShutdownError when `signal` aborted; what was not answered is pending
+ * @param signal gives up the request under way: the platform may apply it, and nobody learns of it
+ * @param stopping begins no further request, and lets the one under way end
+ * @throws ShutdownError when either aborted; what was not answered is pending
  * @throws StagingUnavailableError when an outcome could not be recorded: what was not is pending
  * @throws whatever is not one of our errors: a defect, loudly
  */
-export async function pushOnce(parts: PushParts, signal: AbortSignal): Promise<PushReport> {
+export async function pushOnce(
+  parts: PushParts,
+  signal: AbortSignal,
+  stopping: AbortSignal = signal,
+): Promise<PushReport> {
   const counts = { requests: 0, synced: 0, rejected: 0, invalid: 0, unchanged: 0, relieved: 0 };
   const lock = await tryPushLock(parts.database);
   if (lock === null) return { kind: 'busy', ...counts };
@@ -111,6 +131,7 @@ export async function pushOnce(parts: PushParts, signal: AbortSignal): Promise<P
     parts,
     lock,
     signal: AbortSignal.any([signal, lock.lost]),
+    stopping: AbortSignal.any([signal, stopping, lock.lost]),
     counts,
     open: null,
   };
@@ -139,7 +160,7 @@ async function pushBatch(run: PushRun): Promise<void> {
 /** One request: recorded, sent, and its answer recorded, in this order. */
 async function request(run: PushRun, items: readonly CheckedProvider[]): Promise<Verdict> {
   const { database, platform, actor } = run.parts;
-  if (run.signal.aborted) throw toStopReason(run.signal);
+  if (run.stopping.aborted) throw toStopReason(run.stopping);
   const batch = await openBatch(
     database,
     run.lock,
@@ -177,7 +198,9 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   run.open = null;
   run.counts.synced += synced;
   run.counts.rejected += rejected;
-  return isRefused ? 'refused' : 'taken';
+  const outcome = isRefused ? 'refused' : 'taken';
+  run.parts.onRequest?.({ outcome, httpStatus });
+  return outcome;
 }
 
 function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): string {
@@ -192,7 +215,8 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
   // request stays without an answer, as after a crash.
   if (open === null || error instanceof StagingUnavailableError) throw error;
   const known = error instanceof ConciliationError;
-  const delayMs = error instanceof ShutdownError ? null : await nextDelayMs(parts, error);
+  const delayMs =
+    error instanceof ShutdownError ? null : await nextDelayMs(parts, error, open.answer.httpStatus);
   await recordBatchFailure(parts.database, open.batchId, open.answer, {
     errorCode: known ? error.code : 'DEFECT',
     delayMs,
@@ -206,15 +230,30 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
     },
     'provider request failed',
   );
-  if (!known || delayMs === null) throw error;
-  const kind =
-    error instanceof PlatformAuthError ? 'unauthorized' : error.retryable ? 'retry' : 'failed';
+  if (delayMs === null) throw error;
+  const kind = toFailureKind(error, open.answer.httpStatus);
+  parts.onRequest?.({ outcome: kind, httpStatus: open.answer.httpStatus });
+  if (!known) throw error;
   return { kind, delayMs, error };
 }
 
-async function nextDelayMs(parts: PushParts, error: unknown): Promise<number> {
-  // A refused token is no failure of the platform's; looking for another one costs it nothing.
-  if (error instanceof PlatformAuthError) return parts.retry.backoffSeconds * 1000;
+function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest['kind'] {
+  if (isTokenRefusal(error, httpStatus)) return 'unauthorized';
+  return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
+}
+
+/** 403 says that the token may not push. It may well be good for pulls, which must not stop for it. */
+function isTokenRefusal(error: unknown, httpStatus: number | null): boolean {
+  return error instanceof PlatformAuthError && httpStatus !== 403;
+}
+
+async function nextDelayMs(
+  parts: PushParts,
+  error: unknown,
+  httpStatus: number | null,
+): Promise<number> {
+  // Whoever pushes waits for another token, and need not wait any longer once there is one.
+  if (isTokenRefusal(error, httpStatus)) return 0;
   const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
   return backoffDelayMs(
     parts.retry,

@@ -10,8 +10,8 @@ const POLL_INTERVAL_MS = 5_000;
 export type TokenFingerprint = string & { readonly __brand: 'TokenFingerprint' };
 
 /**
- * Holds every pull of this process back while no attempt can succeed: after the platform refused the
- * token, until its source holds another one, and while the source holds none.
+ * Holds every pull and push of this process back while no attempt can succeed: after the platform
+ * refused the token, until its source holds another one, and while the source holds none.
  */
 export interface AuthGate {
   /**
@@ -27,7 +27,7 @@ export interface AuthGate {
    * @returns whether this closed it, which is true for one caller only
    */
   refuse(token: TokenFingerprint): boolean;
-  /** As of the last look: while no pull is waiting, nobody looks. */
+  /** As of the last look: while nobody waits, nobody looks. */
   isOpen(): boolean;
 }
 
@@ -46,7 +46,8 @@ export function createAuthGate(options: {
       if (current !== refused) return current;
     } catch (error) {
       // A file that is just being replaced may be missing or empty for a moment.
-      if (isOpen) logger.error({ err: describeError(error) }, 'pulls are paused: no usable token');
+      if (isOpen)
+        logger.error({ err: describeError(error) }, 'pulls and pushes are paused: no usable token');
       isOpen = false;
     }
     return null;
@@ -58,7 +59,7 @@ export function createAuthGate(options: {
         if (signal.aborted) throw stopped();
         const usable = await usableToken();
         if (usable !== null) {
-          if (!isOpen) logger.info('pulls go on: there is another token');
+          if (!isOpen) logger.info('pulls and pushes go on: there is another token');
           isOpen = true;
           return usable;
         }
@@ -71,7 +72,7 @@ export function createAuthGate(options: {
       if (refused === fingerprint) return false;
       refused = fingerprint;
       isOpen = false;
-      logger.error('pulls are paused: the platform refuses the token; replace it');
+      logger.error('pulls and pushes are paused: the platform refuses the token; replace it');
       return true;
     },
     isOpen: () => isOpen,

@@ -2,21 +2,7 @@ import { InputError, StagingUnavailableError, StaleFenceError } from '../errors.
 import { describeError, type Logger } from '../logger.ts';
 import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { AuthGate } from './auth-gate.ts';
-
-/** What becomes of the job: nothing, it is done with; or the pull is to be looked at again. */
-export type Handled = undefined | { readonly retryInMs: number };
-
-/**
- * Makes one attempt at a pull.
- *
- * @param signal aborts when the worker can wait no longer: whatever is under way is given up
- * @param stopping aborts as soon as the worker is told to stop: nothing new is begun
- */
-export type PullHandler = (
-  pullId: bigint,
-  signal: AbortSignal,
-  stopping: AbortSignal,
-) => Promise<Handled>;
+import type { Handled, JobHandler } from './job-worker.ts';
 
 export interface PullHandlerParts {
   readonly runPull: (pullId: bigint, signal: AbortSignal) => Promise<AttemptOutcome>;
@@ -37,7 +23,7 @@ const STAGING_RETRY_MS = 30_000;
  * The returned handler throws ShutdownError where the job is to be handed back, and whatever else is
  * a defect; nothing else.
  */
-export function createPullHandler(parts: PullHandlerParts): PullHandler {
+export function createPullHandler(parts: PullHandlerParts): JobHandler<bigint> {
   const { runPull, gate, onUnauthorized } = parts;
   return async (pullId, signal, stopping) => {
     const token = await gate.pass(stopping);

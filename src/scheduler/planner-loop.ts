@@ -1,6 +1,7 @@
 /**
  * scheduler/ decides when. Once a minute it asks the ledger what is due, creates the pulls that are
- * missing, and wakes a worker for each that has no job. It remembers nothing: whatever was lost on
+ * missing, and wakes a worker for each that has no job; then it looks whether there are providers to
+ * push, and wakes a worker for these. It remembers nothing: whatever was lost on
  * the way, a slot, a job, the process itself, is found again by the next tick.
  */
 import type { CivilDate } from '../domain/business-day.ts';
@@ -13,6 +14,7 @@ import {
   WAKE_GRACE,
   type WakeGrace,
 } from '../staging/plan-ledger.ts';
+import { readPushDelayMs } from '../staging/providers.ts';
 import { latestSlot } from './cron-slot.ts';
 
 export interface PlannerConfig extends PlanPolicy {
@@ -34,9 +36,16 @@ export interface WakeUpQueue {
   jobsOf(pullIds: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
+/** What the planner needs of the queue of pushes, in which there is one job at most. */
+export interface PushWakeUpQueue {
+  enqueue(subject: 'providers', delayMs: number): Promise<void>;
+}
+
 export interface PlannerParts {
   readonly database: Database;
   readonly queue: WakeUpQueue;
+  /** Absent: pushing is left to others. */
+  readonly pushQueue?: PushWakeUpQueue;
   readonly config: PlannerConfig;
   readonly logger: Logger;
   /** Replaced in tests. */
@@ -89,6 +98,8 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   const created = await plan(parts);
   const enqueued = await wakeWorkers(parts);
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
+  // Last, so that nothing about providers can keep a pull from being planned.
+  await wakePusher(parts);
   return { kind: 'done', created, enqueued };
 }
 
@@ -127,4 +138,13 @@ async function wakeWorkers(parts: PlannerParts): Promise<number> {
     await queue.enqueue(pull.id);
   }
   return waiting.length;
+}
+
+/** As long as it is until the next tick: what comes due before that is enqueued now, with a delay. */
+const LOOK_AHEAD_MS = 60_000;
+
+async function wakePusher({ database, pushQueue }: PlannerParts): Promise<void> {
+  if (pushQueue === undefined) return;
+  const delayMs = await readPushDelayMs(database);
+  if (delayMs !== null && delayMs <= LOOK_AHEAD_MS) await pushQueue.enqueue('providers', delayMs);
 }

@@ -1,13 +1,20 @@
 import {
   type Alert,
+  type ChangedAccounts,
   type CheckpointProgress,
+  changedAccountsAlert,
   type FailedPull,
+  type FailingPush,
   failedPullAlert,
+  failingPushAlert,
   type HeldDay,
   heldDayAlert,
   LEDGER_ALERT_KINDS,
   type OpenRejects,
   openRejectsAlert,
+  PUSH_FAILING_MINUTES,
+  type RefusedProviders,
+  refusedProvidersAlert,
   restatedDayAlert,
   type StalenessLimits,
   staleCheckpointAlert,
@@ -24,8 +31,8 @@ export interface AlertPolicy extends StalenessLimits {
 }
 
 /**
- * Brings the alerts in line with the ledger: raises what is new, resolves what is over. Because they
- * are read off the ledger and not off events, a process that died between a merge and its alert has
+ * Brings the alerts in line with the tables: raises what is new, resolves what is over. Because they
+ * are read off the tables and not off events, a process that died between a merge and its alert has
  * lost nothing: the next call raises it. May run in several processes at once.
  */
 export function deriveAlerts(
@@ -43,6 +50,9 @@ export function deriveAlerts(
         ...(await readHeldDays(tx)).map(heldDayAlert),
         ...(await readOpenRejects(tx)).map(openRejectsAlert),
         ...(await readRestatedDays(tx)).map(restatedDayAlert),
+        ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
+        ...(await readFailingPush(tx)).map(failingPushAlert),
+        ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
         ...(stale === null ? [] : [stale]),
       ];
       return settleAlerts(tx, LEDGER_ALERT_KINDS, alerts);
@@ -113,6 +123,52 @@ function readRestatedDays(
   return tx.$queryRaw<{ date: CivilDate; pullId: bigint | null }[]>`
     SELECT date::text AS date, last_pull_id AS "pullId"
     FROM conciliation.day WHERE restated_after_sign_off`;
+}
+
+/** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */
+function readRefusedProviders(
+  tx: Prisma.TransactionClient,
+  timeZone: string,
+): Promise<RefusedProviders[]> {
+  return tx.$queryRaw<RefusedProviders[]>`
+    SELECT (changed_at AT TIME ZONE ${timeZone})::date::text AS "writtenDate",
+           count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
+           count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid
+    FROM conciliation.provider
+    WHERE sync_state IN ('rejected', 'invalid')
+    GROUP BY 1`;
+}
+
+/**
+ * At most one row: the failures since the platform last decided anything, if the first is old enough.
+ * A refused token (401) has an alert of its own.
+ */
+function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
+  return tx.$queryRaw<FailingPush[]>`
+    WITH failure AS (
+      SELECT id, created_at, error_code FROM conciliation.provider_batch
+      WHERE id > coalesce((SELECT id FROM conciliation.provider_batch
+                           WHERE finished_at IS NOT NULL AND error_code IS NULL
+                           ORDER BY id DESC LIMIT 1), 0)
+        AND error_code <> 'SHUTDOWN' AND http_status IS DISTINCT FROM 401
+    ), waiting AS (
+      SELECT count(*)::int AS pending FROM conciliation.provider WHERE sync_state = 'pending'
+    )
+    SELECT pending, (SELECT error_code FROM failure ORDER BY id DESC LIMIT 1) AS "errorCode"
+    FROM waiting
+    WHERE pending > 0
+      AND (SELECT min(created_at) FROM failure)
+          < clock_timestamp() - make_interval(mins => ${PUSH_FAILING_MINUTES}::int)`;
+}
+
+function readChangedAccounts(tx: Prisma.TransactionClient): Promise<ChangedAccounts[]> {
+  return tx.$queryRaw<ChangedAccounts[]>`
+    SELECT pull_id AS "pullId", count(*)::int AS changes,
+           CASE WHEN min(accepted_date) = max(accepted_date)
+                THEN min(accepted_date)::text END AS "acceptedDate"
+    FROM conciliation.account_change
+    WHERE acknowledged_at IS NULL
+    GROUP BY pull_id`;
 }
 
 async function readStaleCheckpoint(

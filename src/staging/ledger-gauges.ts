@@ -1,10 +1,11 @@
 import type { AlertKind } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
+import type { SyncState } from '../domain/provider.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
-/** The ledger in a few numbers. A state or kind that is missing has none. */
+/** The ledger, and what is pushed, in a few numbers. A state or kind that is missing has none. */
 export interface LedgerGauges {
   /** Days from the checkpoint to the last closed date; null where the ledger has not begun. */
   readonly lagDays: number | null;
@@ -12,6 +13,11 @@ export interface LedgerGauges {
   readonly oldestDueAgeSeconds: number;
   readonly days: Readonly<Partial<Record<DayState, number>>>;
   readonly openAlerts: Readonly<Partial<Record<AlertKind, number>>>;
+  readonly providers: Readonly<Partial<Record<SyncState, number>>>;
+  /** How long ago the ERP wrote the pending row that has waited longest; 0 when none is pending. */
+  readonly oldestPendingProviderAgeSeconds: number;
+  /** Bank account changes that nobody has acknowledged. */
+  readonly openAccountChanges: number;
 }
 
 /** One statement over indexes and small tables, cheap enough for every scrape. */
@@ -34,7 +40,14 @@ export function readLedgerGauges(
         (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
          FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
                WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
-        ) AS "openAlerts"`;
+        ) AS "openAlerts",
+        (SELECT coalesce(jsonb_object_agg(sync_state, providers), '{}')
+         FROM (SELECT sync_state, count(*) AS providers FROM conciliation.provider GROUP BY sync_state) AS by_state
+        ) AS providers,
+        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(changed_at)), 0)::float8
+         FROM conciliation.provider WHERE sync_state = 'pending') AS "oldestPendingProviderAgeSeconds",
+        (SELECT count(*)::int FROM conciliation.account_change
+         WHERE acknowledged_at IS NULL) AS "openAccountChanges"`;
     return gauges;
   });
 }

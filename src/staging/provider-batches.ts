@@ -133,7 +133,10 @@ export function recordBatchFailure(
   );
 }
 
-/** Failed requests since the platform last decided anything, of those codes that count. */
+/**
+ * Failed requests since the platform last decided anything, of those codes that count. A refused token
+ * (401) never does: it is no failure of the platform's.
+ */
 export function countFailuresInARow(
   database: Database,
   countedCodes: readonly string[],
@@ -141,7 +144,7 @@ export function countFailuresInARow(
   return inStaging(async () => {
     const [row] = await database.prisma.$queryRaw<[{ failures: number }]>`
       SELECT count(*)::int AS failures FROM conciliation.provider_batch
-      WHERE error_code = ANY(${countedCodes}::text[])
+      WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
         AND id > coalesce((SELECT id FROM conciliation.provider_batch
                            WHERE finished_at IS NOT NULL AND error_code IS NULL
                            ORDER BY id DESC LIMIT 1), 0)`;

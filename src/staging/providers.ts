@@ -39,22 +39,34 @@ export const isRelieved = Prisma.sql`
 const MAX_AGE_SECONDS = 60;
 
 /**
- * Whether there is a batch to push: a hundred rows are pending, the oldest has been for a minute, or a
- * row waits for nothing any more. Not before the time that the last request's failure has set. Cheap
- * enough to be asked every second.
+ * In how many milliseconds there is a batch to push: 0 when a hundred rows are pending, the oldest has
+ * been for a minute, or a row waits for nothing any more; null when no row is pending. Not before the
+ * time that the last request's failure has set. By the database's clock, which wrote what is compared.
+ * Cheap enough to be asked every second.
  */
-export function isBatchDue(database: Database, now: Date): Promise<boolean> {
+export function readPushDelayMs(database: Database): Promise<number | null> {
   return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
-      SELECT coalesce((SELECT next_attempt_at FROM conciliation.provider_batch
-                       ORDER BY id DESC LIMIT 1) <= ${now}::timestamptz, true)
-         AND ((SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
-                <= ${now}::timestamptz - make_interval(secs => ${MAX_AGE_SECONDS}::float8)
-              OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
-                                        WHERE sync_state = 'pending' LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
-                >= ${MAX_PROVIDERS_PER_REQUEST}
-              OR EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})) IS TRUE AS due`;
-    return row.due;
+    const [row] = await database.prisma.$queryRaw<[{ delayMs: number | null }]>`
+      WITH batch AS (
+        SELECT CASE
+          WHEN EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})
+            OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
+                                      WHERE sync_state = 'pending'
+                                      LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
+               >= ${MAX_PROVIDERS_PER_REQUEST}
+          THEN '-infinity'
+          ELSE (SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
+               + make_interval(secs => ${MAX_AGE_SECONDS}::float8)
+        END AS due_at
+      ), last AS (
+        SELECT next_attempt_at FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1
+      )
+      SELECT CASE WHEN due_at IS NOT NULL THEN
+               ceil(1000 * extract(epoch FROM greatest(due_at, next_attempt_at, clock_timestamp())
+                                              - clock_timestamp()))::float8
+             END AS "delayMs"
+      FROM batch LEFT JOIN last ON true`;
+    return row.delayMs;
   });
 }
 

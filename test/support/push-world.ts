@@ -16,7 +16,11 @@ export interface PushWorld {
   readonly parts: PushParts;
   /** Ends the platform and starts one that knows nobody; empties the tables. */
   begin(): Promise<void>;
-  push(parts?: Partial<PushParts>, signal?: AbortSignal): Promise<PushReport>;
+  push(
+    parts?: Partial<PushParts>,
+    signal?: AbortSignal,
+    stopping?: AbortSignal,
+  ): Promise<PushReport>;
   /** How many requests for providers the platform has received. */
   requests(): number;
   close(): Promise<void>;
@@ -72,8 +76,8 @@ export async function openPushWorld(
       running = await start();
       await clearProviders(database);
     },
-    push: (parts = {}, signal = new AbortController().signal) =>
-      pushOnce({ ...world.parts, ...parts }, signal),
+    push: (parts = {}, signal = new AbortController().signal, stopping = signal) =>
+      pushOnce({ ...world.parts, ...parts }, signal, stopping),
     requests: () => running.sandbox.requests.filter(({ path }) => path === '/api/providers').length,
     async close() {
       await stop();

@@ -1,8 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import {
+  acknowledgeAccountChange,
+  readUnacknowledgedAccountChanges,
+} from '../../../src/staging/account-changes.ts';
 import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
 import { type AlertPolicy, deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
@@ -186,6 +191,111 @@ test('a checkpoint that stands still is an alert until it moves', async () => {
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.checkpoint SET last_reconciled_date = ${closed}::date, updated_at = now()`;
   expect(await derive(later, limits)).toEqual({ raised: 0, resolved: 1 });
+});
+
+describe('of providers', () => {
+  const [first, second, third] = [1, 2, 3].map((number) => providerOf(number).externalId);
+  const setState = (externalId: string | undefined, state: string, writtenAt: string) =>
+    world.database.prisma.$executeRaw`
+      UPDATE conciliation.provider SET sync_state = ${state}, changed_at = ${writtenAt}::timestamptz
+      WHERE external_id = ${externalId}`;
+  beforeEach(async () => {
+    await clearProviders(world.database);
+    await writeProviders(world.database, [providerOf(1), providerOf(2), providerOf(3)]);
+  });
+  afterAll(() => clearProviders(world.database));
+
+  test('those that were refused are an alert for each date on which they were written', async () => {
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    // Late in the evening of the 3rd where the buyer is.
+    await setState(first, 'rejected', '2026-03-04T01:30:00Z');
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await setState(second, 'invalid', '2026-03-03T12:00:00Z');
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await setState(third, 'invalid', '2026-03-04T12:00:00Z');
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    expect(await openAlerts()).toMatchObject([
+      {
+        kind: 'provider_rejected',
+        dedupe_key: 'provider_rejected:2026-03-03',
+        message:
+          'of the providers written on 2026-03-03, 1 rejected by the platform, 1 invalid and not sent',
+        date: null,
+      },
+      { message: 'of the providers written on 2026-03-04, 1 invalid and not sent' },
+    ]);
+
+    await writeProviders(world.database, [providerOf(3, { name: 'Mended' })]);
+    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  });
+
+  test('pushing that has failed for an hour is an alert until a request is decided', async () => {
+    const request = (minutesAgo: number, errorCode: string | null, httpStatus: number | null) =>
+      world.database.prisma.$executeRaw`
+        INSERT INTO conciliation.provider_batch
+          (external_ids, created_at, finished_at, error_code, http_status)
+        VALUES (ARRAY[${first}], now() - make_interval(mins => ${minutesAgo}::int), now(),
+                ${errorCode}, ${httpStatus}::int)`;
+    await request(300, 'PLATFORM_UNAVAILABLE', 500);
+    await request(200, null, 400);
+    await request(50, 'PLATFORM_UNAVAILABLE', 500);
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+
+    await request(120, 'PLATFORM_CONTRACT', 404);
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    expect(await openAlerts()).toMatchObject([
+      {
+        kind: 'push_failing',
+        message: 'pushing has failed for over an hour (PLATFORM_CONTRACT), 3 providers wait',
+      },
+    ]);
+    await request(0, null, 200);
+    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+
+    // A refused token has its own alert, and a stop is no failure.
+    await request(120, 'PLATFORM_AUTH', 401);
+    await request(120, 'SHUTDOWN', null);
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+    await request(120, 'PLATFORM_AUTH', 403);
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await clearProviders(world.database);
+    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  });
+});
+
+test('a bank account that changed is an alert for each pull that showed one, until acknowledged', async () => {
+  const [before, after] = [daysFrom(5), daysFrom(6)];
+  const withAccount = (date: typeof DAY, account: string) =>
+    world.sandbox.setDayTexts(date, [
+      titleText({ date, uid: 'account' }).replace(/"account":"[^"]*"/g, `"account":"${account}"`),
+    ]);
+  withAccount(before, '1111111');
+  await world.pullDay(before);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+
+  withAccount(after, '2222222');
+  const { pullId } = await world.pull(dayWindow(after));
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  const changes = await readUnacknowledgedAccountChanges(world.database, 10);
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'account_changed',
+      date: after,
+      pull_id: pullId,
+      message: `titles of pull ${pullId} name another bank account than before for ${changes.length === 1 ? '1 party' : `${changes.length} parties`}`,
+    },
+  ]);
+  expect((await readAlerts(world.database)).map(({ message }) => message).join()).not.toMatch(
+    /1111111|2222222/,
+  );
+
+  withAccount(after, '3333333');
+  await world.pull(dayWindow(after));
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  for (const { id } of await readUnacknowledgedAccountChanges(world.database, 10)) {
+    await acknowledgeAccountChange(world.database, BigInt(id), decision);
+  }
+  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
 });
 
 test('several processes that derive at once raise each alert once', async () => {

@@ -9,6 +9,7 @@ import { ensureCheckpoint } from '../../../src/staging/day-ledger.ts';
 import { readLedgerGauges } from '../../../src/staging/ledger-gauges.ts';
 import { migrate } from '../../../src/staging/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
 
@@ -35,7 +36,10 @@ afterEach(async () => {
 });
 
 const CLOSED = toCivilDate('2026-03-10');
-const JOBS = { waiting: 1, active: 2, delayed: 3, failed: 0 };
+const JOBS = {
+  pulls: { waiting: 1, active: 2, delayed: 3, failed: 0 },
+  pushes: { waiting: 0, active: 1, delayed: 0, failed: 0 },
+};
 
 interface Scraped {
   readonly metrics: Metrics;
@@ -102,6 +106,9 @@ test('what the worker reports is counted, and all that can be counted starts at 
   metrics.observePull('daily', 'merged', 2_500, counts);
   metrics.observePull('daily', 'merged', 500, counts);
   metrics.observePull('sweep', 'retry', 40, null);
+  metrics.observeBatch('taken');
+  metrics.observeBatch('taken');
+  metrics.observeBatch('refused');
   metrics.observePlatformResponse(200);
   metrics.observePlatformResponse(503);
   metrics.observePlatformResponse(null);
@@ -115,6 +122,9 @@ test('what the worker reports is counted, and all that can be counted starts at 
     'conciliation_pull_duration_seconds_bucket{le="1",origin="daily"}': 1,
     'conciliation_titles_total{change="inserted"}': 10,
     'conciliation_titles_total{change="rejected"}': 12,
+    'conciliation_provider_batches_total{outcome="taken"}': 2,
+    'conciliation_provider_batches_total{outcome="refused"}': 1,
+    'conciliation_provider_batches_total{outcome="unauthorized"}': 0,
     'conciliation_platform_responses_total{status="200"}': 1,
     'conciliation_platform_responses_total{status="503"}': 1,
     'conciliation_platform_responses_total{status="none"}': 1,
@@ -135,6 +145,9 @@ test('a ledger that has not begun has no lag, and its other gauges are zero', as
   expect(samples.get('conciliation_oldest_due_age_seconds')).toBe(0);
   expect(samples.get('conciliation_days{state="reconciled"}')).toBe(0);
   expect(samples.get('conciliation_alerts_open{kind="day_held"}')).toBe(0);
+  expect(samples.get('conciliation_providers{state="rejected"}')).toBe(0);
+  expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBe(0);
+  expect(samples.get('conciliation_account_changes_open')).toBe(0);
   expect(samples.get('conciliation_source_up{source="ledger"}')).toBe(1);
 });
 
@@ -152,6 +165,20 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
            ('daily', '2026-03-10', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
            ('daily', '2026-03-07', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
   await raiseAlert(database, platformAuthAlert(null));
+  await writeProviders(
+    database,
+    [1, 2, 3, 4, 5].map((number) => providerOf(number)),
+  );
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.provider AS provider SET sync_state = state, changed_at = now() - interval '90 seconds'
+    FROM (VALUES ('F000001', 'synced'), ('F000002', 'rejected'), ('F000003', 'invalid'), ('F000004', 'invalid'),
+                 ('F000005', 'pending')) AS of (external_id, state)
+    WHERE provider.external_id = of.external_id`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.account_change
+      (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id, acknowledged_at, acknowledged_by)
+    VALUES ('provider', 'F000001', gen_random_uuid(), '{}', '{}', '2026-03-07', 1, 1, NULL, NULL),
+           ('provider', 'F000002', gen_random_uuid(), '{}', '{}', '2026-03-07', 2, 1, now(), 'test')`;
 
   const { scrape } = await open();
   const samples = await scrape();
@@ -160,15 +187,23 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
     'conciliation_days{state="reconciled"}': 2,
     'conciliation_days{state="held"}': 1,
     'conciliation_days{state="failed"}': 0,
-    'conciliation_queue_jobs{state="waiting"}': 1,
-    'conciliation_queue_jobs{state="delayed"}': 3,
+    'conciliation_queue_jobs{queue="pulls",state="waiting"}': 1,
+    'conciliation_queue_jobs{queue="pulls",state="delayed"}': 3,
+    'conciliation_queue_jobs{queue="pushes",state="active"}': 1,
+    'conciliation_providers{state="pending"}': 1,
+    'conciliation_providers{state="synced"}': 1,
+    'conciliation_providers{state="rejected"}': 1,
+    'conciliation_providers{state="invalid"}': 2,
+    conciliation_account_changes_open: 1,
     'conciliation_alerts_open{kind="platform_auth"}': 1,
     'conciliation_alerts_open{kind="pull_failed"}': 0,
     'conciliation_source_up{source="queue"}': 1,
   });
   const age = samples.get('conciliation_oldest_due_age_seconds') ?? 0;
   expect(age).toBeGreaterThanOrEqual(90);
-  expect(age).toBeLessThan(120);
+  expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBeGreaterThanOrEqual(
+    90,
+  );
 });
 
 test('scrapes at the same time and soon after share one read of the ledger', async () => {
@@ -198,13 +233,13 @@ test.each(['refuse', 'hang'] as const)(
     const samples = await scrape();
     expect(performance.now() - startedMs).toBeLessThan(3_000);
     const ofLedger = [...samples.keys()].filter((series) =>
-      /^conciliation_(checkpoint|oldest|days|alerts)/.test(series),
+      /^conciliation_(checkpoint|oldest|days|alerts|providers|account)/.test(series),
     );
     expect(ofLedger).toEqual([]);
     expect(Object.fromEntries(samples)).toMatchObject({
       'conciliation_source_up{source="ledger"}': 0,
       'conciliation_source_up{source="queue"}': 1,
-      'conciliation_queue_jobs{state="active"}': 2,
+      'conciliation_queue_jobs{queue="pulls",state="active"}': 2,
       'conciliation_pulls_total{origin="manual",outcome="retry"}': 1,
     });
 

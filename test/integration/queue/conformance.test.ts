@@ -162,13 +162,131 @@ describeOnEachServer('a queue', (kind) => {
       const job = await world.queue.bullQueue.getJob('pull-7');
       expect(job?.failedReason).toBe('a defect of the program; its log tells where');
       expect(JSON.stringify(job)).not.toContain('12.345');
-      const [line] = world.logged('defect while pulling; the pull is left alone for now');
-      expect(line).toMatchObject({ level: 50, pullId: '7', err: { type: 'TypeError' } });
+      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      expect(line).toMatchObject({
+        level: 50,
+        queue: 'pulls',
+        pullId: '7',
+        err: { type: 'TypeError' },
+      });
       expect(JSON.stringify(world.log)).not.toContain('12.345');
 
       await world.queue.enqueue(7n);
       expect(await world.queue.counts()).toMatchObject({ waiting: 0, failed: 1 });
       expect(handled).toEqual([7n]);
+    });
+  });
+
+  describe('pushes beside pulls', () => {
+    test('each worker gets the jobs of its own queue, and no other', async () => {
+      const handled: unknown[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n);
+      await world.pushQueue.enqueue('providers');
+      await eventually(() => expect(handled).toEqual([7n]));
+      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, active: 0 });
+
+      await world.startPushWorker(async (subject) => void handled.push(subject));
+      await eventually(() => expect(handled).toEqual([7n, 'providers']));
+      await world.idle();
+    });
+
+    test('there is one job, however often and from wherever it is enqueued', async () => {
+      await Promise.all([
+        world.pushQueue.enqueue('providers'),
+        world.pushQueue.enqueue('providers', 3_600_000),
+      ]);
+      const counts = await world.pushQueue.counts();
+      expect(counts.waiting + counts.delayed).toBe(1);
+      expect(await world.pushQueue.jobsOf(['providers'])).toEqual(new Set(['providers']));
+      await world.pushQueue.enqueue('providers');
+      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 1, delayed: 0 });
+
+      let begun = 0;
+      const finish = new AbortController();
+      for (const _process of ['one', 'other']) {
+        await world.startPushWorker(async () => {
+          begun += 1;
+          await aborted(finish.signal);
+        });
+      }
+      await eventually(() => expect(begun).toBe(1));
+      await world.pushQueue.enqueue('providers');
+      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 0, active: 1 });
+      finish.abort();
+      await world.idle();
+      expect(begun).toBe(1);
+    });
+
+    test('a push that does not end keeps no pull waiting', async () => {
+      const finish = new AbortController();
+      let isPushing = false;
+      await world.startPushWorker(async () => {
+        isPushing = true;
+        await aborted(finish.signal);
+      });
+      await world.pushQueue.enqueue('providers');
+      await eventually(() => expect(isPushing).toBe(true));
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n]));
+      expect(await world.pushQueue.counts()).toMatchObject({ active: 1 });
+      finish.abort();
+    });
+
+    test('a push whose handler asks for another batch is handled again, until it asks no more', async () => {
+      const answers = [{ retryInMs: 0 }, { retryInMs: 100 }, undefined];
+      await world.startPushWorker(async () => answers.shift());
+      await world.pushQueue.enqueue('providers');
+      await eventually(() => expect(answers).toEqual([]));
+      await world.idle();
+      expect(await world.pushQueue.counts()).toMatchObject({ failed: 0 });
+    });
+
+    test('a job says nothing but that there is something to push', async () => {
+      await world.pushQueue.enqueue('providers');
+      const job = await world.pushQueue.bullQueue.getJob('push-providers');
+      expect(job?.data).toEqual({ subject: 'providers' });
+    });
+
+    test('a defect of a push is logged and pauses pushes alone', async () => {
+      await world.startPushWorker(async () => {
+        throw new TypeError('cannot read 12.345.678/0001-95');
+      });
+      await world.pushQueue.enqueue('providers');
+      await eventually(async () => expect((await world.pushQueue.counts()).failed).toBe(1));
+      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      expect(line).toMatchObject({ level: 50, queue: 'pushes', subject: 'providers' });
+      expect(JSON.stringify(world.log)).not.toContain('12.345');
+      await world.pushQueue.enqueue('providers');
+      expect(await world.pushQueue.counts()).toMatchObject({ waiting: 0, failed: 1 });
+
+      const handled: bigint[] = [];
+      await world.startWorker(async (pullId) => void handled.push(pullId));
+      await world.queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n]));
+    });
+
+    test('a push that outlasts the grace is handed back, and another worker has it at once', async () => {
+      let begun = false;
+      const worker = await world.startPushWorker(
+        async (_subject, signal) => {
+          begun = true;
+          await aborted(signal);
+          throw new ShutdownError('interrupted');
+        },
+        { lockMs: 30_000 },
+      );
+      await world.pushQueue.enqueue('providers');
+      await eventually(() => expect(begun).toBe(true));
+      await worker.close(50);
+
+      let again = false;
+      await world.startPushWorker(async () => {
+        again = true;
+      });
+      await eventually(() => expect(again).toBe(true));
     });
   });
 

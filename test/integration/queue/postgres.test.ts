@@ -4,8 +4,8 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { ConfigError } from '../../../src/errors.ts';
-import { openPullQueue } from '../../../src/queue/pull-queue.ts';
-import { startPullWorker } from '../../../src/queue/pull-worker.ts';
+import { openPullQueue } from '../../../src/queue/job-queue.ts';
+import { startJobWorker } from '../../../src/queue/job-worker.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const logger = pino({ level: 'silent' });
@@ -69,7 +69,7 @@ test('processes that start together migrate once and both work', async () => {
 test('a queue and its worker hold seven connections at the most', async () => {
   const queue = await open(database.url);
   let handled = 0;
-  const worker = await startPullWorker({
+  const worker = await startJobWorker({
     queue,
     concurrency: 16,
     logger,

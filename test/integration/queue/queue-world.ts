@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { type Logger, pino } from 'pino';
 import { expect, vi } from 'vitest';
-import { type OpenPullQueue, openPullQueue } from '../../../src/queue/pull-queue.ts';
+import type { PushSubject } from '../../../src/queue/job-kind.ts';
+import { type OpenJobQueue, openPullQueue, openPushQueue } from '../../../src/queue/job-queue.ts';
 import {
-  type PullWorker,
-  type PullWorkerOptions,
-  startPullWorker,
-} from '../../../src/queue/pull-worker.ts';
+  type JobWorker,
+  type JobWorkerOptions,
+  startJobWorker,
+} from '../../../src/queue/job-worker.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {
   startWorkerProcess,
@@ -29,16 +30,22 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
 /** A queue on a server of its own, and whatever a test starts on it. */
 export interface QueueWorld {
   readonly server: QueueServer;
-  readonly queue: OpenPullQueue;
+  readonly queue: OpenJobQueue<bigint>;
+  /** Beside it, on the same server. */
+  readonly pushQueue: OpenJobQueue<PushSubject>;
   /** Every line logged so far. */
   readonly log: readonly Readonly<Record<string, unknown>>[];
   logged(message: string): readonly Readonly<Record<string, unknown>>[];
-  /** Until no pull waits, is delayed, or is in a worker's hands. */
+  /** Until no job of either queue waits, is delayed, or is in a worker's hands. */
   idle(): Promise<void>;
   startWorker(
-    handle: PullWorkerOptions['handle'],
-    options?: Partial<PullWorkerOptions>,
-  ): Promise<PullWorker>;
+    handle: JobWorkerOptions<bigint>['handle'],
+    options?: Partial<JobWorkerOptions<bigint>>,
+  ): Promise<JobWorker>;
+  startPushWorker(
+    handle: JobWorkerOptions<PushSubject>['handle'],
+    options?: Partial<JobWorkerOptions<PushSubject>>,
+  ): Promise<JobWorker>;
   startProcess(
     options: Pick<WorkerProcessOptions, 'handling' | 'handlingMs'>,
   ): Promise<WorkerProcess>;
@@ -54,32 +61,32 @@ export async function openQueueWorld(kind: QueueServerKind): Promise<QueueWorld>
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
   const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
-  const workers: PullWorker[] = [];
+  const pushQueue = await openPushQueue(queue, logger);
+  const workers: JobWorker[] = [];
+  const start = async <Key>(options: Omit<JobWorkerOptions<Key>, 'concurrency' | 'logger'>) => {
+    const worker = await startJobWorker({ concurrency: 1, lockMs: LOCK_MS, logger, ...options });
+    workers.push(worker);
+    return worker;
+  };
   return {
     server,
     queue,
+    pushQueue,
     log,
     logged: (message) => log.filter((line) => line['msg'] === message),
     idle: () =>
-      eventually(async () =>
-        expect(await queue.counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 }),
-      ),
-    async startWorker(handle, options = {}) {
-      const worker = await startPullWorker({
-        queue,
-        concurrency: 1,
-        lockMs: LOCK_MS,
-        logger,
-        handle,
-        ...options,
-      });
-      workers.push(worker);
-      return worker;
-    },
+      eventually(async () => {
+        for (const { counts } of [queue, pushQueue]) {
+          expect(await counts()).toMatchObject({ waiting: 0, active: 0, delayed: 0 });
+        }
+      }),
+    startWorker: (handle, options = {}) => start({ queue, handle, ...options }),
+    startPushWorker: (handle, options = {}) => start({ queue: pushQueue, handle, ...options }),
     startProcess: (options) =>
       startWorkerProcess({ redisUrl, databaseUrl, lockMs: LOCK_MS, ...options }),
     async close() {
       await Promise.all(workers.map((worker) => worker.close(0)));
+      await pushQueue.close();
       await queue.close();
       await server.stop();
     },

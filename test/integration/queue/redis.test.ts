@@ -9,8 +9,8 @@ import { pino } from 'pino';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/errors.ts';
-import { type OpenPullQueue, openPullQueue } from '../../../src/queue/pull-queue.ts';
-import { startPullWorker } from '../../../src/queue/pull-worker.ts';
+import { type OpenJobQueue, openPullQueue } from '../../../src/queue/job-queue.ts';
+import { startJobWorker } from '../../../src/queue/job-worker.ts';
 import { checkRedis } from '../../../src/queue/redis-check.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from '../../support/redis.ts';
 import { startOldRedis } from './old-redis.ts';
@@ -36,7 +36,7 @@ async function redisWith(...settings: string[]): Promise<RedisServer> {
   return server;
 }
 
-async function open(redisUrl: string): Promise<OpenPullQueue> {
+async function open(redisUrl: string): Promise<OpenJobQueue<bigint>> {
   const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
   afterwards.push(() => queue.close());
   return queue;
@@ -46,7 +46,7 @@ async function open(redisUrl: string): Promise<OpenPullQueue> {
 async function useQueue(redisUrl: string): Promise<void> {
   const queue = await open(redisUrl);
   const handled: bigint[] = [];
-  const worker = await startPullWorker({
+  const worker = await startJobWorker({
     queue,
     concurrency: 1,
     logger,

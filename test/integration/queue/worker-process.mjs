@@ -2,8 +2,8 @@
 // on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openPullQueue } from '../../../dist/queue/pull-queue.js';
-import { startPullWorker } from '../../../dist/queue/pull-worker.js';
+import { openPullQueue } from '../../../dist/queue/job-queue.js';
+import { startJobWorker } from '../../../dist/queue/job-worker.js';
 
 const { redisUrl, databaseUrl, lockMs, handling, handlingMs, enqueue } = JSON.parse(
   process.argv[2],
@@ -18,7 +18,7 @@ function block(durationMs) {
 }
 
 const queue = await openPullQueue({ redisUrl, databaseUrl, logger });
-const worker = await startPullWorker({
+const worker = await startJobWorker({
   queue,
   concurrency: 1,
   lockMs,

@@ -143,7 +143,7 @@ function handlesFaults(queue: ServiceQueue): void {
       const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
       await eventually(() =>
         expect(
-          service.logged('pulls are paused: the platform refuses the token; replace it'),
+          service.logged('pulls and pushes are paused: the platform refuses the token; replace it'),
         ).toHaveLength(1),
       );
       await world.writeFile('token', world.sandbox.issueToken());

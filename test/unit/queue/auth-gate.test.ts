@@ -49,8 +49,8 @@ test('a refused token closes it, until the source holds another one', async () =
   await waiting;
   expect(gate.isOpen()).toBe(true);
   expect(messages()).toEqual([
-    'pulls are paused: the platform refuses the token; replace it',
-    'pulls go on: there is another token',
+    'pulls and pushes are paused: the platform refuses the token; replace it',
+    'pulls and pushes go on: there is another token',
   ]);
 });
 
@@ -84,8 +84,8 @@ test('it waits while there is no usable token, and says so once', async () => {
   current = () => 'first-token';
   expect(await passes()).toBe(true);
   expect(messages()).toEqual([
-    'pulls are paused: no usable token',
-    'pulls go on: there is another token',
+    'pulls and pushes are paused: no usable token',
+    'pulls and pushes go on: there is another token',
   ]);
 });
 

@@ -1,7 +1,10 @@
 /**
- * queue/ wakes workers up. What is to be pulled stands in `conciliation.pull`; a job says no more than
- * "look at pull 12 now", so losing one costs a minute (the planner enqueues again whatever is due and
- * has no job), and running one twice costs a request (the fence lets one of the two merge).
+ * queue/ wakes workers up. What is to be done stands in the tables: pulls in `conciliation.pull`, rows
+ * to be pushed in `conciliation.provider`. A job says no more than "look at pull 12 now", so losing one
+ * costs a minute (the planner enqueues again whatever is due and has no job), and running one twice
+ * costs a request (of two pulls the fence lets one merge, of two pushes the lock lets one begin).
+ *
+ * Pulls and pushes have a queue each, and workers of their own, so that neither waits for the other.
  *
  * BullMQ keeps the jobs, on Redis where there is a REDIS_URL, else in a schema of its own in the
  * staging database. Its retries are not used: one job is one attempt, and after a failure that may
@@ -10,29 +13,36 @@
 import { type Job, Queue } from 'bullmq';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import {
+  isRefusal,
+  type JobKind,
+  type JobPayload,
+  PULL_JOBS,
+  PUSH_JOBS,
+  type PushSubject,
+} from './job-kind.ts';
 import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
-import { isRefusal, JOB_NAME, type PullJob, QUEUE_NAME, toJobId } from './pull-job.ts';
 import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
 import { within } from './within.ts';
 
-export interface PullQueue {
+export interface JobQueue<Key> {
   /**
-   * Has the pull looked at by a worker in `delayMs`, or now. A pull has one job at most: one that
-   * waits already stays as it is, but without `delayMs` its own delay ends; a pull that a worker has
+   * Has a worker look at what `key` names in `delayMs`, or now. A key has one job at most: one that
+   * waits already stays as it is, but without `delayMs` its own delay ends; a key that a worker has
    * in hand gets no second one.
    *
-   * @throws StagingUnavailableError when the queue is away. Nothing is lost: the pull's row stands,
-   *   and the planner's next tick enqueues it.
+   * @throws StagingUnavailableError when the queue is away. Nothing is lost: the tables stand, and the
+   *   planner's next tick enqueues it.
    */
-  enqueue(pullId: bigint, delayMs?: number): Promise<void>;
+  enqueue(key: Key, delayMs?: number): Promise<void>;
   /**
-   * Those of `pullIds` that have a job which waits, is delayed or is in a worker's hands.
+   * Those of `keys` that have a job which waits, is delayed or is in a worker's hands.
    *
    * @throws StagingUnavailableError when the queue is away, for then nobody knows
    */
-  jobsOf(pullIds: readonly bigint[]): Promise<Set<bigint>>;
+  jobsOf(keys: readonly Key[]): Promise<Set<Key>>;
   /** @throws StagingUnavailableError when the queue is away */
   counts(): Promise<QueueCounts>;
   isReachable(): Promise<boolean>;
@@ -41,10 +51,12 @@ export interface PullQueue {
 }
 
 /** What a worker and Bull Board need besides. */
-export interface OpenPullQueue extends PullQueue {
+export interface OpenJobQueue<Key> extends JobQueue<Key> {
+  readonly kind: JobKind<Key>;
   readonly backend: QueueBackend;
+  /** Of the server: all queues on it share one. */
   readonly outages: OutageWatch;
-  readonly bullQueue: Queue<PullJob, void>;
+  readonly bullQueue: Queue<JobPayload, void>;
 }
 
 export interface QueueCounts {
@@ -70,15 +82,37 @@ const KEEP_FAILED = { age: 7 * 24 * 3600, count: 1000 };
 const EVENT_STREAM_LENGTH = 100;
 
 /**
+ * The queue of pulls, and with it the way to its server.
+ *
  * @throws ConfigError when the server is there but will not do: a Redis that evicts keys or is too
  *   old, a user without the rights, a wrong password
  * @throws StagingUnavailableError when it cannot be reached
  */
-export async function openPullQueue(options: BackendOptions): Promise<OpenPullQueue> {
-  const { logger } = options;
-  const backend = await openBackend(options);
-  const queue = new Queue<PullJob, void>(
-    QUEUE_NAME,
+export async function openPullQueue(options: BackendOptions): Promise<OpenJobQueue<bigint>> {
+  return openQueue(PULL_JOBS, await openBackend(options), options.logger);
+}
+
+/**
+ * The queue of pushes, on the server of the queue of pulls. To be closed before that one.
+ *
+ * @throws StagingUnavailableError when the server has gone since
+ */
+export function openPushQueue(
+  pulls: OpenJobQueue<bigint>,
+  logger: Logger,
+): Promise<OpenJobQueue<PushSubject>> {
+  return openQueue(PUSH_JOBS, pulls.backend, logger, pulls.outages);
+}
+
+/** @param sharedOutages of a queue on the same server, which ends them */
+async function openQueue<Key>(
+  kind: JobKind<Key>,
+  backend: QueueBackend,
+  logger: Logger,
+  sharedOutages?: OutageWatch,
+): Promise<OpenJobQueue<Key>> {
+  const queue = new Queue<JobPayload, void>(
+    kind.queueName,
     {
       connection: backend.connectionFor('queue'),
       skipVersionCheck: backend.skipVersionCheck,
@@ -88,13 +122,13 @@ export async function openPullQueue(options: BackendOptions): Promise<OpenPullQu
     backend.factory,
   );
   const probe = () => within(OPERATION_TIMEOUT_MS, queue.isPaused());
-  const outages = watchOutages({ name: backend.name, probe, logger });
+  const outages = sharedOutages ?? watchOutages({ name: backend.name, probe, logger });
   queue.on('error', outages.onError);
 
   let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= (async () => {
-      outages.stop();
+      if (sharedOutages === undefined) outages.stop();
       await within(CLOSING_TIMEOUT_MS, queue.close()).catch(() => {});
       await cutConnections(queue);
     })();
@@ -119,14 +153,15 @@ export async function openPullQueue(options: BackendOptions): Promise<OpenPullQu
     }
   }
   return {
+    kind,
     backend,
     outages,
     bullQueue: queue,
-    enqueue: (pullId, delayMs = 0) => run(() => enqueue(queue, pullId, delayMs, logger)),
-    jobsOf: (pullIds) =>
+    enqueue: (key, delayMs = 0) => run(() => enqueue(queue, kind, key, delayMs, logger)),
+    jobsOf: (keys) =>
       run(async () => {
         const ids = new Set(await queue.getRanges(['waiting', 'delayed', 'active'], 0, -1));
-        return new Set(pullIds.filter((pullId) => ids.has(toJobId(pullId))));
+        return new Set(keys.filter((key) => ids.has(kind.toJobId(key))));
       }),
     counts: () =>
       run(async () => {
@@ -148,17 +183,18 @@ export async function openPullQueue(options: BackendOptions): Promise<OpenPullQu
   };
 }
 
-async function enqueue(
-  queue: Queue<PullJob, void>,
-  pullId: bigint,
+async function enqueue<Key>(
+  queue: Queue<JobPayload, void>,
+  kind: JobKind<Key>,
+  key: Key,
   delayMs: number,
   logger: Logger,
 ): Promise<void> {
-  const jobId = toJobId(pullId);
-  const existing: Job<PullJob, void> | undefined = await queue.getJob(jobId);
+  const jobId = kind.toJobId(key);
+  const existing: Job<JobPayload, void> | undefined = await queue.getJob(jobId);
   if (existing?.finishedOn !== undefined) {
     if (Date.now() - existing.finishedOn < DEFECT_PAUSE_MS) {
-      logger.debug({ pullId: String(pullId) }, 'pull not enqueued: its last attempt was a defect');
+      logger.debug({ jobId }, 'not enqueued: the last attempt was a defect');
       return;
     }
     await existing.remove();
@@ -166,20 +202,16 @@ async function enqueue(
     await bringForward(existing);
   }
   // Without effect where there is a job by now, whoever added it.
-  await queue.add(
-    JOB_NAME,
-    { pullId: String(pullId) },
-    {
-      jobId,
-      delay: delayMs,
-      removeOnComplete: true,
-      removeOnFail: KEEP_FAILED,
-      stackTraceLimit: 0,
-    },
-  );
+  await queue.add(kind.jobName, kind.toPayload(key), {
+    jobId,
+    delay: delayMs,
+    removeOnComplete: true,
+    removeOnFail: KEEP_FAILED,
+    stackTraceLimit: 0,
+  });
 }
 
-async function bringForward(job: Job<PullJob, void>): Promise<void> {
+async function bringForward(job: Job<JobPayload, void>): Promise<void> {
   if (!(await job.isDelayed())) return;
   // It may come due, or be done with, at this very moment: then there is nothing to bring forward.
   await job.promote().catch((error: unknown) => {

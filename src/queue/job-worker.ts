@@ -2,14 +2,29 @@ import { setMaxListeners } from 'node:events';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { ShutdownError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
-import type { Handled, PullHandler } from './pull-handler.ts';
-import { isRefusal, type PullJob, QUEUE_NAME } from './pull-job.ts';
-import type { OpenPullQueue } from './pull-queue.ts';
+import { isRefusal, type JobPayload } from './job-kind.ts';
+import type { OpenJobQueue } from './job-queue.ts';
 import { cutConnections } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
 import { within } from './within.ts';
 
-export interface PullWorker {
+/** What becomes of the job: nothing, it is done with; or its key is to be looked at again. */
+export type Handled = undefined | { readonly retryInMs: number };
+
+/**
+ * Does what a job asks for: one attempt. Throws ShutdownError where the job is to be handed back;
+ * whatever else it throws is a defect.
+ *
+ * @param signal aborts when the worker can wait no longer: whatever is under way is given up
+ * @param stopping aborts as soon as the worker is told to stop: nothing new is begun
+ */
+export type JobHandler<Key> = (
+  key: Key,
+  signal: AbortSignal,
+  stopping: AbortSignal,
+) => Promise<Handled>;
+
+export interface JobWorker {
   /**
    * Takes no further jobs and waits for those in hand; after `graceMs` they are interrupted and handed
    * back for whoever comes next. Does not wait for a queue that is away. May be called more than once.
@@ -17,11 +32,11 @@ export interface PullWorker {
   close(graceMs: number): Promise<void>;
 }
 
-export interface PullWorkerOptions {
-  readonly queue: OpenPullQueue;
-  /** Most pulls at once. */
+export interface JobWorkerOptions<Key> {
+  readonly queue: OpenJobQueue<Key>;
+  /** Most jobs at once. */
   readonly concurrency: number;
-  readonly handle: PullHandler;
+  readonly handle: JobHandler<Key>;
   readonly logger: Logger;
   /** How long a worker that went silent keeps a job; within thrice that time another has it. */
   readonly lockMs?: number;
@@ -52,7 +67,7 @@ type Fate = Handled | 'hand back' | 'defect';
  *
  * @throws StagingUnavailableError when the queue has gone since it was opened
  */
-export async function startPullWorker(options: PullWorkerOptions): Promise<PullWorker> {
+export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promise<JobWorker> {
   const { queue, handle, logger, lockMs = LOCK_MS } = options;
   const stopping = new AbortController();
   const interruption = new AbortController();
@@ -60,20 +75,20 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
   setMaxListeners(0, interruption.signal);
   const inHand = new Set<Promise<Fate>>();
 
-  async function attempt(job: Job<PullJob, void>): Promise<Fate> {
+  async function attempt(job: Job<JobPayload, void>): Promise<Fate> {
     // It was on its way already when the worker was told to stop.
     if (stopping.signal.aborted) return 'hand back';
     try {
-      return await handle(BigInt(job.data.pullId), interruption.signal, stopping.signal);
+      return await handle(queue.kind.toKey(job.data), interruption.signal, stopping.signal);
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
-      const fields = { pullId: job.data.pullId, err: describeError(error) };
-      logger.error(fields, 'defect while pulling; the pull is left alone for now');
+      const fields = { queue: queue.kind.queueName, ...job.data, err: describeError(error) };
+      logger.error(fields, 'defect in a job; it is left alone for an hour');
       return 'defect';
     }
   }
 
-  async function processJob(job: Job<PullJob, void>, token: string | undefined): Promise<void> {
+  async function processJob(job: Job<JobPayload, void>, token: string | undefined): Promise<void> {
     const attempted = attempt(job);
     inHand.add(attempted);
     try {
@@ -83,8 +98,8 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
     }
   }
 
-  const worker = new Worker<PullJob, void>(
-    QUEUE_NAME,
+  const worker = new Worker<JobPayload, void>(
+    queue.kind.queueName,
     processJob,
     {
       connection: queue.backend.connectionFor('worker'),
@@ -120,7 +135,8 @@ export async function startPullWorker(options: PullWorkerOptions): Promise<PullW
     const farewell = worker.close();
     farewell.catch(() => {});
     if (!(await endInTime(inHand, graceMs))) {
-      logger.info({ pulls: inHand.size }, 'interrupting pulls in order to stop');
+      const fields = { queue: queue.kind.queueName, jobs: inHand.size };
+      logger.info(fields, 'interrupting jobs in order to stop');
       interruption.abort(new ShutdownError('the worker stops'));
       await endInTime(inHand, INTERRUPTION_MS);
     }
@@ -149,7 +165,7 @@ const LOCK_LOST = /^could not renew lock/;
 
 /** Tells the queue what is to become of the job; returning tells BullMQ that it is done with. */
 async function settle(
-  job: Job<PullJob, void>,
+  job: Job<JobPayload, void>,
   token: string | undefined,
   fate: Fate,
   logger: Logger,
@@ -161,7 +177,7 @@ async function settle(
     else await job.moveToDelayed(Date.now() + fate.retryInMs, token);
   } catch (error) {
     // Either the job is another worker's by now, or its lock will expire: it is handed out again.
-    const fields = { pullId: job.data.pullId, err: describeError(error) };
+    const fields = { ...job.data, err: describeError(error) };
     if (!isRefusal(error)) logger.warn(fields, 'the job could not be put back');
   }
   // BullMQ's way of saying that the job was seen to.

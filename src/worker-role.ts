@@ -1,0 +1,209 @@
+/**
+ * The worker's role of the service: what takes the jobs of both queues, and what each outcome sets in
+ * motion besides the tables, which the attempts write themselves.
+ */
+import type { Config } from './config.ts';
+import type { Metrics } from './console/metrics.ts';
+import { platformAuthAlert } from './domain/alert.ts';
+import { lastClosedDate } from './domain/business-day.ts';
+import { describeError, type Logger } from './logger.ts';
+import type { ObservedAttempt, PullParts } from './pull/pull-parts.ts';
+import { runPull } from './pull/run-pull.ts';
+import { type PushParts, pushOnce } from './push/push-providers.ts';
+import type { AuthGate } from './queue/auth-gate.ts';
+import type { PushSubject } from './queue/job-kind.ts';
+import type { OpenJobQueue } from './queue/job-queue.ts';
+import { type JobWorker, startJobWorker } from './queue/job-worker.ts';
+import { createPullHandler } from './queue/pull-handler.ts';
+import { createPushHandler } from './queue/push-handler.ts';
+import { startWatchdog } from './queue/watchdog.ts';
+import { createNudge } from './scheduler/nudge.ts';
+import type { Planner } from './scheduler/planner-loop.ts';
+import { raiseAlert, resolveAlerts } from './staging/alerts.ts';
+import type { Database } from './staging/database.ts';
+import { readLedgerGauges } from './staging/ledger-gauges.ts';
+import { readPushDelayMs } from './staging/providers.ts';
+
+export interface WorkerParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly queue: OpenJobQueue<bigint>;
+  readonly pushQueue: OpenJobQueue<PushSubject>;
+  readonly planner: Planner;
+  readonly gate: AuthGate;
+  readonly metrics: Metrics;
+  readonly pulls: PullParts;
+}
+
+/** Times too long for tests to wait for. */
+export interface WorkerOverrides {
+  readonly worker?: { readonly lockMs: number };
+  readonly handler?: { readonly stagingRetryMs: number };
+}
+
+/** Who pushes, in the audit log. */
+const ACTOR = 'service';
+
+/** A worker beyond the requests that may be made at once would only wait. */
+export function workerConcurrency(config: Config): number {
+  return config.platform?.concurrency ?? 1;
+}
+
+/**
+ * Starts a worker for each queue.
+ *
+ * @param onStuck called when due pulls make no progress here
+ * @returns closes both at once, see `JobWorker.close`
+ * @throws StagingUnavailableError when the queue has gone since it was opened
+ */
+export async function startWorkers(
+  parts: WorkerParts,
+  onStuck: () => void,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const alerts = createAuthAlerts(parts);
+  const pulls = await startPullWorker(parts, alerts, onStuck, overrides);
+  try {
+    const pushes = await startPushWorker(parts, alerts, overrides);
+    return {
+      async close(graceMs) {
+        await Promise.all([pulls.close(graceMs), pushes.close(graceMs)]);
+      },
+    };
+  } catch (error) {
+    await pulls.close(0);
+    throw error;
+  }
+}
+
+/** The alert that only whoever asks the platform can raise and resolve. */
+interface AuthAlerts {
+  raise(): void;
+  resolve(): void;
+}
+
+function createAuthAlerts({ database, logger }: WorkerParts): AuthAlerts {
+  const inBackground = (work: Promise<unknown>) => {
+    work.catch((error: unknown) => {
+      logger.warn({ err: describeError(error) }, 'an alert could not be recorded');
+    });
+  };
+  return {
+    raise: () => inBackground(raiseAlert(database, platformAuthAlert(null))),
+    resolve: () => inBackground(resolveAlerts(database, platformAuthAlert(null).dedupeKey)),
+  };
+}
+
+async function startPullWorker(
+  parts: WorkerParts,
+  alerts: AuthAlerts,
+  onStuck: () => void,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { config, logger, database, queue, gate, metrics } = parts;
+  const watchdog = startWatchdog({
+    logger,
+    onStuck,
+    read: async () => {
+      const ledger = await readLedgerGauges(database, lastClosedDate(config.timeZone, new Date()));
+      const isBlocked = !gate.isOpen() || !(await queue.isReachable());
+      return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
+    },
+  });
+  const nudge = createNudge(parts.planner);
+  const pulls: PullParts = {
+    ...parts.pulls,
+    onProgress: () => watchdog.progress(),
+    onOutcome: (observed) => {
+      watchdog.progress();
+      observePull(metrics, observed);
+      if (observed.outcome.kind === 'done') alerts.resolve();
+      if (observed.attempt.origin === 'backfill') nudge.plan();
+    },
+  };
+  const handle = createPullHandler({
+    runPull: (pullId, signal) => {
+      watchdog.progress();
+      return runPull(pulls, pullId, signal);
+    },
+    gate,
+    onUnauthorized: alerts.raise,
+    logger,
+    ...overrides.handler,
+  });
+  const worker = await startJobWorker({
+    queue,
+    // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
+    handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
+    logger,
+    concurrency: workerConcurrency(config),
+    ...overrides.worker,
+  });
+  return {
+    async close(graceMs) {
+      watchdog.stop();
+      await worker.close(graceMs);
+      await nudge.stop();
+    },
+  };
+}
+
+/** A request under way has the grace to be answered: one that is given up may be applied all the same. */
+function startPushWorker(
+  parts: WorkerParts,
+  alerts: AuthAlerts,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, database, gate, metrics } = parts;
+  const push: PushParts = {
+    database,
+    logger,
+    platform: parts.pulls.platform,
+    retry: parts.pulls.retry,
+    actor: ACTOR,
+    onRequest: ({ outcome, httpStatus }) => {
+      metrics.observeBatch(outcome);
+      metrics.observePlatformResponse(httpStatus);
+      if (outcome === 'taken' || outcome === 'refused') alerts.resolve();
+    },
+  };
+  return startJobWorker({
+    queue: parts.pushQueue,
+    handle: createPushHandler({
+      readDelayMs: () => readPushDelayMs(database),
+      pushOnce: (signal, stopping) => pushOnce(push, signal, stopping),
+      gate,
+      onUnauthorized: alerts.raise,
+      logger,
+      ...overrides.handler,
+    }),
+    logger,
+    concurrency: 1,
+    ...overrides.worker,
+  });
+}
+
+function observePull(
+  metrics: Metrics,
+  { attempt, outcome, durationMs, httpStatus }: ObservedAttempt,
+): void {
+  metrics.observePlatformResponse(httpStatus);
+  if (outcome.kind !== 'done') {
+    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
+    return;
+  }
+  const { report } = outcome;
+  const merged = report.dates.filter(({ outcome: of }) => of === 'merged' || of === 'unchanged');
+  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
+    merged.reduce((total, date) => total + date[field], 0);
+  const state = report.state as 'merged' | 'unchanged' | 'held' | 'superseded';
+  metrics.observePull(attempt.origin, state, durationMs, {
+    inserted: sum('inserted'),
+    changed: sum('changed'),
+    withdrawn: sum('withdrawn'),
+    restored: sum('restored'),
+    unchanged: sum('unchanged'),
+    rejected: report.rejected,
+  });
+}
