@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow, MAX_OPEN_PULLS, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
 import { readCheckpoint } from '../../../src/staging/reads.ts';
+import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import {
   CONFIG,
   openSchedulerWorld,
@@ -265,4 +266,63 @@ test('a second call while a run is under way is the same run', async () => {
   await first;
   expect(planner.runOnce()).not.toBe(first);
   await planner.runOnce();
+});
+
+describe('providers to be pushed', () => {
+  const asked: number[] = [];
+  const pushQueue = {
+    async enqueue(_subject: 'providers', delayMs: number) {
+      asked.push(delayMs);
+    },
+  };
+  beforeEach(async () => {
+    asked.length = 0;
+    await clearProviders(world.database);
+  });
+  const write = (count: number) =>
+    writeProviders(
+      world.database,
+      Array.from({ length: count }, (_, number) => providerOf(number)),
+    );
+
+  test('wake their worker at once where the batch is full, and in time where it is not', async () => {
+    const planner = world.planner({ pushQueue });
+    await planner.runOnce();
+    expect(asked).toEqual([]);
+    await write(99);
+    await planner.runOnce();
+    expect(asked).toEqual([expect.any(Number)]);
+    expect(asked[0]).toBeGreaterThan(0);
+    expect(asked[0]).toBeLessThanOrEqual(60_000);
+    await write(100);
+    await planner.runOnce();
+    expect(asked.slice(1)).toEqual([0]);
+  });
+
+  test('wake nobody before the tick that precedes the next attempt', async () => {
+    await write(100);
+    const failed = (seconds: number) => world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.provider_batch (external_ids, finished_at, error_code, next_attempt_at)
+      VALUES ('{F000001}', now(), 'PLATFORM_UNAVAILABLE', now() + make_interval(secs => ${seconds}::float8))`;
+    await failed(600);
+    const planner = world.planner({ pushQueue });
+    await planner.runOnce();
+    expect(asked).toEqual([]);
+    await failed(30);
+    await planner.runOnce();
+    expect(asked).toEqual([expect.any(Number)]);
+  });
+
+  test('come after the pulls, which are planned and enqueued where their queue fails', async () => {
+    await write(100);
+    const failing = { enqueue: () => Promise.reject(new Error('away')) };
+    const run = await world.planner({ pushQueue: failing }).runOnce();
+    expect(run.kind).toBe('failed');
+    expect(world.queue.enqueued).toHaveLength(11);
+  });
+
+  test('are left alone by a planner that has no queue for them', async () => {
+    await write(100);
+    expect(await world.planner().runOnce()).toMatchObject({ kind: 'done' });
+  });
 });

@@ -1,0 +1,378 @@
+/** Providers that the ERP writes while the service runs: pushed without anybody asking for it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import {
+  cpfOf,
+  providerOf,
+  readBatches,
+  readProviders,
+  writeProviders,
+} from '../../support/provider-rows.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import {
+  dueSince,
+  eventually,
+  hasRedisServer,
+  IMPATIENT,
+  openServiceWorld,
+  SERVICE_QUEUES,
+  type ServiceQueue,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+
+/** Providers of somebody else, whose numbers only the platform knows to be taken. */
+const TAKEN = 900_000;
+
+for (const queue of SERVICE_QUEUES) {
+  const name = `a service with the queue on ${queue.name}`;
+  if (queue.missing === null) describe.concurrent(name, () => pushes(queue));
+  else describe.skip(`${name}, skipped because ${queue.missing}`, () => pushes(queue));
+}
+
+function pushes(queue: ServiceQueue): void {
+  async function inWorld(
+    use: (world: ServiceWorld) => Promise<void>,
+    environment: Readonly<Record<string, string>> = dueSince(TODAY),
+  ): Promise<void> {
+    const world = await openServiceWorld(queue.name, { redisDatabase: 9, environment });
+    try {
+      await use(world);
+    } finally {
+      await world.close();
+    }
+  }
+
+  test('sends full batches at once, and the rest when its oldest row is a minute old', () =>
+    inWorld(async (world) => {
+      const service = await world.start();
+      await write(world, 205);
+      await expectStates(world, { synced: 200, pending: 5 });
+      // Many ticks, in each of which the five are looked at.
+      await sleep(2_500);
+      expect(await sizesOf(world)).toEqual([100, 100]);
+
+      await age(world, 61);
+      await expectStates(world, { synced: 205 });
+      expect(await sizesOf(world)).toEqual([100, 100, 5]);
+      expect(world.sandbox.providers.size).toBe(205);
+      await sleep(1_500);
+      expect(pushRequests(world)).toHaveLength(3);
+      expect(errorsOf(service)).toEqual([]);
+      const actors = await world.database.prisma.$queryRaw<unknown[]>`
+        SELECT DISTINCT actor FROM conciliation.audit_entry WHERE action = 'providers.push'`;
+      expect(actors).toEqual([{ actor: 'service' }]);
+    }));
+
+  test('of two processes sends one request at a time, and isolates 7 culprits among 1,000', () =>
+    inWorld(async (world) => {
+      const culprits = [12, 238, 241, 455, 671, 770, 999];
+      await register(
+        world,
+        culprits.map((number) => providerOf(TAKEN + number)),
+      );
+      await Promise.all([world.start(), world.start()]);
+      const providers = Array.from({ length: 1000 }, (_, number) =>
+        providerOf(
+          number,
+          culprits.includes(number) ? { identificationNumber: cpfOf(TAKEN + number) } : {},
+        ),
+      );
+      await writeProviders(world.database, providers);
+      await expectStates(world, { synced: 993, rejected: 7 });
+      const rows = await readProviders(world.database);
+      expect(
+        providers.filter(({ externalId }) => rows.get(externalId)?.state === 'rejected'),
+      ).toEqual(culprits.map((number) => providers[number]));
+      // One more was that of `register`.
+      expect(pushRequests(world).length - 1).toBeLessThanOrEqual(10 + 7 * 2 * 7);
+      const overlapping = await world.database.prisma.$queryRaw<unknown[]>`
+        SELECT one.id FROM conciliation.provider_batch one
+        JOIN conciliation.provider_batch other
+          ON other.id > one.id AND other.created_at < one.finished_at`;
+      expect(overlapping).toEqual([]);
+    }));
+
+  test('waits as long as the platform says, also where all jobs are lost meanwhile', () =>
+    inWorld(async (world) => {
+      const headers = { 'retry-after': '6' };
+      world.sandbox.faults.add({ kind: 'status', status: 429, headers });
+      world.sandbox.faults.add({ kind: 'status', status: 500 });
+      const service = await world.start();
+      await write(world, 100);
+      await eventually(() => expect(service.logged('provider request failed')).toHaveLength(1));
+      await world.loseJobs();
+      await expectStates(world, { synced: 100 });
+      const [first = 0, second = 0, third = 0, ...more] = pushRequests(world).map((at) => +at);
+      expect(second - first).toBeGreaterThanOrEqual(6_000);
+      const [, retry] = service.logged('provider request failed');
+      expect(third - second).toBeGreaterThanOrEqual(Number(retry?.['retryDelayMs']));
+      expect(more).toEqual([]);
+      expect(errorsOf(service)).toEqual([]);
+    }));
+
+  test('pauses when its token is refused, pulls with pushes, until there is another', () =>
+    inWorld(async (world) => {
+      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const tokenFile = await world.writeFile('token', refused);
+      const service = await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
+      await write(world, 150);
+      const paused = 'pulls and pushes are paused: the platform refuses the token; replace it';
+      await eventually(() => expect(service.logged(paused)).toHaveLength(1));
+      await eventually(async () => expect(await openAlerts(world)).toEqual(['platform_auth']));
+      await sleep(2_500);
+      expect(pushRequests(world)).toHaveLength(1);
+      await expectStates(world, { pending: 150 });
+
+      await world.writeFile('token', world.sandbox.issueToken());
+      await expectStates(world, { synced: 100, pending: 50 });
+      expect(pushRequests(world)).toHaveLength(2);
+      await eventually(async () => expect(await openAlerts(world)).toEqual([]));
+      expect(service.logged('pulls and pushes go on: there is another token')).toHaveLength(1);
+    }));
+
+  test('SIGTERM: the request under way is answered and recorded, no other begins, exit 0', () =>
+    inWorld(async (world) => {
+      const service = await world.start({ overrides: null });
+      world.sandbox.faults.add({ kind: 'latency', latencyMs: 10_000 });
+      await write(world, 250);
+      const another = world.spawn({
+        overrides: { tickExpression: '* * * * * *' },
+        roles: ['scheduler'],
+      });
+      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
+      service.send('SIGTERM');
+      expect(await service.ended).toEqual({ exit: 0, signal: null, text: '' });
+      expect(pushRequests(world)).toHaveLength(1);
+      expect(await readBatches(world.database)).toMatchObject([{ status: 200, errorCode: null }]);
+      await expectStates(world, { synced: 100, pending: 150 });
+      expect(service.logged('database connection lost')).toEqual([]);
+      expect(errorsOf(service)).toEqual([]);
+
+      // Handed back, so that the next process need not wait until a lock expires.
+      const next = await world.start({ roles: ['worker'] });
+      await expectStates(world, { synced: 200, pending: 50 });
+      for (const process of [next, another]) {
+        process.send('SIGTERM');
+        expect(await process.ended).toMatchObject({ exit: 0 });
+      }
+    }));
+
+  test('killed in the middle of a request leaves its rows pending, and another process sends them', () =>
+    inWorld(async (world) => {
+      const victim = await world.start({ overrides: IMPATIENT });
+      world.sandbox.faults.add({ kind: 'stall', afterBytes: 0 });
+      await write(world, 100);
+      await eventually(() => expect(pushRequests(world)).toHaveLength(1));
+      await victim.kill();
+      await expectStates(world, { pending: 100 });
+      await world.start({ overrides: IMPATIENT });
+      await expectStates(world, { synced: 100 });
+      expect(await readBatches(world.database)).toMatchObject([
+        { status: null, errorCode: null },
+        { status: 200, errorCode: null },
+      ]);
+    }));
+
+  test('pulls every day that is due while a push gets no answer', () =>
+    inWorld(
+      async (world) => {
+        world.sandbox.faults.add({
+          kind: 'stall',
+          afterBytes: 0,
+          operation: 'providers',
+          times: 'forever',
+        });
+        await write(world, 100);
+        const pushing = await world.start();
+        await eventually(() => expect(pushRequests(world)).toHaveLength(1));
+        await eventually(async () => {
+          const pulls = await world.database.prisma.$queryRaw<unknown[]>`
+            SELECT state, count(*)::int AS pulls FROM conciliation.pull GROUP BY state`;
+          expect(pulls).toEqual([{ state: 'merged', pulls: 20 }]);
+        });
+        expect(await readBatches(world.database)).toMatchObject([
+          { status: null, errorCode: null },
+        ]);
+        expect(errorsOf(pushing)).toEqual([]);
+      },
+      // Silence ends no request of this test.
+      { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
+    ));
+
+  test('tells nothing of the providers: not in the log, the jobs, the metrics or the alerts', () =>
+    inWorld(
+      async (world) => {
+        const service = await world.start({ environment: { LOG_LEVEL: 'trace' } });
+        const body = JSON.stringify({ message: `CANARY ${cpfOf(1)}` });
+        await write(world, 100);
+        await writeProviders(world.database, [
+          providerOf(200, { identificationNumber: 'CANARY', name: 'CANARY' }),
+        ]);
+        for (const status of [500, 400, 500]) {
+          world.sandbox.faults.add({ kind: 'status', status, body });
+        }
+        await age(world, 61);
+        await expectStates(world, { synced: 100, invalid: 1 });
+        world.sandbox.faults.add({ kind: 'status', status: 400, body });
+        await writeProviders(world.database, [providerOf(1, { name: 'CANARY too' })]);
+        await age(world, 61);
+        await expectStates(world, { synced: 99, rejected: 1, invalid: 1 });
+        // What is a minute away has a job that waits.
+        await writeProviders(world.database, [providerOf(300)]);
+        const jobs = await eventually(async () => {
+          const dump = await dumpJobs(world);
+          expect(dump).toContain('push-providers');
+          return dump;
+        });
+        await eventually(async () =>
+          expect(await openAlerts(world)).toEqual(['provider_rejected']),
+        );
+
+        const metrics = await (await fetch(`${service.consoleUrl()}/metrics`)).text();
+        expect(metrics).toMatch(/^conciliation_providers\{state="rejected"\} 1$/m);
+        expect(metrics).toMatch(/^conciliation_provider_batches_total\{outcome="retry"\} 2$/m);
+        expect(metrics).toMatch(/^conciliation_platform_responses_total\{status="400"\} 2$/m);
+        const alerts = await world.database.prisma.$queryRaw<unknown[]>`
+          SELECT row_to_json(alert)::text AS text FROM conciliation.alert`;
+        const audit = await world.database.prisma.$queryRaw<unknown[]>`
+          SELECT row_to_json(entry)::text AS text FROM conciliation.audit_entry AS entry`;
+        const texts = {
+          metrics,
+          jobs,
+          log: JSON.stringify(service.log),
+          alerts: JSON.stringify(alerts),
+          audit: JSON.stringify(audit),
+        };
+        for (const [where, text] of Object.entries(texts)) {
+          expect(text.length, where).toBeGreaterThan(100);
+          for (const secret of SECRETS) {
+            expect(text.includes(secret), `${secret} in the ${where}`).toBe(false);
+          }
+        }
+      },
+      { ...dueSince(TODAY), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
+    ));
+}
+
+/** What `providerOf` and the platform's answers hold. */
+const SECRETS = [
+  'CANARY',
+  'canary',
+  '91234',
+  '7654321',
+  cpfOf(1),
+  cpfOf(200),
+  providerOf(1).externalId,
+  providerOf(200).externalId,
+];
+
+const withOwnRedis = hasRedisServer ? test : test.skip;
+
+withOwnRedis(
+  'what is written while Redis is away is pushed when it is back (skipped where no redis-server is on the PATH)',
+  async () => {
+    const world = await openServiceWorld('Redis', {
+      redisDatabase: 9,
+      environment: dueSince(TODAY),
+    });
+    try {
+      const service = await world.start();
+      await world.redis?.kill();
+      await eventually(() => expect(service.logged('the queue is away')).toHaveLength(1));
+      await write(world, 100);
+      await sleep(2_500);
+      expect(pushRequests(world)).toEqual([]);
+      await world.redis?.restart();
+      await expectStates(world, { synced: 100 });
+      expect(pushRequests(world)).toHaveLength(1);
+      expect(service.logged('the queue is away')).toHaveLength(1);
+    } finally {
+      await world.close();
+    }
+  },
+);
+
+const write = (world: ServiceWorld, count: number) =>
+  writeProviders(
+    world.database,
+    Array.from({ length: count }, (_, number) => providerOf(number)),
+  );
+
+/** As if the ERP had written everything that is pending that long ago. */
+async function age(world: ServiceWorld, seconds: number): Promise<void> {
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.provider SET changed_at = changed_at - make_interval(secs => ${seconds}::float8)
+    WHERE sync_state = 'pending'`;
+}
+
+async function register(world: ServiceWorld, providers: readonly unknown[]): Promise<void> {
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/providers`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.sandbox.issueToken()}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ providers }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+async function expectStates(
+  world: ServiceWorld,
+  states: Readonly<Record<string, number>>,
+): Promise<void> {
+  await eventually(async () => {
+    const rows = await world.database.prisma.$queryRaw<{ state: string; providers: number }[]>`
+      SELECT sync_state AS state, count(*)::int AS providers FROM conciliation.provider GROUP BY 1`;
+    expect(Object.fromEntries(rows.map((row) => [row.state, row.providers]))).toEqual(states);
+  }, 120_000);
+}
+
+async function sizesOf(world: ServiceWorld): Promise<number[]> {
+  return (await readBatches(world.database)).map(({ rows }) => rows);
+}
+
+function pushRequests(world: ServiceWorld): Date[] {
+  return world.sandbox.requests.filter(({ path }) => path === '/api/providers').map(({ at }) => at);
+}
+
+async function openAlerts(world: ServiceWorld): Promise<string[]> {
+  const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
+    SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL ORDER BY id`;
+  return alerts.map(({ kind }) => kind);
+}
+
+/** All that the queue has stored, whatever it is for. */
+async function dumpJobs({ redisUrl, database }: ServiceWorld): Promise<string> {
+  if (redisUrl === null) {
+    const { rows } = await database.pool.query<{ text: string }>(
+      'SELECT row_to_json(job)::text AS text FROM conciliation_queue.job',
+    );
+    return rows.map(({ text }) => text).join('\n');
+  }
+  const client = new Redis(redisUrl);
+  try {
+    const contents = [];
+    for (const key of await client.keys('*')) {
+      const type = await client.type(key);
+      const content =
+        type === 'hash'
+          ? await client.hgetall(key)
+          : type === 'list'
+            ? await client.lrange(key, 0, -1)
+            : type === 'zset'
+              ? await client.zrange(key, '0', '-1')
+              : type === 'stream'
+                ? await client.xrange(key, '-', '+')
+                : type === 'set'
+                  ? await client.smembers(key)
+                  : await client.get(key);
+      contents.push(JSON.stringify([key, content]));
+    }
+    return contents.join('\n');
+  } finally {
+    client.disconnect();
+  }
+}
