@@ -2,7 +2,7 @@ import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
-import { contentHash, isRelieved, rivals } from './providers.ts';
+import { contentHash, isRelieved, lockProviders, rivals } from './providers.ts';
 
 /** A pending row as it stood when it was read. */
 export interface PendingProvider {
@@ -151,14 +151,13 @@ async function writeOutcomes(
     is_contested: contestedTaxId(outcome) !== null,
   }));
   const rows = await tx.$queryRaw<{ state: string }[]>`
-    WITH checked AS (
+    WITH provider AS MATERIALIZED (${lockProviders(outcomes.map(({ row }) => row))}), checked AS (
       SELECT result.*, CASE WHEN result.is_contested THEN ${rivals} ELSE '{}' END AS rivals
-      FROM conciliation.provider provider
+      FROM provider
       JOIN jsonb_to_recordset(${JSON.stringify(checks)}::jsonb)
         AS result (external_id text, content_hash text, state text, last_error text,
                    is_contested boolean) USING (external_id)
       WHERE provider.sync_state = 'pending' AND ${contentHash} = result.content_hash
-      FOR UPDATE OF provider SKIP LOCKED
     )
     UPDATE conciliation.provider provider
     SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.rivals

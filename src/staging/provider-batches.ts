@@ -1,7 +1,7 @@
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
-import { contentHash, rivals } from './providers.ts';
+import { contentHash, lockProviders, rivals } from './providers.ts';
 import type { PushLock } from './push-lock.ts';
 
 /** A row of a request, and the content that it had when it was checked. */
@@ -42,12 +42,10 @@ export function openBatch(
     database.prisma.$transaction(async (tx) => {
       await lock.assertHeld(tx);
       const [batch] = await tx.$queryRaw<[ProviderBatch?]>`
-        WITH claimed AS (
+        WITH provider AS MATERIALIZED (${lockProviders(rows)}), claimed AS (
           SELECT provider.external_id, sent.tax_id, provider.sent_tax_ids
-          FROM conciliation.provider provider
-          JOIN ${recordset(rows)} USING (external_id)
+          FROM provider JOIN ${recordset(rows)} USING (external_id)
           WHERE provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash
-          FOR UPDATE OF provider SKIP LOCKED
         ), marked AS (
           UPDATE conciliation.provider provider
           SET synced_hash = NULL,
@@ -90,12 +88,10 @@ export function recordAnswer(
       await lock.assertHeld(tx);
       await endBatch(tx, batchId, answer, null, null);
       const answered = await tx.$queryRaw<{ isCurrent: boolean; isRefused: boolean }[]>`
-        WITH answered AS (
+        WITH provider AS MATERIALIZED (${lockProviders(rows)}), answered AS (
           SELECT sent.*, provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash AS is_current,
                  CASE WHEN sent.refusal IS NULL THEN '{}' ELSE ${rivals} END AS rivals
-          FROM conciliation.provider provider
-          JOIN ${recordset(rows)} USING (external_id)
-          FOR UPDATE OF provider SKIP LOCKED
+          FROM provider JOIN ${recordset(rows)} USING (external_id)
         )
         -- What the platform has now is so even of a row that has changed since.
         UPDATE conciliation.provider provider

@@ -27,6 +27,17 @@ export const rivals = Prisma.sql`
            WHERE other.sent_tax_ids @> ARRAY[provider.tax_id]
              AND other.external_id <> provider.external_id)`;
 
+/**
+ * Locks rows by their key, those that somebody else has locked left out. For a materialized CTE called
+ * `provider`: joined as they stand, rows would be looked for by their state where the statistics know
+ * no pending row yet, and every request would read all that is pending.
+ */
+export function lockProviders(rows: readonly { readonly externalId: string }[]): Prisma.Sql {
+  const externalIds = rows.map(({ externalId }) => externalId);
+  return Prisma.sql`SELECT * FROM conciliation.provider
+    WHERE external_id = ANY(${externalIds}::text[]) FOR UPDATE SKIP LOCKED`;
+}
+
 /** Whether a row that stood against the one called `provider` has let go, see `contested_by`. */
 export const isRelieved = Prisma.sql`
   provider.sync_state IN ('invalid', 'rejected') AND EXISTS (

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
+let world: PushWorld;
+beforeAll(async () => {
+  world = await openPushWorld();
+});
+afterAll(() => world.close());
+
+const ROWS = 20_000;
+const BATCH = 100;
+
+interface Reads {
+  readonly read: number;
+  readonly updated: number;
+}
+
+/** What sessions have read and written of the table so far; they tell it seconds later. */
+async function readsOfTable(): Promise<Reads> {
+  const [row] = await world.database.prisma.$queryRaw<[Reads]>`
+    SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read,
+           n_tup_upd::int AS updated
+    FROM pg_stat_user_tables WHERE relid = 'conciliation.provider'::regclass`;
+  return row;
+}
+
+test('a batch reads little but its own rows, however many wait and whatever the statistics say', async () => {
+  // They know of one row, as after an ERP's first night, until somebody analyzes the table.
+  const query = (sql: string) => world.database.pool.query(sql);
+  await query('ALTER TABLE conciliation.provider SET (autovacuum_enabled = off)');
+  await writeProviders(world.database, [providerOf(ROWS)]);
+  await query('ANALYZE conciliation.provider');
+  await writeProviders(
+    world.database,
+    Array.from({ length: ROWS }, (_, number) => providerOf(number)),
+  );
+
+  const before = await readsOfTable();
+  expect(await world.push()).toMatchObject({ kind: 'done', synced: BATCH });
+  // Each row is written before the request and after its answer.
+  await expect
+    .poll(async () => (await readsOfTable()).updated, { timeout: 60_000 })
+    .toBeGreaterThanOrEqual(before.updated + 2 * BATCH);
+  expect((await readsOfTable()).read - before.read).toBeLessThan(ROWS / 4);
+});
