@@ -1,0 +1,45 @@
+import type { DayState } from './day-state.ts';
+
+/** What the ledger says of a day that a person is about to sign off. */
+export interface SignOffCandidate {
+  readonly state: DayState;
+  /** Null: nothing was ever merged into it. */
+  readonly contentDigest: string | null;
+  readonly isSignedOff: boolean;
+  readonly isRestated: boolean;
+  /** Everybody who released a pull into the day or accepted its rejects. */
+  readonly deciders: readonly string[];
+}
+
+export interface SignOffRequest {
+  readonly by: string;
+  /** The digest that this person looked at. */
+  readonly seenDigest: string;
+  /** Whether somebody who decided about the day may not sign it. */
+  readonly fourEyes: boolean;
+}
+
+/** Why a day cannot be signed off; stable, because the console has a sentence for each. */
+export type SignOffFault =
+  | 'not_reconciled'
+  | 'already_signed_off'
+  | 'changed_meanwhile'
+  | 'own_decision';
+
+/**
+ * Null where the day may be signed off: it is reconciled, not sealed already (or restated since), still
+ * what the person saw, and was decided about by somebody else.
+ */
+export function signOffFault(day: SignOffCandidate, request: SignOffRequest): SignOffFault | null {
+  if (day.state !== 'reconciled' || day.contentDigest === null) return 'not_reconciled';
+  if (day.isSignedOff && !day.isRestated) return 'already_signed_off';
+  if (day.contentDigest !== request.seenDigest) return 'changed_meanwhile';
+  return request.fourEyes && day.deciders.includes(request.by) ? 'own_decision' : null;
+}
+
+export const SIGN_OFF_FAULTS: Readonly<Record<SignOffFault, string>> = {
+  not_reconciled: 'only a reconciled day can be signed off',
+  already_signed_off: 'the day is signed off already',
+  changed_meanwhile: 'the day has changed since it was looked at; look again',
+  own_decision: 'who released or accepted something on the day may not sign it off',
+};

@@ -1,0 +1,143 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/** How one title of a date differs from what it was at an earlier fetch. */
+export interface MovedTitle {
+  readonly titleId: number;
+  readonly orderUid: string;
+  readonly occurrence: number;
+  readonly kind: 'inserted' | 'changed' | 'withdrawn' | 'restored';
+  /** Columns of `title` that differ, as they were and as they are; `status` aside. */
+  readonly fields: readonly MovedField[];
+  /** What the date counts of it now and counted of it then. Decimal text; null: was not counted. */
+  readonly originalValue: string;
+  /** The newest pull that moved it. */
+  readonly pullId: number;
+  readonly changedAt: Date;
+}
+
+/** Values as PostgreSQL writes them into jsonb, amounts as exact decimal text; null: not stated. */
+export interface MovedField {
+  readonly column: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export interface MovedTitles {
+  /** All of them; `titles` may hold fewer. */
+  readonly count: number;
+  readonly titles: readonly MovedTitle[];
+}
+
+/**
+ * What moved in a date since a fetch, title by title: the state before the first change after it
+ * against the state now, so that what went away and came back as it was does not show.
+ *
+ * By fence and not by time: a merge's time is that of its start, and it may have waited for the very
+ * transaction that it is compared with.
+ *
+ * @param fence of the fetch that the date is compared with; changes of later ones count
+ */
+export function readMovedTitles(
+  database: Database,
+  date: CivilDate,
+  fence: bigint,
+  limit: number,
+): Promise<MovedTitles> {
+  return inStaging(async () => {
+    const rows = await queryMoved(database.prisma, date, fence, limit);
+    return {
+      count: rows[0]?.count ?? 0,
+      titles: rows.map(({ count: _, ...title }) => title),
+    };
+  });
+}
+
+function queryMoved(
+  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  date: CivilDate,
+  fence: bigint,
+  limit: number,
+): Promise<(MovedTitle & { count: number })[]> {
+  // `->>` on jsonb keeps every digit of a number; a number that JavaScript reads does not.
+  return client.$queryRaw<(MovedTitle & { count: number })[]>`
+    WITH later AS MATERIALIZED (
+      SELECT pull.id FROM conciliation.pull_date
+      JOIN conciliation.pull pull ON pull.id = pull_date.pull_id
+      WHERE pull_date.date = ${date}::date AND pull_date.outcome IN ('merged', 'released')
+        AND pull.fence > ${fence}
+    ), arrival AS MATERIALIZED (
+      SELECT pull_date.pull_id AS id FROM later
+      JOIN conciliation.pull_date ON pull_date.pull_id = later.id
+      WHERE pull_date.date = ${date}::date AND pull_date.inserted > 0
+    ), revised AS (
+      SELECT title.id,
+             array_agg(revision.before ORDER BY revision.revision) AS befores
+      FROM later
+      JOIN conciliation.title_revision revision ON revision.pull_id = later.id
+      JOIN conciliation.title title ON title.id = revision.title_id
+      WHERE title.accepted_date = ${date}::date
+        AND NOT title.first_pull_id = ANY(SELECT id FROM later)
+      GROUP BY title.id
+    ), compared AS (
+      SELECT title.id, title.order_uid, title.occurrence, title.status, title.original_value,
+             title.last_change_pull_id, title.changed_at,
+             coalesce(old.status, title.status) AS old_status, old.fields
+      FROM revised JOIN conciliation.title title USING (id)
+      CROSS JOIN LATERAL (
+        SELECT max(first.value #>> '{}') FILTER (WHERE first.key = 'status') AS status,
+               coalesce(jsonb_agg(jsonb_build_object(
+                 'column', first.key, 'before', first.value #>> '{}',
+                 'after', to_jsonb(title) ->> first.key) ORDER BY first.key)
+                 FILTER (WHERE first.key <> 'status'
+                           AND first.value IS DISTINCT FROM to_jsonb(title) -> first.key), '[]') AS fields
+        FROM (
+          SELECT DISTINCT ON (field.key) field.key, field.value
+          FROM unnest(revised.befores) WITH ORDINALITY AS step (before, number)
+          CROSS JOIN LATERAL jsonb_each(step.before) AS field (key, value)
+          ORDER BY field.key, step.number
+        ) AS first
+      ) AS old
+    ), moved AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields,
+             CASE WHEN old_status = status THEN 'changed'
+                  WHEN status = 'withdrawn' THEN 'withdrawn' ELSE 'restored' END AS kind
+      FROM compared
+      WHERE old_status <> status OR (status = 'current' AND fields <> '[]')
+      UNION ALL
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, '[]', 'inserted'
+      FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND status = 'current'
+        AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
+    )
+    SELECT count(*) OVER ()::int AS count, id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
+           kind, fields, original_value::text AS "originalValue",
+           last_change_pull_id::float8 AS "pullId", changed_at AS "changedAt"
+    FROM moved ORDER BY kind DESC, order_uid COLLATE "C", occurrence, id LIMIT ${limit}`;
+}
+
+/** The fence of the seal that lasts on a date; null where there is none. */
+export function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[{ fence: bigint }?]>`
+      SELECT fence FROM conciliation.sign_off WHERE date = ${date}::date AND ended_at IS NULL`;
+    return row?.fence ?? null;
+  });
+}
+
+/** The fence before the newest pull that changed the date, so that what this one changed shows. */
+export function readFenceBeforeLastChange(
+  database: Database,
+  date: CivilDate,
+): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[{ fence: bigint; pullId: bigint }?]>`
+      SELECT pull.fence - 1 AS fence, pull.id AS "pullId" FROM conciliation.pull_date
+      JOIN conciliation.pull pull ON pull.id = pull_date.pull_id
+      WHERE pull_date.date = ${date}::date AND pull_date.outcome IN ('merged', 'released')
+      ORDER BY pull.fence DESC LIMIT 1`;
+    return row ?? null;
+  });
+}
