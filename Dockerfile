@@ -30,6 +30,7 @@ COPY --from=modules /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY package.json LICENSE ./
 COPY bin ./bin
+COPY assets ./assets
 COPY prisma ./prisma
 # Where a rehearsal's sandbox leaves its token: a new volume takes over who owns this folder.
 RUN mkdir /run/sandbox && chown node:node /run/sandbox

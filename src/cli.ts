@@ -6,12 +6,14 @@ import { EXIT, type ExitStatus } from './cli/command-run.ts';
 import { addDecisionCommands } from './cli/decide.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { addExportCommand } from './cli/export.ts';
+import { addKeyCommand } from './cli/key.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addProvidersCommand } from './cli/providers.ts';
 import { addPullCommand, addSweepCommand } from './cli/pull.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
 import { addStatusCommand } from './cli/status.ts';
+import { addUserCommand } from './cli/user.ts';
 
 const program = new Command('conciliation')
   .description('Pulls accepted anticipations from the platform into an ERP staging database.')
@@ -39,6 +41,8 @@ addStatusCommand(program, exit);
 addDecisionCommands(program, exit);
 addProvidersCommand(program, exit);
 addExportCommand(program, exit);
+addUserCommand(program, exit);
+addKeyCommand(program, exit);
 addMigrateCommand(program, exit);
 addSandboxCommand(program, exit);
 

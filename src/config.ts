@@ -19,6 +19,10 @@ export interface Config {
   readonly sweepDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
+  /** Where people's browsers find the console, behind a proxy; null: where it listens. */
+  readonly consolePublicUrl: URL | null;
+  /** Whether who released or accepted something on a day may not sign it off. */
+  readonly signOffFourEyes: boolean;
   /** May hold a secret in its path or query: never logged. */
   readonly alertWebhookUrl: URL | null;
   readonly pullAttempts: number;
@@ -146,6 +150,8 @@ export function readConfig(
     sweepDays: reader.integer('SWEEP_DAYS', 45, 1, 366),
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
+    consolePublicUrl: readPublicUrl(reader),
+    signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     alertWebhookUrl: readWebhookUrl(reader),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
@@ -222,6 +228,25 @@ function readWebhookUrl(reader: EnvironmentReader): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
     reader.secretFault(name, 'an address that begins with https:// or http://');
+    return null;
+  }
+  return url;
+}
+
+function readPublicUrl(reader: EnvironmentReader): URL | null {
+  const name = 'CONSOLE_PUBLIC_URL';
+  const text = reader.text(name);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (
+    url === null ||
+    !isPlain ||
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.username !== ''
+  ) {
+    reader.secretFault(name, 'an address such as https://conciliation.example.com, without a path');
     return null;
   }
   return url;

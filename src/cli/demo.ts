@@ -3,11 +3,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging } from '../app.ts';
+import type { Config } from '../config.ts';
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
 import { dayWindow } from '../domain/pull-plan.ts';
+import { ROLES, startService } from '../main.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { addUser, createLink, readUsers } from '../staging/console-users.ts';
+import type { Database } from '../staging/database.ts';
 import { createPull } from '../staging/pull-ledger.ts';
 import type { DateReport } from '../staging/pull-outcome.ts';
 import { type DayRow, readDays } from '../staging/reads.ts';
@@ -33,8 +37,8 @@ export function addDemoCommand(program: Command, exit: (status: ExitStatus) => v
       'after',
       `
 Starts a PostgreSQL of its own under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
-last ${DEMO_DAYS} days and prints them. Then the sandbox and the database stay up for your own tries until
-Ctrl-C. Delete the folder to start over.`,
+last ${DEMO_DAYS} days and prints them. Then the service and the sandbox stay up until Ctrl-C, with a link into
+the console. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
@@ -75,15 +79,53 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
     const days = await readDays(staging.database, { from, to });
     const result = demoResult(days, reports);
     if (isOnce) return result;
-    const tokenFile = writeToken(config.dataDir, config.platform.token);
-    process.stdout.write(
-      `${result.text}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`,
-    );
-    if (!run.signal.aborted) await once(run.signal, 'abort');
+    const linkToken = await createDemoLink(staging.database);
+    await platform.close();
+    await staging.close();
+    await serve(run, config, (consoleUrl) => {
+      const tokenFile = writeToken(config.dataDir, config.platform.token);
+      const console = `The console, signed in by a link that works once:\n\n  ${consoleUrl}/link/${linkToken}`;
+      return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`;
+    });
     return { ...result, text: '' };
   } finally {
     await platform.close();
     await staging.close();
+  }
+}
+
+const DEMO_USER = 'demo';
+
+async function createDemoLink(database: Database): Promise<string> {
+  const users = await readUsers(database);
+  if (!users.some(({ name }) => name === DEMO_USER)) {
+    await addUser(database, { name: DEMO_USER, role: 'admin', by: 'demo' });
+  }
+  return createLink(database, {
+    name: DEMO_USER,
+    purpose: 'sign_in',
+    validMinutes: 24 * 60,
+    by: 'demo',
+  });
+}
+
+/** The whole service, so that the buttons of the console do what they say. */
+async function serve(
+  run: CommandRun,
+  config: Config,
+  announce: (consoleUrl: string) => string,
+): Promise<void> {
+  const service = await startService({
+    // A free port unless one is asked for: 8080 is taken on many a machine.
+    config: { ...config, consolePort: process.env['CONSOLE_PORT'] ? config.consolePort : 0 },
+    logger: run.logger,
+    roles: new Set(ROLES),
+  });
+  try {
+    process.stdout.write(announce(service.consoleUrl ?? ''));
+    if (!run.signal.aborted) await once(run.signal, 'abort');
+  } finally {
+    await service.stop(0);
   }
 }
 
@@ -159,7 +201,7 @@ function writeToken(dataDir: string, token: string): string {
 }
 
 function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
-  return `The sandbox platform and the database stay up until Ctrl-C. In another terminal, in this folder:
+  return `Everything stays up until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
   node bin/conciliation.js pull ${date}       # again: nothing changes

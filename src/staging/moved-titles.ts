@@ -26,8 +26,9 @@ export interface MovedField {
 }
 
 export interface MovedTitles {
-  /** All of them; `titles` may hold fewer. */
+  /** All of them; `titles` may hold fewer, what is new last. */
   readonly count: number;
+  readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
   readonly titles: readonly MovedTitle[];
 }
 
@@ -48,11 +49,20 @@ export function readMovedTitles(
 ): Promise<MovedTitles> {
   return inStaging(async () => {
     const rows = await queryMoved(database.prisma, date, fence, limit);
+    const { count = 0, changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
     return {
-      count: rows[0]?.count ?? 0,
-      titles: rows.map(({ count: _, ...title }) => title),
+      count,
+      counts: { changed, withdrawn, restored, inserted },
+      titles: rows.map(toTitle),
     };
   });
+}
+
+type Counts = { readonly count: number } & Readonly<Record<MovedTitle['kind'], number>>;
+
+function toTitle(row: MovedTitle & Counts): MovedTitle {
+  const { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt } = row;
+  return { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt };
 }
 
 function queryMoved(
@@ -60,9 +70,9 @@ function queryMoved(
   date: CivilDate,
   fence: bigint,
   limit: number,
-): Promise<(MovedTitle & { count: number })[]> {
+): Promise<(MovedTitle & Counts)[]> {
   // `->>` on jsonb keeps every digit of a number; a number that JavaScript reads does not.
-  return client.$queryRaw<(MovedTitle & { count: number })[]>`
+  return client.$queryRaw<(MovedTitle & Counts)[]>`
     WITH later AS MATERIALIZED (
       SELECT pull.id FROM conciliation.pull_date
       JOIN conciliation.pull pull ON pull.id = pull_date.pull_id
@@ -112,10 +122,16 @@ function queryMoved(
       WHERE accepted_date = ${date}::date AND status = 'current'
         AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
     )
-    SELECT count(*) OVER ()::int AS count, id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
+    SELECT (count(*) OVER ())::int AS count,
+           (count(*) FILTER (WHERE kind = 'changed') OVER ())::int AS changed,
+           (count(*) FILTER (WHERE kind = 'withdrawn') OVER ())::int AS withdrawn,
+           (count(*) FILTER (WHERE kind = 'restored') OVER ())::int AS restored,
+           (count(*) FILTER (WHERE kind = 'inserted') OVER ())::int AS inserted, id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
            kind, fields, original_value::text AS "originalValue",
            last_change_pull_id::float8 AS "pullId", changed_at AS "changedAt"
-    FROM moved ORDER BY kind DESC, order_uid COLLATE "C", occurrence, id LIMIT ${limit}`;
+    FROM moved
+    ORDER BY array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
+             order_uid COLLATE "C", occurrence, id LIMIT ${limit}`;
 }
 
 /** The fence of the seal that lasts on a date; null where there is none. */

@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   queue: ['domain', 'errors', 'logger', 'platform', 'pull', 'push', 'staging'],
   scheduler: ['domain', 'errors', 'logger', 'staging'],
   alerts: ['domain', 'errors', 'logger', 'staging'],
-  console: ['domain', 'errors', 'logger', 'staging'],
+  console: ['domain', 'errors', 'export', 'logger', 'staging'],
   app: ['config', 'domain', 'embedded', 'errors', 'logger', 'platform', 'pull', 'staging'],
   'foreground-backfill': [
     'app',
@@ -88,7 +88,7 @@ interface Import {
 
 function sourceFiles(): string[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('generated'))
+    .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('generated'))
     .sort();
 }
 
@@ -107,8 +107,8 @@ function importsOf(file: string): Import[] {
   }));
 }
 
-const partOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? '';
-const isLocal = (target: string) => target.endsWith('.ts');
+const partOf = (file: string) => file.split('/')[0]?.replace(/\.tsx?$/, '') ?? '';
+const isLocal = (target: string) => /\.tsx?$/.test(target);
 
 const imports = sourceFiles().flatMap(importsOf);
 

@@ -1,0 +1,72 @@
+// Everything works without this file; it makes some of it nicer.
+
+// One menu at a time, closed by Escape or a click elsewhere.
+const menus = [...document.querySelectorAll('details.menu')];
+for (const menu of menus) {
+  menu.addEventListener('toggle', () => {
+    if (menu.open) for (const other of menus) if (other !== menu) other.open = false;
+  });
+}
+document.addEventListener('click', (event) => {
+  for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape') return;
+  for (const details of document.querySelectorAll('details.menu, details.disclosure')) {
+    if (!details.open) continue;
+    details.open = false;
+    details.querySelector('summary')?.focus();
+  }
+});
+
+// A disclosed form is there to be filled in.
+for (const details of document.querySelectorAll('details.disclosure')) {
+  details.addEventListener('toggle', () => {
+    if (details.open) details.querySelector('input:not([type=hidden]), textarea')?.focus();
+  });
+}
+
+// A double click asks once.
+for (const form of document.querySelectorAll('form[method=post]:not([data-download])')) {
+  form.addEventListener('submit', (event) => {
+    if (form.dataset.sent !== undefined) event.preventDefault();
+    form.dataset.sent = '';
+  });
+}
+window.addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('form[data-sent]')) delete form.dataset.sent;
+});
+
+for (const link of document.querySelectorAll('a[data-back]')) {
+  link.addEventListener('click', (event) => {
+    if (history.length < 2) return;
+    event.preventDefault();
+    history.back();
+  });
+}
+
+// What a page says was just done is said once: not again on a reload or a shared address.
+const address = new URL(location.href);
+if (address.searchParams.has('notice')) {
+  address.searchParams.delete('notice');
+  history.replaceState(null, '', address);
+}
+
+// The progress of a backfill, as it happens.
+const progress = document.querySelector('[data-events]');
+if (progress !== null) {
+  const events = new EventSource(progress.dataset.events);
+  events.addEventListener('progress', ({ data }) => {
+    const now = JSON.parse(data);
+    for (const [name, value] of Object.entries(now.texts)) {
+      const place = progress.querySelector(`[data-value="${name}"]`);
+      if (place !== null) place.textContent = value;
+    }
+    const bar = progress.querySelector('progress');
+    if (bar !== null) bar.value = now.ended;
+    if (now.state !== 'running') {
+      events.close();
+      location.reload();
+    }
+  });
+}

@@ -1,0 +1,137 @@
+import { type Command, Option } from 'commander';
+import { openStaging } from '../app.ts';
+import { KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
+import { InputError } from '../errors.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from '../staging/api-keys.ts';
+import type { Database } from '../staging/database.ts';
+import { idArgument, integerArgument } from './arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { renderTable } from './table.ts';
+
+const DEFAULT_DAYS = 90;
+const MAX_DAYS = 366;
+
+interface AddOptions {
+  readonly role: KeyRole;
+  readonly scopes: string;
+  readonly days: number;
+  readonly json?: boolean;
+}
+
+/** Keys with which scripts use `/api`. */
+export function addKeyCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const key = program.command('key').description('keys with which scripts use /api');
+  const run = async (
+    json: boolean | undefined,
+    work: (database: Database) => Promise<CommandResult>,
+  ) =>
+    exit(
+      await runCommand({ json, platform: false }, async ({ config, logger }) => {
+        const staging = await openStaging(config, logger);
+        try {
+          return await work(staging.database);
+        } finally {
+          await staging.close();
+        }
+      }),
+    );
+
+  key
+    .command('add')
+    .description('make a key and print it, once')
+    .argument('<name>', 'what it is for; stands in the audit log')
+    .addOption(
+      new Option('--role <role>', 'it can do no more than a person of that role')
+        .choices(KEY_ROLES)
+        .makeOptionMandatory(),
+    )
+    .option('--scopes <list>', `of ${KEY_SCOPES.join(', ')}, parted by commas`, 'read')
+    .option(
+      '--days <n>',
+      `works for so long, at most ${MAX_DAYS} days`,
+      integerArgument(1, MAX_DAYS),
+      DEFAULT_DAYS,
+    )
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Scopes: read reads, export takes titles away as files, decide signs off, accepts and releases, pull pulls
+and backfills. A script sends the key as "Authorization: Bearer <key>".
+
+Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
+    )
+    .action((name: string, options: AddOptions) =>
+      run(options.json, async (database) => {
+        const key = await createApiKey(database, {
+          name,
+          role: options.role,
+          scopes: parseScopes(options.scopes),
+          validDays: options.days,
+          by: operatorName(),
+        });
+        return {
+          document: { name, key },
+          text: `The key is shown this once and kept nowhere:\n\n  ${key}`,
+          exit: EXIT.done,
+        };
+      }),
+    );
+  key
+    .command('revoke')
+    .description('end a key at once')
+    .argument('<id>', 'its number, see "key list"', idArgument('key'))
+    .option('--json', 'print one JSON document')
+    .action((id: bigint, options: { json?: boolean }) =>
+      run(options.json, async (database) => {
+        await revokeApiKey(database, id, operatorName());
+        return {
+          document: { keyId: Number(id) },
+          text: `Key ${id} is revoked.`,
+          exit: EXIT.done,
+        };
+      }),
+    );
+  key
+    .command('list')
+    .description('show every key; the keys themselves are kept nowhere')
+    .option('--json', 'print one JSON document')
+    .action((options: { json?: boolean }) => run(options.json, listResult));
+}
+
+function parseScopes(text: string): KeyScope[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  return names.map((name) => {
+    const scope = KEY_SCOPES.find((known) => known === name);
+    if (scope === undefined) {
+      throw new InputError(`--scopes: expected some of ${KEY_SCOPES.join(', ')}`);
+    }
+    return scope;
+  });
+}
+
+async function listResult(database: Database): Promise<CommandResult> {
+  const keys = await readApiKeys(database);
+  const now = new Date();
+  const day = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '–';
+  return {
+    document: { keys },
+    text: renderTable(
+      ['id', 'name', 'begins with', 'role', 'scopes', 'expires', 'last used', 'state'].map(
+        (title) => ({ title }),
+      ),
+      keys.map((key) => [
+        String(key.id),
+        key.name,
+        key.start,
+        key.role,
+        key.scopes.join(','),
+        day(key.expiresAt),
+        day(key.lastUsedAt),
+        key.revokedAt !== null ? 'revoked' : key.expiresAt < now ? 'expired' : 'active',
+      ]),
+    ),
+    exit: EXIT.done,
+  };
+}

@@ -1,0 +1,168 @@
+import { type Command, Option } from 'commander';
+import { openStaging } from '../app.ts';
+import type { Config } from '../config.ts';
+import { CONSOLE_ROLES, type ConsoleRole } from '../domain/role.ts';
+import { InputError } from '../errors.ts';
+import { addUser, changeUser, createLink, readUsers } from '../staging/console-users.ts';
+import type { Database } from '../staging/database.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { renderTable } from './table.ts';
+
+const LINK_HOURS = 48;
+
+interface JsonOption {
+  readonly json?: boolean;
+}
+
+/** Who may sign in to the console. No password passes through a command line: people choose their own. */
+export function addUserCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const user = program
+    .command('user')
+    .description('console users and their roles')
+    .addHelpText(
+      'after',
+      `
+Roles: viewer reads, with tax identifiers and accounts masked; reviewer also signs days off and accepts
+rejects; operator also pulls, backfills and releases; admin does everything.
+
+Example: conciliation user add ana --role reviewer`,
+    );
+  const run = async (
+    json: boolean | undefined,
+    work: (run: CommandRun) => Promise<CommandResult>,
+  ) => exit(await runCommand({ json, platform: false }, work));
+
+  user
+    .command('add')
+    .description(`add a user, and print a link that works once, for ${LINK_HOURS} hours`)
+    .argument('<name>', 'the name to sign in with')
+    .addOption(
+      new Option('--role <role>', 'what the user may do')
+        .choices(CONSOLE_ROLES)
+        .makeOptionMandatory(),
+    )
+    .option('--json', 'print one JSON document')
+    .action((name: string, options: { role: ConsoleRole } & JsonOption) =>
+      run(options.json, (command) =>
+        inStaging(command, async (database) => {
+          await addUser(database, { name, role: options.role, by: operatorName() });
+          return linkResult(command.config, database, name);
+        }),
+      ),
+    );
+  user
+    .command('link')
+    .description('a new link for a user who has no password, or forgot it')
+    .argument('<name>', 'whose link')
+    .option('--json', 'print one JSON document')
+    .action((name: string, options: JsonOption) =>
+      run(options.json, (command) =>
+        inStaging(command, (database) => linkResult(command.config, database, name)),
+      ),
+    );
+  user
+    .command('role')
+    .description('give a user another role; signs the user out')
+    .argument('<name>', 'whose role')
+    .argument('<role>', CONSOLE_ROLES.join(', '))
+    .option('--json', 'print one JSON document')
+    .action((name: string, text: string, options: JsonOption) =>
+      run(options.json, (command) =>
+        inStaging(command, async (database) => {
+          const role = CONSOLE_ROLES.find((known) => known === text);
+          if (role === undefined) {
+            throw new InputError(`role: expected one of ${CONSOLE_ROLES.join(', ')}`);
+          }
+          await changeUser(database, { name, role, by: operatorName() });
+          return done({ name, role }, `${name} is ${role} now.`);
+        }),
+      ),
+    );
+  for (const [verb, isDisabled, description] of [
+    ['disable', true, 'keep a user out, and sign out at once'],
+    ['enable', false, 'let a disabled user in again'],
+  ] as const) {
+    user
+      .command(verb)
+      .description(description)
+      .argument('<name>', 'which user')
+      .option('--json', 'print one JSON document')
+      .action((name: string, options: JsonOption) =>
+        run(options.json, (command) =>
+          inStaging(command, async (database) => {
+            await changeUser(database, { name, isDisabled, by: operatorName() });
+            return done({ name, isDisabled }, `${name} is ${verb}d.`);
+          }),
+        ),
+      );
+  }
+  user
+    .command('list')
+    .description('show every user')
+    .option('--json', 'print one JSON document')
+    .action((options: JsonOption) =>
+      run(options.json, (command) => inStaging(command, listResult)),
+    );
+}
+
+async function inStaging(
+  run: CommandRun,
+  work: (database: Database) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    return await work(staging.database);
+  } finally {
+    await staging.close();
+  }
+}
+
+async function linkResult(
+  config: Config,
+  database: Database,
+  name: string,
+): Promise<CommandResult> {
+  const token = await createLink(database, {
+    name,
+    purpose: 'password',
+    validMinutes: LINK_HOURS * 60,
+    by: operatorName(),
+  });
+  const base =
+    config.consolePublicUrl?.origin ?? `http://${config.consoleHost}:${config.consolePort}`;
+  const link = `${base}/link/${token}`;
+  return done(
+    { name, link },
+    `Send this to ${name} over a way that others cannot read. It works once, for ${LINK_HOURS} hours:\n\n  ${link}`,
+  );
+}
+
+async function listResult(database: Database): Promise<CommandResult> {
+  const users = await readUsers(database);
+  const day = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '–';
+  return done(
+    { users },
+    users.length === 0
+      ? 'There is nobody yet: conciliation user add <name> --role <role>'
+      : renderTable(
+          [{ title: 'name' }, { title: 'role' }, { title: 'last sign-in' }, { title: 'state' }],
+          users.map((user) => [
+            user.name,
+            user.role,
+            day(user.lastLoginAt),
+            user.disabledAt !== null ? 'disabled' : user.hasPassword ? 'active' : 'no password yet',
+          ]),
+        ),
+  );
+}
+
+function done(document: object, text: string): CommandResult {
+  return { document, text, exit: EXIT.done };
+}

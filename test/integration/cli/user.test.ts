@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from '../../support/child-command.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let folder: string;
+let world: PullWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-user-'));
+  world = await openPullWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const run = (...args: string[]) =>
+  runCommand(args, {
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: world.databaseUrl,
+    CONSOLE_PUBLIC_URL: 'https://conciliation.example.com',
+  });
+
+test('a user is added with a link, listed, given a role, disabled and enabled', async () => {
+  expect((await run('user', 'list')).stdout).toContain('nobody yet');
+  const added = await run('user', 'add', 'Ana', '--role', 'reviewer');
+  expect(added.exit).toBe(0);
+  expect(added.stdout).toMatch(/https:\/\/conciliation\.example\.com\/link\/[\w-]{43}\n/);
+  expect((await run('user', 'add', 'ana', '--role', 'viewer')).exit).toBe(2);
+  expect((await run('user', 'add', 'not a name', '--role', 'viewer')).exit).toBe(2);
+  expect((await run('user', 'add', 'bia', '--role', 'king')).exit).toBe(2);
+  expect((await run('user', 'role', 'ana', 'king')).exit).toBe(2);
+  expect((await run('user', 'role', 'ana', 'operator')).exit).toBe(0);
+  expect((await run('user', 'disable', 'ana')).exit).toBe(0);
+  expect((await run('user', 'link', 'ana')).exit).toBe(2);
+  expect((await run('user', 'enable', 'ana')).exit).toBe(0);
+  expect((await run('user', 'link', 'ana')).exit).toBe(0);
+  expect((await run('user', 'link', 'nobody')).exit).toBe(2);
+  const listed = await run('user', 'list', '--json');
+  expect(JSON.parse(listed.stdout).users).toMatchObject([
+    { name: 'ana', role: 'operator', hasPassword: false, disabledAt: null },
+  ]);
+});
+
+test('a key is printed once, listed without it, and revoked', async () => {
+  const added = await run(
+    'key',
+    'add',
+    'ERP import',
+    '--role',
+    'viewer',
+    '--scopes',
+    'read,export',
+  );
+  const key = /conciliation_[\w-]{43}/.exec(added.stdout)?.[0] ?? '';
+  expect(key).not.toBe('');
+  expect((await run('key', 'add', 'x', '--role', 'admin')).exit).toBe(2);
+  expect((await run('key', 'add', 'x', '--role', 'viewer', '--scopes', 'all')).exit).toBe(2);
+  const listed = await run('key', 'list');
+  expect(listed.stdout).toContain('ERP import');
+  expect(listed.stdout).not.toContain(key);
+  expect((await run('key', 'revoke', '1')).exit).toBe(0);
+  expect((await run('key', 'revoke', '1')).exit).toBe(2);
+  expect((await run('key', 'list')).stdout).toContain('revoked');
+});
