@@ -196,6 +196,14 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
     registry: metrics.registry,
     queues: [queue.bullQueue, pushQueue.bullQueue],
     logger,
+    parts: {
+      database,
+      timeZone: config.timeZone,
+      fourEyes: config.signOffFourEyes,
+      publicUrl: config.consolePublicUrl,
+      wake: (pullId) => queue.enqueue(pullId),
+      plan: () => void shared.planner.runOnce(),
+    },
   });
   stops.push(() => webConsole.close());
   return (await webConsole.start()).url;

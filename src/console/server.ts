@@ -1,22 +1,43 @@
 /**
- * console/ is what the service shows over HTTP. So far that is for machines and operators: whether it
- * lives (`/healthz`), whether it can work (`/readyz`), its metrics (`/metrics`), and the queue
- * (`/queue`), the last only where nobody but this machine can ask.
+ * console/ is what the service shows over HTTP: to machines whether it lives (`/healthz`), can work
+ * (`/readyz`) and how it does (`/metrics`); to people who are signed in the ledger, and what they may
+ * do about it; to scripts with a key the same as JSON under `/api`.
  *
  *     server         routes, headers, errors
- *     health         what being ready takes
- *     metrics        the numbers and where they come from
- *     queue-board    Bull Board, read-only
+ *     route-access   who may ask for what, the one table
+ *     guard          who asks, and that a change is wanted by a page of ours
+ *     *-routes       what a page reads and what its buttons do
+ *     pages/         what it looks like
+ *     text/          in which words
  */
 import type { AddressInfo } from 'node:net';
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
+import fastifyRateLimit from '@fastify/rate-limit';
 import type { Queue } from 'bullmq';
-import fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import type { Registry } from 'prom-client';
-import { ConfigError } from '../errors.ts';
+import { ConfigError, InputError, StagingUnavailableError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
+import { addAssetRoutes } from './assets.ts';
+import { addBackfillRoutes } from './backfill-routes.tsx';
+import type { ConsoleParts } from './console-parts.ts';
+import { addDayRoutes } from './day-routes.tsx';
+import { addDaysRoutes } from './days-routes.tsx';
+import { addExportRoutes } from './export-routes.tsx';
+import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
 import { createReadiness, type ReadinessCheck } from './health.ts';
+import { addLoginRoutes } from './login-routes.tsx';
 import { isLoopback } from './loopback.ts';
-import { BOARD_PATH, registerQueueBoard } from './queue-board.ts';
+import { registerQueueBoard } from './queue-board.ts';
+import { sendErrorPage } from './send-page.ts';
+import { addTitleRoutes } from './title-routes.tsx';
+import { addWatchRoutes } from './watch-routes.tsx';
 
 export interface ConsoleOptions {
   /** A name or address of this machine; `0.0.0.0` or `::` for all of them. */
@@ -30,15 +51,18 @@ export interface ConsoleOptions {
   readonly registry: Registry;
   readonly queues: readonly Queue[];
   readonly logger: Logger;
+  /** Null: for machines alone, no pages and no API. */
+  readonly parts: Omit<ConsoleParts, 'logger'> | null;
 }
 
 export interface Console {
   /**
    * Listens when it resolves. Call it once.
    *
+   * @returns the address, and every route as `METHOD path`
    * @throws ConfigError when nothing can listen on that host and port
    */
-  start(): Promise<{ readonly url: string }>;
+  start(): Promise<{ readonly url: string; readonly routes: readonly string[] }>;
   /** Ends every connection. May be called more than once, and without a start. */
   close(): Promise<void>;
 }
@@ -52,21 +76,14 @@ export function createConsole(options: ConsoleOptions): Console {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
   });
-  addSecurityHeaders(server);
-  addErrors(server, logger);
-  addRoutes(server, options);
-
   return {
     async start() {
-      if (isLoopback(host)) {
-        await registerQueueBoard(server, options.queues);
-      } else {
-        logger.info(
-          { host },
-          `${BOARD_PATH} is not served: CONSOLE_HOST is not a loopback address`,
-        );
-      }
+      addSecurityHeaders(server);
+      addErrors(server, logger, options.parts?.timeZone ?? null);
+      const routes = options.parts === null ? [] : await addPages(server, options, options.parts);
+      addMachineRoutes(server, options);
       try {
         await server.listen({ host, port });
       } catch (error) {
@@ -74,10 +91,48 @@ export function createConsole(options: ConsoleOptions): Console {
       }
       const url = urlOf(server);
       logger.info({ url }, 'console listening');
-      return { url };
+      return { url, routes };
     },
     close: () => server.close(),
   };
+}
+
+async function addPages(
+  server: FastifyInstance,
+  { host, queues, logger }: ConsoleOptions,
+  given: Omit<ConsoleParts, 'logger'>,
+): Promise<readonly string[]> {
+  const parts: ConsoleParts = { ...given, logger };
+  if (!isLoopback(host) && parts.publicUrl?.protocol !== 'https:') {
+    logger.warn(
+      { host },
+      'the console is served over plain HTTP: passwords and cookies can be read on the way; put a proxy with TLS in front and set CONSOLE_PUBLIC_URL',
+    );
+  }
+  await server.register(fastifyCookie);
+  await server.register(fastifyFormbody);
+  await server.register(fastifyRateLimit, { global: false });
+  const routes = addGuard(server, {
+    ...parts,
+    sessions: SESSION_LIMITS,
+    refuse: (request, reply) =>
+      answerError(request, reply, parts.timeZone, {
+        status: 403,
+        code: 'FORBIDDEN',
+        message: 'this is not yours to do',
+        isForPerson: false,
+      }),
+  });
+  addAssetRoutes(server);
+  addLoginRoutes(server, parts);
+  addDaysRoutes(server, parts);
+  addDayRoutes(server, parts);
+  addTitleRoutes(server, parts);
+  addExportRoutes(server, parts);
+  addBackfillRoutes(server, parts);
+  addWatchRoutes(server, parts);
+  await registerQueueBoard(server, queues);
+  return routes;
 }
 
 function addSecurityHeaders(server: FastifyInstance): void {
@@ -87,32 +142,89 @@ function addSecurityHeaders(server: FastifyInstance): void {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
-      'referrer-policy': 'no-referrer',
+      // Not no-referrer: browsers would send our own forms with an Origin of null.
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     });
   });
 }
 
-/** Nothing of an error goes out but its status: a message may quote a row or an address. */
-function addErrors(server: FastifyInstance, logger: Logger): void {
-  server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ code: 'NOT_FOUND', message: 'there is nothing here' }),
+/** Of an error nothing goes out but its status, unless it was written for the person who asked. */
+function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
+  server.setNotFoundHandler((request, reply) =>
+    answerError(request, reply, timeZone, {
+      status: 404,
+      code: 'NOT_FOUND',
+      message: 'there is nothing here',
+      isForPerson: false,
+    }),
   );
   server.setErrorHandler<FastifyError>((error, request, reply) => {
-    const status = error.statusCode ?? 500;
-    if (status >= 400 && status < 500) {
-      return reply.code(status).send({ code: 'BAD_REQUEST', message: 'the request was refused' });
+    if (error instanceof InputError) {
+      const { code, message } = error;
+      return answerError(request, reply, timeZone, {
+        status: 409,
+        code,
+        message,
+        isForPerson: true,
+      });
     }
     const route = request.routeOptions.url ?? null;
+    if (error instanceof StagingUnavailableError) {
+      logger.warn({ method: request.method, route, err: describeError(error) }, 'request failed');
+      const message = 'the database does not answer';
+      return answerError(request, reply, timeZone, {
+        status: 503,
+        code: error.code,
+        message,
+        isForPerson: false,
+      });
+    }
+    const status = error.statusCode ?? 500;
+    if (status >= 400 && status < 500) {
+      return answerError(request, reply, timeZone, {
+        status,
+        code: 'BAD_REQUEST',
+        message: 'the request was refused',
+        isForPerson: false,
+      });
+    }
     logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');
-    return reply
-      .code(500)
-      .send({ code: 'INTERNAL', message: 'the request failed; the log has more' });
+    return answerError(request, reply, timeZone, {
+      status: 500,
+      code: 'INTERNAL',
+      message: 'the request failed; the log has more',
+      isForPerson: false,
+    });
   });
 }
 
-function addRoutes(server: FastifyInstance, options: ConsoleOptions): void {
+function answerError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  /** Null where there are no pages. */
+  timeZone: string | null,
+  error: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    /** Whether the message was written for who asked. */
+    readonly isForPerson: boolean;
+  },
+): FastifyReply {
+  const { status, code, message } = error;
+  const wantsPage = request.headers.accept?.includes('text/html') === true;
+  if (timeZone === null || !wantsPage || isForPrograms(request)) {
+    return reply.code(status).send({ code, message });
+  }
+  return sendErrorPage(request, reply, timeZone, {
+    status,
+    message: error.isForPerson ? message : null,
+  });
+}
+
+function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): void {
   const { registry } = options;
   const readiness = createReadiness(options.checks, options.logger, options.checkTimeoutMs);
 

@@ -49,6 +49,7 @@ export async function startConsole(options: Partial<ConsoleOptions> = {}): Promi
     registry: new Registry(),
     queues: [],
     logger: pino({ level: 'silent' }),
+    parts: null,
     ...options,
   });
   const { url } = await console.start();

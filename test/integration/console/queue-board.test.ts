@@ -4,15 +4,24 @@ import {
   type Queue,
   withBackend,
 } from 'bullmq';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
 
 let testDatabase: TestDatabase;
 let proxy: DatabaseProxy;
 let queue: Queue;
-let console: TestConsole;
+let world: ConsoleWorld;
+let console: ConsoleClient;
+let database: Database;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   proxy = await startDatabaseProxy(testDatabase.url);
@@ -23,16 +32,21 @@ beforeAll(async () => {
   queue.on('error', () => {});
   await queue.waitUntilReady();
   await queue.add('pull', { pullId: '12' }, { jobId: 'pull-12', delay: 3_600_000 });
-  console = await startConsole({ queues: [queue] });
+  const logger = pino({ level: 'silent' });
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  database = openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
+  world = await openConsole(database, { queues: [queue] });
+  console = await world.as('operator');
 });
 afterAll(async () => {
-  await console.close();
+  await world.close();
+  await database.close();
   await queue.close();
   await proxy.close();
   await testDatabase.drop();
 });
 
-test('on loopback the queue is shown, with its files and its jobs', async () => {
+test('an operator is shown the queue, with its files and its jobs', async () => {
   const page = await console.get('/queue/');
   expect(page.status).toBe(200);
   expect(page.headers['content-type']).toContain('text/html');
@@ -65,19 +79,18 @@ test('nothing can be changed through it', async () => {
     ['DELETE', '/queue/api/queues/pulls'],
   ] as const;
   for (const [method, path] of changes) {
-    expect((await console.send(method, path)).status, path).toBeGreaterThanOrEqual(404);
+    expect((await console.post(path, {}, { method })).status, path).toBeGreaterThanOrEqual(403);
   }
   expect(await queue.isPaused()).toBe(false);
   expect(await queue.getJobCounts('delayed', 'waiting')).toMatchObject({ delayed: 1, waiting: 0 });
 });
 
-test('a page that had its own name resolve to loopback is kept out', async () => {
-  const answer = await console.get('/queue/api/queues', { host: 'attacker.example' });
-  expect([answer.status, answer.json()]).toEqual([
-    403,
-    { code: 'FORBIDDEN', message: 'ask for localhost' },
-  ]);
-  expect((await console.get('/queue/api/queues', { host: 'localhost:8080' })).status).toBe(200);
+test('who may not operate does not see it, its data neither', async () => {
+  const viewer = await world.as('viewer');
+  for (const path of ['/queue/', '/queue/api/queues', '/queue/api/redis/stats']) {
+    expect((await viewer.get(path)).status, path).toBe(403);
+    expect((await world.visitor().get(path)).status, path).toBe(303);
+  }
 });
 
 test('a queue that cannot be read answers nothing of why', async () => {
@@ -90,20 +103,5 @@ test('a queue that cannot be read answers nothing of why', async () => {
     ]);
   } finally {
     proxy.set('pass');
-  }
-});
-
-test('on any other address it is not served, and the log says so', async () => {
-  const { logger, lines } = createTestLog();
-  const open = await startConsole({ host: '0.0.0.0', queues: [queue], logger });
-  try {
-    expect((await open.get('/queue/')).status).toBe(404);
-    expect((await open.get('/queue/api/queues')).status).toBe(404);
-    expect((await open.get('/healthz')).status).toBe(200);
-    expect(lines().map(({ msg }) => msg)).toContain(
-      '/queue is not served: CONSOLE_HOST is not a loopback address',
-    );
-  } finally {
-    await open.close();
   }
 });

@@ -1,0 +1,2 @@
+/** Where Bull Board is. */
+export const BOARD_PATH = '/queue';

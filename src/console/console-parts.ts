@@ -1,0 +1,20 @@
+import type { Logger } from '../logger.ts';
+import type { Database } from '../staging/database.ts';
+
+/** What the pages and the API work with. */
+export interface ConsoleParts {
+  readonly database: Database;
+  readonly logger: Logger;
+  /** Decides which dates are over, and how instants are written. */
+  readonly timeZone: string;
+  /** Whether who decided about a day may not sign it off. */
+  readonly fourEyes: boolean;
+  /** Where browsers find the console; null: where it listens. */
+  readonly publicUrl: URL | null;
+  /** Has a worker begin with a pull at once; when that fails, the planner finds the pull anyway. */
+  readonly wake: (pullId: bigint) => Promise<void>;
+  /** Has backfills planned at once. */
+  readonly plan: () => void;
+  /** Replaced in tests. */
+  readonly now?: () => Date;
+}

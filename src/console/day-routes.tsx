@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { recordAudit } from '../staging/audit.ts';
+import { readDayPulls, readDayRejects } from '../staging/day-pulls.ts';
+import { readDayTotals } from '../staging/day-totals.ts';
+import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { readLedgerDay } from '../staging/ledger-days.ts';
+import {
+  type MovedTitles,
+  readFenceBeforeLastChange,
+  readMovedTitles,
+  readSealFence,
+} from '../staging/moved-titles.ts';
+import { previewRelease } from '../staging/release-preview.ts';
+import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../staging/sign-off.ts';
+import type { ConsoleParts } from './console-parts.ts';
+import { textParameter } from './page-context.ts';
+import { DayPage, type DayPageData } from './pages/day-page.tsx';
+import { ReleasePage } from './pages/release-page.tsx';
+import { actorOf, dateOfPath, idOfPath, optionalReason, requireReason } from './path-parameters.ts';
+import { requestPull } from './request-pull.ts';
+import { sendPage } from './send-page.ts';
+
+const PARTIES_SHOWN = 8;
+const MOVED_SHOWN = 100;
+const REJECTS_SHOWN = 50;
+const PULLS_SHOWN = 20;
+const WITHDRAWALS_SHOWN = 100;
+
+const NOTHING_MOVED: MovedTitles = {
+  count: 0,
+  counts: { inserted: 0, changed: 0, withdrawn: 0, restored: 0 },
+  titles: [],
+};
+
+/** One day, and what can be decided about it. */
+export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const policy = () => ({
+    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
+  });
+
+  const showDay = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    date: CivilDate,
+    withRaw: boolean,
+  ) => {
+    const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.formats.date(date),
+      active: '/',
+      body: <DayPage context={context} data={data} />,
+    }));
+  };
+
+  server.get('/days/:date', async (request, reply) => {
+    const date = dateOfPath(request);
+    return date === null ? reply.callNotFound() : showDay(request, reply, date, false);
+  });
+
+  server.post('/days/:date/rejects', async (request, reply) => {
+    const date = dateOfPath(request);
+    if (date === null) return reply.callNotFound();
+    await recordAudit(database.prisma, {
+      actor: actorOf(request),
+      action: 'rejects.reveal',
+      date,
+    });
+    return showDay(request, reply, date, true);
+  });
+
+  /** Does it, and leads back to the day, so that a reload repeats nothing. */
+  const decide = (
+    path: string,
+    notice: string,
+    deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
+  ) => {
+    server.post(path, async (request, reply) => {
+      const date = dateOfPath(request);
+      if (date === null) return reply.callNotFound();
+      await deed(request, date);
+      return reply.redirect(`/days/${date}?notice=${notice}`, 303);
+    });
+  };
+  decide('/days/:date/pull', 'pull_requested', (request, date) =>
+    requestPull(parts, date, actorOf(request)),
+  );
+  decide('/days/:date/sign-off', 'signed_off', (request, date) =>
+    signOffDay(database, date, {
+      by: actorOf(request),
+      reason: optionalReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+      fourEyes: parts.fourEyes,
+    }),
+  );
+  decide('/days/:date/reopen', 'reopened', (request, date) =>
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+  decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
+    acceptRejects(
+      database,
+      date,
+      { by: actorOf(request), reason: requireReason(request.body) },
+      policy(),
+    ),
+  );
+
+  server.get('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.release.title(String(id)),
+      active: '/',
+      status: preview === null ? 404 : 200,
+      body: <ReleasePage context={context} pullId={id} preview={preview} />,
+    }));
+  });
+
+  server.post('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    const { dates } = await releasePull(database, id, decision, policy());
+    const [first] = dates;
+    const to = dates.length === 1 && first !== undefined ? `/days/${first.date}` : '/';
+    return reply.redirect(`${to}?notice=released`, 303);
+  });
+}
+
+async function readDay(
+  { database, fourEyes }: ConsoleParts,
+  date: CivilDate,
+  options: { readonly withRaw: boolean; readonly reader: string },
+): Promise<DayPageData> {
+  const [day, byProvider, byAgent, rejects, pulls, seals, deciders, seal, last] = await Promise.all(
+    [
+      readLedgerDay(database, date),
+      readDayTotals(database, date, 'provider', PARTIES_SHOWN),
+      readDayTotals(database, date, 'agent', PARTIES_SHOWN),
+      readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+      readDayPulls(database, date, PULLS_SHOWN),
+      readSignOffs(database, date),
+      readDeciders(database.prisma, date),
+      readSealFence(database, date),
+      readFenceBeforeLastChange(database, date),
+    ],
+  );
+  const since = seal ?? last?.fence ?? null;
+  return {
+    date,
+    day,
+    byProvider,
+    byAgent,
+    rejects,
+    pulls,
+    seals,
+    moved:
+      since === null ? NOTHING_MOVED : await readMovedTitles(database, date, since, MOVED_SHOWN),
+    movedPullId: seal === null && last !== null ? Number(last.pullId) : null,
+    isOwnDecision: fourEyes && deciders.some(({ actor }) => actor === options.reader),
+  };
+}

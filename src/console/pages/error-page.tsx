@@ -1,0 +1,37 @@
+import type { PageContext } from '../page-context.ts';
+import { renderPage } from './layout.tsx';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  /** A sentence of ours for the person; null: the one for the status. */
+  readonly message: string | null;
+}
+
+export function renderErrorPage(context: PageContext, { status, message }: ErrorAnswer): string {
+  const { errors } = context.text;
+  const [title, help] = {
+    400: [errors.badRequest, null],
+    403: [errors.forbidden, errors.forbiddenHelp],
+    404: [errors.notFound, errors.notFoundHelp],
+    409: [errors.refused, null],
+    503: [errors.unavailable, errors.unavailableHelp],
+  }[status] ?? [errors.internal, errors.internalHelp];
+  return renderPage(context, {
+    title: title ?? errors.internal,
+    active: null,
+    body: (
+      <div class="narrow">
+        <section class="card">
+          <h1>{title}</h1>
+          {message !== null && <p>{message}</p>}
+          {help !== null && <p class="quiet">{help}</p>}
+          <p>
+            <a href="/" data-back>
+              {errors.back}
+            </a>
+          </p>
+        </section>
+      </div>
+    ),
+  });
+}

@@ -1,0 +1,110 @@
+import type { MovedField, MovedTitles } from '../../staging/moved-titles.ts';
+import { maskColumn } from '../masking.ts';
+import type { PageContext } from '../page-context.ts';
+import { Amount, TableFrame } from './parts.tsx';
+
+const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
+const NEW_TITLES_SHOWN = 10;
+const AMOUNT_COLUMN = /_(?:value|fee)$/;
+
+/** The fields that differ, each as it was and as it is, identifiers masked unless they may be seen. */
+export function Moves(props: {
+  readonly context: PageContext;
+  readonly fields: readonly MovedField[];
+  readonly isRevealed: boolean;
+}) {
+  const { context, isRevealed } = props;
+  const { text } = context;
+  const show = (column: string, value: string | null) => {
+    const shown = isRevealed ? value : maskColumn(column, value);
+    if (shown === null) return text.day.notStated;
+    return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
+  };
+  const labels: Readonly<Record<string, string>> = text.title.fields;
+  return (
+    <ul class="moves">
+      {props.fields.map(({ column, before, after }) => (
+        <li key={column}>
+          <span class="quiet">{labels[column] ?? column}</span>
+          <span>
+            <del class="before">
+              <span class="sr">{text.day.before}: </span>
+              {show(column, before)}
+            </del>
+            {' → '}
+            <ins class="after">
+              <span class="sr">{text.day.after}: </span>
+              {show(column, after)}
+            </ins>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function MovedTable(props: {
+  readonly context: PageContext;
+  readonly label: string;
+  readonly moved: MovedTitles;
+}) {
+  const { context, moved } = props;
+  const { text, formats } = context;
+  if (moved.count === 0) return <p class="quiet">{text.day.movedNone}</p>;
+  // A first pull brings nothing but new titles, and their list is a page of its own.
+  const known = moved.titles.filter(({ kind }) => kind !== 'inserted');
+  const fresh = moved.titles.filter(({ kind }) => kind === 'inserted').slice(0, NEW_TITLES_SHOWN);
+  const shown = [...known, ...fresh];
+  return (
+    <>
+      <p class="buttons">
+        {KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+          <span key={kind} class={`tag is-${kind}`}>
+            {text.day.kinds[kind]}: {formats.count(moved.counts[kind])}
+          </span>
+        ))}
+      </p>
+      <TableFrame label={props.label}>
+        <table class="data">
+          <thead>
+            <tr>
+              <th scope="col">{text.titles.order}</th>
+              <th scope="col">{text.day.change}</th>
+              <th scope="col">
+                {text.day.before} → {text.day.after}
+              </th>
+              <th scope="col" class="right">
+                {text.titles.value}
+              </th>
+              <th scope="col">{text.day.pullNumber}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((title) => (
+              <tr key={title.titleId}>
+                <th scope="row">
+                  <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+                </th>
+                <td>
+                  <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
+                </td>
+                <td>
+                  <Moves context={context} fields={title.fields} isRevealed={false} />
+                </td>
+                <td class="right">
+                  <Amount context={context} value={title.originalValue} />
+                </td>
+                <td class="number">{title.pullId}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+      {moved.count > shown.length && (
+        <p class="quiet small">
+          {text.day.movedCount(formats.count(shown.length), formats.count(moved.count))}
+        </p>
+      )}
+    </>
+  );
+}

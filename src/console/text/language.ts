@@ -1,0 +1,28 @@
+import { en, type Text } from './en.ts';
+import { ptBR } from './pt-br.ts';
+
+export const LANGUAGES = ['pt-BR', 'en'] as const;
+export type Language = (typeof LANGUAGES)[number];
+
+export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
+
+/**
+ * The language that a browser asks for first among those that there are: Portuguese of any country,
+ * English for everybody else.
+ */
+export function languageOf(acceptLanguage: string | undefined): Language {
+  const wanted = (acceptLanguage ?? '')
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.trim().split(';');
+      const weight = parameters.map((text) => /^\s*q=([\d.]+)$/.exec(text)?.[1]).find(Boolean);
+      return { tag: tag.toLowerCase(), weight: weight === undefined ? 1 : Number(weight) };
+    })
+    .sort((a, b) => b.weight - a.weight);
+  for (const { tag, weight } of wanted) {
+    if (!(weight > 0)) continue;
+    if (tag === 'pt' || tag.startsWith('pt-')) return 'pt-BR';
+    if (tag === 'en' || tag.startsWith('en-')) return 'en';
+  }
+  return 'en';
+}

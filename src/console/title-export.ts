@@ -1,0 +1,71 @@
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyReply } from 'fastify';
+import { maySeePersonalData } from '../domain/role.ts';
+import type { CsvLocale } from '../export/csv.ts';
+import { type ExportFormat, encodeTitles } from '../export/title-file.ts';
+import { describeError } from '../logger.ts';
+import { type RowBatches, TITLE_EXPORT_COLUMNS } from '../staging/export-columns.ts';
+import { readTitleSnapshot, recordExport, type TitleSelection } from '../staging/export-titles.ts';
+import type { ConsoleParts } from './console-parts.ts';
+import type { Principal } from './guard.ts';
+import { maskColumn } from './masking.ts';
+
+const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  jsonl: 'application/jsonl; charset=utf-8',
+};
+
+/**
+ * Sends titles as a file, as they are read. It is noted before the first byte; who may not see
+ * identifiers gets them masked. When the reader goes away the database is let go at once.
+ */
+export async function sendTitleFile(
+  reply: FastifyReply,
+  { database, logger }: ConsoleParts,
+  principal: Principal,
+  request: TitleSelection & { readonly format: ExportFormat; readonly locale: CsvLocale },
+): Promise<FastifyReply> {
+  const { format, locale, ...selection } = request;
+  const isMasked = !maySeePersonalData(principal.role);
+  const gone = new AbortController();
+  const body = new PassThrough();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort();
+  });
+  // Only once the totals are known is there anything to send, or an error to answer with.
+  await new Promise<void>((resolve, reject) => {
+    readTitleSnapshot(database, selection, gone.signal, async (snapshot) => {
+      const rows = snapshot.overall.current + snapshot.overall.withdrawn;
+      await recordExport(database, principal.name, { ...selection, format, rows });
+      resolve();
+      const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
+      const { bytes } = encodeTitles({ ...snapshot, titles }, format, locale);
+      await pipeline(Readable.from(bytes, { objectMode: false }), body);
+    }).catch((error: unknown) => {
+      reject(error);
+      // Cut short, the transfer does not end as a whole one does, and the browser says so.
+      body.destroy(error instanceof Error ? error : undefined);
+      if (!gone.signal.aborted)
+        logger.warn({ err: describeError(error) }, 'an export was cut short');
+    });
+  });
+  const { from, to } = selection;
+  return reply
+    .type(CONTENT_TYPES[format])
+    .header('content-disposition', `attachment; filename="titles-${from}-${to}.${format}"`)
+    .send(body);
+}
+
+async function* maskRows(batches: RowBatches): RowBatches {
+  for await (const rows of batches) {
+    yield rows.map((row) =>
+      row.map((cell, index) => {
+        const { name = '', kind } = TITLE_EXPORT_COLUMNS[index] ?? {};
+        const masked = maskColumn(name, cell);
+        return kind === 'json' && masked !== null ? JSON.stringify(masked) : masked;
+      }),
+    );
+  }
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROUTE_ACCESS } from '../../../src/console/route-access.ts';
+import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/domain/role.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+const clients = new Map<ConsoleRole, ConsoleClient>();
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
+  for (const role of CONSOLE_ROLES) clients.set(role, await console.as(role));
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+const PARAMETERS: Readonly<Record<string, string>> = {
+  ':date': '2026-03-02',
+  ':id': '999999',
+  ':token': 'none',
+  ':file': 'none.css',
+  '*': 'x',
+};
+const pathOf = (url: string) =>
+  url.replace(/:\w+|\*/g, (name) => PARAMETERS[name] ?? 'x').replace('/:queueName', '/x');
+
+/** What the server has, board aside: HEAD goes with GET. */
+const ownRoutes = () =>
+  [...new Set(console.routes.map((route) => route.replace(/^HEAD /, 'GET ')))].filter(
+    (route) => !/ \/queue(\/|$)/.test(route),
+  );
+
+async function ask(client: ConsoleClient, route: string) {
+  const [method = '', url = ''] = route.split(' ');
+  return method === 'GET'
+    ? client.get(pathOf(url))
+    : client.post(pathOf(url), {}, { method: method as 'POST' });
+}
+
+test('the server has exactly the routes of the table', () => {
+  expect(ownRoutes().sort()).toEqual(Object.keys(ROUTE_ACCESS).sort());
+});
+
+test('every role gets from every route what the table says', async () => {
+  const wrong: string[] = [];
+  for (const route of ownRoutes()) {
+    const who = ROUTE_ACCESS[route]?.who;
+    if (!Array.isArray(who)) continue;
+    // Would sign the client out, and is tested with the sessions.
+    if (route === 'POST /logout') continue;
+    for (const role of CONSOLE_ROLES) {
+      const client = clients.get(role);
+      if (client === undefined) throw new Error('nobody has that role');
+      const { status } = await ask(client, route);
+      if ((status === 403) === who.includes(role))
+        wrong.push(`${role}: ${route} answered ${status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('who is not signed in gets to no page, and to no deed', async () => {
+  const wrong: string[] = [];
+  for (const route of ownRoutes()) {
+    const who = ROUTE_ACCESS[route]?.who;
+    if (!Array.isArray(who)) continue;
+    const answer = await ask(console.visitor(), route);
+    const isRefused = route.includes(' /api/')
+      ? answer.status === 401
+      : answer.status === 303 && answer.location?.startsWith('/login');
+    if (!isRefused) wrong.push(`${route} answered ${answer.status}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('the table itself gives nobody more than it should', () => {
+  const unsafeFor = (role: ConsoleRole) =>
+    Object.entries(ROUTE_ACCESS)
+      .filter(([route, { who }]) => !route.startsWith('GET') && who.includes(role))
+      .map(([route]) => route);
+  expect(unsafeFor('viewer')).toEqual(['POST /logout', 'POST /exports']);
+  expect(unsafeFor('reviewer').filter((route) => /pull|release|backfill/.test(route))).toEqual([]);
+  expect(unsafeFor('operator').filter((route) => /sign-off|reopen/.test(route))).toEqual([]);
+  expect(
+    Object.entries(ROUTE_ACCESS).filter(
+      ([, { who }]) => Array.isArray(who) && !who.includes('admin'),
+    ),
+  ).toEqual([]);
+});
+
+describe('the queue', () => {
+  test.each([
+    ['operator', 200],
+    ['admin', 200],
+    ['reviewer', 403],
+    ['viewer', 403],
+  ] as const)('a %s gets %i', async (role, status) => {
+    expect((await clients.get(role)?.get('/queue/'))?.status).toBe(status);
+  });
+});
+
+test('a deed needs the token of its own visitor, on every route', async () => {
+  const admin = await console.as('admin');
+  const other = await console.as('admin', 'other-admin');
+  const foreign = await other.csrf();
+  const wrong: string[] = [];
+  for (const route of ownRoutes().filter((name) => !name.startsWith('GET '))) {
+    const [method = '', url = ''] = route.split(' ');
+    for (const csrf of [null, '', foreign, `${foreign}x`]) {
+      const answer = await admin.post(pathOf(url), {}, { csrf, method: method as 'POST' });
+      if (answer.status !== 403) wrong.push(`${route} answered ${answer.status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('a page of another site is refused, whatever it brings along', async () => {
+  const admin = await console.as('admin');
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ]) {
+    const answer = await admin.post('/days/2026-03-02/pull', {}, { headers });
+    expect(answer.status, JSON.stringify(headers)).toBe(403);
+  }
+  const own = await admin.post(
+    '/days/2026-03-02/pull',
+    {},
+    { headers: { origin: console.url, 'sec-fetch-site': 'same-origin' } },
+  );
+  expect(own.status).toBe(303);
+});
+
+test('pages carry a policy that lets no other host and no inline script in', async () => {
+  for (const path of ['/', '/login', '/titles', '/audit', '/nothing']) {
+    const page = await clients.get('viewer')?.get(path);
+    const policy = String(page?.headers['content-security-policy']);
+    expect(policy, path).toContain("default-src 'none'");
+    expect(policy, path).not.toMatch(/unsafe-inline|unsafe-eval|https?:|\*/);
+    expect(page?.text, path).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\son\w+=|style="/);
+  }
+});

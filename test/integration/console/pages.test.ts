@@ -1,0 +1,335 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let viewer: ConsoleClient;
+let reviewer: ConsoleClient;
+let operator: ConsoleClient;
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
+  viewer = await console.as('viewer', 'vera');
+  reviewer = await console.as('reviewer', 'rita');
+  operator = await console.as('operator', 'otto');
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pullDay(date);
+}
+
+const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
+const lastAudit = async () => {
+  const [entry] = await world.database.prisma.auditEntry.findMany({
+    orderBy: { id: 'desc' },
+    take: 1,
+  });
+  return entry;
+};
+
+describe('a day', () => {
+  test('shows totals by provider and by agent that add up to its own', async () => {
+    await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('0.30');
+    expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
+    expect(text).toMatch(/P-1[\s\S]*?0\.30/);
+  });
+
+  test('is signed off by a reviewer, restated by one cent, and says what moved', async () => {
+    await pull(title('a'), title('b', { discount: '12.34' }));
+    const before = await reviewer.get(`/days/${date}`);
+    const signed = await reviewer.post(`/days/${date}/sign-off`, {
+      digest: digestOf(before.text),
+      reason: 'checked against the ERP',
+    });
+    expect(signed.location).toBe(`/days/${date}?notice=signed_off`);
+    const sealed = await viewer.get(`/days/${date}?notice=signed_off`);
+    expect(sealed.text).toContain('Signed off by rita');
+    expect(sealed.text).toContain('The day is signed off.');
+    await pull(title('a'), title('b', { discount: '12.35' }));
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('restated this day after it was signed off');
+    expect(text).toMatch(/Platform discount[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
+    expect((await viewer.get('/')).text).toContain('Restated after sign-off');
+  });
+
+  test('that changed while somebody looked at it is not signed off by that look', async () => {
+    await pull(title('a'));
+    const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
+    await pull(title('a', { discount: '99' }));
+    const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
+    expect(answer.status).toBe(409);
+    expect(answer.text).toContain('look again');
+  });
+
+  test('with rejects waits for a person, and the one who accepted them does not sign', async () => {
+    await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
+    expect((await viewer.get(`/days/${date}`)).text).toContain('broke the contract');
+    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(409);
+    await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
+    const own = await reviewer.get(`/days/${date}`);
+    expect(own.text).toContain('somebody else has to sign it off');
+    const { content_digest: digest } = await world.database.prisma.day.findUniqueOrThrow({
+      where: { date: new Date(date) },
+    });
+    const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('may not sign')]);
+    const other = await console.as('reviewer', 'rosa');
+    const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
+    expect(signed.status).toBe(303);
+  });
+
+  test('shows the raw text of a reject to who may see it, and notes that', async () => {
+    await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
+    expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
+    const shown = await reviewer.post(`/days/${date}/rejects`);
+    expect(shown.text).toContain('CANARY');
+    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
+  });
+
+  test('that is held is released by an operator who has seen what goes', async () => {
+    await pull(title('a', { value: '70' }), title('b', { value: '30' }));
+    const { pullId } = await pull();
+    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
+    const preview = await operator.get(`/pulls/${pullId}/release`);
+    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
+    expect(preview.text).toContain('100.00');
+    const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
+      SELECT count(*)::int AS rows FROM conciliation.staged_change`;
+    expect(left).toEqual([{ rows: 0 }]);
+    const released = await operator.post(`/pulls/${pullId}/release`, { reason: 'confirmed' });
+    expect(released.location).toBe(`/days/${date}?notice=released`);
+    expect((await operator.get(`/pulls/${pullId}/release`)).status).toBe(404);
+    expect(await lastAudit()).toMatchObject({ actor: 'otto', action: 'pull.release' });
+  });
+
+  test('is reopened with a reason, which stays on record', async () => {
+    await pull(title('a'));
+    const page = await reviewer.get(`/days/${date}`);
+    await reviewer.post(`/days/${date}/sign-off`, { digest: digestOf(page.text) });
+    await reviewer.post(`/days/${date}/reopen`, { reason: 'wrong rate' });
+    const { text } = await viewer.get(`/days/${date}`);
+    expect(text).toContain('Not signed off');
+    expect(text).toContain('wrong rate');
+  });
+
+  test('is pulled again on demand: a worker is woken and the log says who', async () => {
+    const answer = await operator.post(`/days/${date}/pull`);
+    expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
+    const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requested_by: 'otto' });
+    expect(console.woken.at(-1)).toBe(created.id);
+    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(409);
+  });
+
+  test.each(['/days/2026-02-30', '/days/0000-00-00', '/days/x', '/days/9999-12-31', '/titles/0'])(
+    '%s does not exist, as a page',
+    async (path) => {
+      const answer = await viewer.get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.headers['content-type']).toContain('text/html');
+    },
+  );
+});
+
+describe('titles', () => {
+  const uids = (text: string) =>
+    [...text.matchAll(/href="\/titles\/\d+">(t\d+)</g)].map((match) => match[1]);
+
+  test('are paged without gap or repetition, in every order, forwards and back', async () => {
+    await pull(
+      ...Array.from({ length: 130 }, (_, index) =>
+        title(`t${index}`, { value: String((index * 7) % 10), name: `N${index % 3}` }),
+      ),
+    );
+    for (const sort of ['order', 'value', 'due', 'provider', 'agent', 'changed']) {
+      for (const direction of ['', '&direction=descending']) {
+        const pages: (string | undefined)[][] = [];
+        let path: string | null = `/days/${date}/titles?sort=${sort}${direction}`;
+        let last = path;
+        while (path !== null) {
+          const { text, status } = await viewer.get(path);
+          expect(status).toBe(200);
+          pages.push(uids(text));
+          last = path;
+          const next: string | undefined = /rel="next" href="([^"]+)"/.exec(text)?.[1];
+          path = next === undefined ? null : `/days/${date}/titles${next.replaceAll('&amp;', '&')}`;
+        }
+        expect(
+          pages.map((page) => page.length),
+          sort,
+        ).toEqual([50, 50, 30]);
+        expect(new Set(pages.flat()).size, sort).toBe(130);
+        const back = /rel="prev" href="([^"]+)"/.exec((await viewer.get(last)).text)?.[1] ?? '';
+        const previous = await viewer.get(`/days/${date}/titles${back.replaceAll('&amp;', '&')}`);
+        expect(uids(previous.text), sort).toEqual(pages[1]);
+      }
+    }
+  });
+
+  test('are filtered by all that a filter has, and counted', async () => {
+    await pull(
+      title('t1', { value: '10', name: 'Ana 100%_ Capital', dueDate: '2026-05-01' }),
+      title('t2', { value: '20', name: 'Bia', dueDate: '2026-06-01' }),
+      title('t3', { value: '30.50', name: 'ana capital', dueDate: '2026-07-01' }),
+    );
+    const found = async (query: string) =>
+      uids((await viewer.get(`/days/${date}/titles?${query}`)).text);
+    expect(await found('order=t2')).toEqual(['t2']);
+    expect(await found('agent=ANA')).toEqual(['t1', 't3']);
+    expect(await found('agent=%25_')).toEqual(['t1']);
+    expect(await found('minValue=20')).toEqual(['t2', 't3']);
+    expect(await found('maxValue=30,50&minValue=30,50')).toEqual(['t3']);
+    expect(await found('dueFrom=2026-06-01&dueTo=2026-06-30')).toEqual(['t2']);
+    expect(await found('status=withdrawn')).toEqual([]);
+    expect(await found('provider=P-1&sort=value&direction=descending')).toEqual(['t3', 't2', 't1']);
+    const { text } = await viewer.get(`/days/${date}/titles?agent=ana`);
+    expect(text).toContain('2 titles, original value 40.50');
+  });
+
+  test('of many days are listed by date', async () => {
+    await pull(title('t900'));
+    const { text } = await viewer.get(`/titles?order=t900&from=${DAY}&to=${TODAY}`);
+    expect(uids(text)).toEqual(['t900']);
+    expect(text).toContain(`href="/days/${date}"`);
+  });
+
+  test('one whole: masked until it is asked for, and that is noted', async () => {
+    await pull(title('t1'), title('t2'));
+    await pull(title('t1', { discount: '1.11' }), title('t2'));
+    const list = await viewer.get(`/days/${date}/titles?order=t1`);
+    const path = /href="(\/titles\/\d+)"/.exec(list.text)?.[1] ?? '';
+    const page = await viewer.get(path);
+    expect(page.text).toMatch(/12\.34[\s\S]*→[\s\S]*1\.11/);
+    for (const secret of ['52998224725', '11222333000181', '7654321', '1234567', '0987']) {
+      expect(page.text).not.toContain(secret);
+    }
+    expect((await viewer.post(path)).status).toBe(403);
+    const shown = await reviewer.post(path);
+    expect(shown.text).toContain('52998224725');
+    expect(shown.text).toContain('7654321');
+    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'title.reveal' });
+  });
+});
+
+describe('an export', () => {
+  test('is streamed in each format, and noted', async () => {
+    await pull(title('=cmd()'), title('b'));
+    const take = (format: string, client = reviewer) =>
+      client.post('/exports', { from: date, to: date, format });
+    const csv = await take('csv');
+    expect(csv.headers['content-disposition']).toContain(`titles-${date}-${date}.csv`);
+    expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
+    expect(csv.text).toContain(`'=cmd()`);
+    expect(csv.text).toContain('52998224725');
+    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'export' });
+    const jsonl = await take('jsonl');
+    expect(
+      jsonl.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).order_uid),
+    ).toEqual(['=cmd()', 'b']);
+    expect((await take('xlsx')).bytes.subarray(0, 2).toString()).toBe('PK');
+    expect((await take('exe')).status).toBe(409);
+    expect((await reviewer.post('/exports', { from: TODAY, to: date, format: 'csv' })).status).toBe(
+      409,
+    );
+  });
+
+  test('has identifiers masked for who may not see them', async () => {
+    await pull(title('a', { more: ',"secretField":"CANARY-EXTRA"' }));
+    const { text } = await viewer.post('/exports', { from: date, to: date, format: 'jsonl' });
+    expect(JSON.parse(text)).toMatchObject({ order_uid: 'a', original_value: '1000.50' });
+    for (const secret of [
+      '52998224725',
+      '11222333000181',
+      '7654321',
+      '90021382000122',
+      'CANARY-EXTRA',
+    ]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('a backfill', () => {
+  test('is shown before it begins, started, followed and cancelled', async () => {
+    const query = `from=${daysFrom(-5)}&to=${daysFrom(-3)}`;
+    const preview = await operator.get(`/backfills/new?${query}`);
+    expect(preview.text).toContain('3 dates, one request each');
+    expect(await world.database.prisma.backfill.count()).toBe(0);
+    const started = await operator.post('/backfills', {
+      from: daysFrom(-5),
+      to: daysFrom(-3),
+      concurrency: '2',
+    });
+    expect(started.location).toMatch(/^\/backfills\/\d+$/);
+    const path = started.location ?? '';
+    expect((await viewer.get(path)).text).toContain('0 of 3 dates');
+    await operator.post(`${path}/cancel`);
+    const events = await viewer.get(`${path}/events`);
+    expect(events.headers['content-type']).toContain('text/event-stream');
+    expect(events.text).toMatch(/^event: progress\ndata: \{"state":"cancelled","ended":0/);
+    expect((await operator.post(`${path}/cancel`)).status).toBe(409);
+    expect((await operator.post(`${path}/resume`)).status).toBe(303);
+    expect(
+      (await operator.get(`/backfills/new?from=${daysFrom(9, TODAY)}&to=${daysFrom(10, TODAY)}`))
+        .status,
+    ).toBe(409);
+  });
+});
+
+test('a bank account that changed is seen masked, revealed on the record, and acknowledged', async () => {
+  await pull(title('a'));
+  const other = title('b').replaceAll('7654321', '9999999');
+  await pull(title('a'), other);
+  const page = await viewer.get('/providers');
+  expect(page.text).toContain('P-1');
+  expect(page.text).not.toContain('9999999');
+  expect((await viewer.post('/providers')).status).toBe(403);
+  expect((await reviewer.post('/providers')).text).toContain('9999999');
+  const action = /action="(\/account-changes\/\d+\/acknowledge)"/.exec(
+    (await reviewer.get('/providers')).text,
+  )?.[1];
+  expect((await reviewer.post(action ?? '', { reason: 'called them' })).status).toBe(303);
+  expect(await lastAudit()).toMatchObject({ action: 'account_change.acknowledge', actor: 'rita' });
+});
+
+test('alerts and the audit log are shown, page by page', async () => {
+  await world.database.prisma.alert.create({
+    data: { kind: 'newer_kind', dedupe_key: 'x', message: 'something else', date: new Date(date) },
+  });
+  expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*something else/);
+  await world.database.prisma.auditEntry.createMany({
+    data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),
+  });
+  const first = await viewer.get('/audit');
+  expect(first.text).toContain('act-119');
+  expect(first.text).not.toContain('act-19<');
+  const older = /href="(\/audit\?before=\d+)"/.exec(first.text)?.[1] ?? '';
+  expect((await viewer.get(older)).text).toContain('act-19');
+});

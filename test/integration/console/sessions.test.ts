@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { hashPassword } from '../../../src/console/password.ts';
+import { addUser, changeUser, createLink } from '../../../src/staging/console-users.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const PASSWORD = 'correct horse battery';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let hash: string;
+beforeAll(async () => {
+  world = await openPullWorld();
+  hash = await hashPassword(PASSWORD);
+});
+beforeEach(async () => {
+  // A console of its own, because it remembers who tried too often.
+  await console?.close();
+  console = await openConsole(world.database);
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+let users = 0;
+async function newUser(): Promise<string> {
+  users += 1;
+  const name = `user-${users}`;
+  await addUser(world.database, { name, role: 'reviewer', by: 'test' });
+  await world.database.prisma.consoleUser.update({
+    where: { name },
+    data: { password_hash: hash },
+  });
+  return name;
+}
+
+const signIn = async (name: string, password = PASSWORD, client = console.visitor()) => {
+  const csrf = await client.csrf('/login');
+  const answer = await client.post('/login', { name, password, next: '/audit' }, { csrf });
+  return { client, answer };
+};
+
+test('the right password leads to the page that was asked for', async () => {
+  const name = await newUser();
+  const { client, answer } = await signIn(` ${name.toUpperCase()} `);
+  expect([answer.status, answer.location]).toEqual([303, '/audit']);
+  expect((await client.get('/audit')).text).toContain('signed in');
+});
+
+test('nobody is there at first: no default account', async () => {
+  for (const name of ['admin', 'root', 'demo', 'conciliation']) {
+    for (const password of ['admin', 'password', '', 'demo']) {
+      expect((await signIn(name, password)).answer.status).toBeGreaterThanOrEqual(401);
+    }
+  }
+});
+
+test('a wrong password, an unknown name and a disabled user get the same answer', async () => {
+  const [known, disabled] = [await newUser(), await newUser()];
+  await changeUser(world.database, { name: disabled, isDisabled: true, by: 'test' });
+  const answers = [
+    (await signIn(known, 'wrong')).answer,
+    (await signIn('nobody')).answer,
+    (await signIn(disabled)).answer,
+  ];
+  const withoutName = answers.map(({ status, text }) => [
+    status,
+    text.replaceAll(/value="(user-\d+|nobody)"/g, '').replaceAll(/name="_csrf" value="[^"]*"/g, ''),
+  ]);
+  expect(withoutName[0]?.[0]).toBe(401);
+  expect(withoutName[1]).toEqual(withoutName[0]);
+  expect(withoutName[2]).toEqual(withoutName[0]);
+});
+
+test('passwords are kept as argon2id', async () => {
+  expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+});
+
+test('a session that was planted is not taken over: signing in makes a new one', async () => {
+  const name = await newUser();
+  const client = console.visitor();
+  client.cookies.set('conciliation', 'planted-by-somebody-else');
+  const { answer } = await signIn(name, PASSWORD, client);
+  expect(answer.status).toBe(303);
+  expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
+  const thief = console.visitor();
+  thief.cookies.set('conciliation', 'planted-by-somebody-else');
+  expect((await thief.get('/')).location).toBe('/login?next=%2F');
+});
+
+test('the cookie is out of reach of scripts and of other sites', async () => {
+  const { answer } = await signIn(await newUser());
+  const cookie = [answer.headers['set-cookie'] ?? []]
+    .flat()
+    .find((line) => line.startsWith('conciliation='));
+  expect(cookie).toMatch(/HttpOnly/);
+  expect(cookie).toMatch(/SameSite=Lax/);
+  expect(cookie).toMatch(/Path=\//);
+});
+
+test('behind https the cookie is bound to the host and never sent in the clear', async () => {
+  const secure = await openConsole(world.database, {
+    publicUrl: new URL('https://conciliation.example.com'),
+  });
+  try {
+    const client = secure.visitor();
+    const page = await client.get('/login');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const answer = await client.post(
+      '/login',
+      { name: await newUser(), password: PASSWORD },
+      { csrf },
+    );
+    const cookies = [answer.headers['set-cookie'] ?? []].flat();
+    expect(cookies.find((line) => line.startsWith('__Host-conciliation='))).toMatch(/Secure/);
+  } finally {
+    await secure.close();
+  }
+});
+
+test('signing out ends the session for whoever kept the cookie', async () => {
+  const { client } = await signIn(await newUser());
+  const kept = client.cookies.get('conciliation') ?? '';
+  expect((await client.post('/logout')).location).toBe('/login');
+  expect(client.cookies.has('conciliation')).toBe(false);
+  const replay = console.visitor();
+  replay.cookies.set('conciliation', kept);
+  expect((await replay.get('/')).status).toBe(303);
+});
+
+test.each([
+  ['when its time is over', `expires_at = now()`],
+  ['when it was left alone for too long', `last_seen_at = now() - interval '3 hours'`],
+])('a session ends %s', async (_, change) => {
+  const { client } = await signIn(await newUser());
+  expect((await client.get('/')).status).toBe(200);
+  await world.database.prisma.$executeRawUnsafe(
+    `UPDATE conciliation.console_session SET ${change}`,
+  );
+  expect((await client.get('/')).status).toBe(303);
+});
+
+test('a user who is disabled or gets another role is signed out at once', async () => {
+  const name = await newUser();
+  const { client } = await signIn(name);
+  await changeUser(world.database, { name, role: 'viewer', by: 'test' });
+  expect((await client.get('/')).status).toBe(303);
+  const again = await signIn(name);
+  await changeUser(world.database, { name, isDisabled: true, by: 'test' });
+  expect((await again.client.get('/')).status).toBe(303);
+});
+
+test('the database keeps no token that could be used', async () => {
+  const { client } = await signIn(await newUser());
+  const [row] = await world.database.prisma.$queryRaw<{ all: string }[]>`
+    SELECT string_agg(token_hash, ' ') AS all FROM conciliation.console_session`;
+  expect(row?.all).not.toContain(client.cookies.get('conciliation'));
+});
+
+test('who tries too often waits, also with the right password and from elsewhere', async () => {
+  const name = await newUser();
+  for (let tries = 0; tries < 10; tries += 1) {
+    expect((await signIn(name, `wrong ${tries}`)).answer.status).toBe(401);
+  }
+  const { answer } = await signIn(name);
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await signIn(await newUser())).answer.status).toBe(303);
+});
+
+test('an address that tries many names waits too', async () => {
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 31; tries += 1) {
+    statuses.push((await signIn(`nobody-${tries}`, 'x')).answer.status);
+  }
+  expect(statuses.at(-1)).toBe(429);
+});
+
+test.each([
+  ['https://evil.example/', '/'],
+  ['//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['/\t/evil.example', '/'],
+  ['/days/2026-03-02?notice=x', '/days/2026-03-02?notice=x'],
+])('after signing in %s leads to %s', async (next, location) => {
+  const client = console.visitor();
+  const answer = await client.post('/login', { name: await newUser(), password: PASSWORD, next });
+  expect(answer.location).toBe(location);
+});
+
+test('a link to choose a password works once, and its password from then on', async () => {
+  await addUser(world.database, { name: 'nova', role: 'viewer', by: 'test' });
+  const token = await createLink(world.database, {
+    name: 'nova',
+    purpose: 'password',
+    validMinutes: 5,
+    by: 'test',
+  });
+  const path = `/link/${token}`;
+  const client = console.visitor();
+  expect((await client.get(path)).text).toContain('nova');
+  const short = await client.post(path, { password: 'short', again: 'short' });
+  expect(short.status).toBe(400);
+  const unequal = await client.post(path, { password: PASSWORD, again: `${PASSWORD}x` });
+  expect(unequal.status).toBe(400);
+  const chosen = await client.post(path, { password: PASSWORD, again: PASSWORD });
+  expect([chosen.status, chosen.location]).toEqual([303, '/']);
+  expect((await client.get('/')).status).toBe(200);
+  const replay = console.visitor();
+  expect((await replay.get(path)).status).toBe(404);
+  expect((await replay.post(path, { password: PASSWORD, again: PASSWORD })).status).toBe(404);
+  expect((await signIn('nova')).answer.status).toBe(303);
+});
+
+test('a link that signs in works once, and not after its time', async () => {
+  const name = await newUser();
+  const link = (validMinutes: number) =>
+    createLink(world.database, { name, purpose: 'sign_in', validMinutes, by: 'test' });
+  const client = console.visitor();
+  const late = await link(-1);
+  expect((await client.get(`/link/${late}`)).status).toBe(404);
+  const replaced = await link(5);
+  const token = await link(5);
+  expect((await client.get(`/link/${replaced}`)).status).toBe(404);
+  const both = await Promise.all(
+    [console.visitor(), console.visitor()].map((visitor) => visitor.post(`/link/${token}`)),
+  );
+  expect(both.map(({ status }) => status).sort()).toEqual([303, 404]);
+});
+
+test('language and colours are kept, for visitors too', async () => {
+  const client = console.visitor();
+  expect((await client.get('/login', { 'accept-language': 'pt-PT,pt;q=0.9' })).text).toContain(
+    'Entrar',
+  );
+  expect(
+    (await client.get('/login', { 'accept-language': 'en;q=0.4, pt-BR;q=0.3' })).text,
+  ).toContain('Sign in');
+  await client.post('/preferences', { language: 'pt-BR', theme: 'dark', next: '/login' });
+  const page = await client.get('/login', { 'accept-language': 'en' });
+  expect(page.text).toMatch(/<html lang="pt-BR" data-theme="dark">/);
+});

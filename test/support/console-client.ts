@@ -1,0 +1,158 @@
+import type { Queue } from 'bullmq';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import type { ConsoleParts } from '../../src/console/console-parts.ts';
+import { SESSION_LIMITS } from '../../src/console/guard.ts';
+import { createConsole } from '../../src/console/server.ts';
+import type { ConsoleRole } from '../../src/domain/role.ts';
+import { startSession } from '../../src/staging/console-sessions.ts';
+import { addUser, findLoginUser } from '../../src/staging/console-users.ts';
+import type { Database } from '../../src/staging/database.ts';
+
+export interface ConsoleAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly location: string | null;
+  readonly text: string;
+  readonly bytes: Buffer;
+  json(): unknown;
+}
+
+/** A browser without a screen: keeps cookies, and sends forms with the token of the page before. */
+export interface ConsoleClient {
+  readonly cookies: Map<string, string>;
+  get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer>;
+  /** Sends a form. The token is that of this visitor unless another is given; null: none. */
+  post(
+    path: string,
+    fields?: Record<string, string>,
+    options?: {
+      readonly csrf?: string | null;
+      readonly headers?: Record<string, string>;
+      readonly method?: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    },
+  ): Promise<ConsoleAnswer>;
+  /** The token in the forms of a page. */
+  csrf(path?: string): Promise<string>;
+}
+
+export function createClient(url: string): ConsoleClient {
+  const cookies = new Map<string, string>();
+  const ask = async (
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    headers: Record<string, string>,
+    body: string | null,
+  ): Promise<ConsoleAnswer> => {
+    const response = await request(url + path, {
+      method,
+      headers: {
+        accept: 'text/html',
+        ...(cookies.size > 0 && {
+          cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        }),
+        ...headers,
+      },
+      body,
+    });
+    for (const line of [response.headers['set-cookie'] ?? []].flat()) {
+      const [pair = ''] = line.split(';');
+      const at = pair.indexOf('=');
+      const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+      if (value === '' || /expires=Thu, 01 Jan 1970/i.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const bytes = Buffer.from(await response.body.arrayBuffer());
+    const text = bytes.toString('utf8');
+    const { location } = response.headers;
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      location: typeof location === 'string' ? location : null,
+      text,
+      bytes,
+      json: () => JSON.parse(text),
+    };
+  };
+  const client: ConsoleClient = {
+    cookies,
+    get: (path, headers = {}) => ask('GET', path, headers, null),
+    async post(path, fields = {}, options = {}) {
+      const csrf = options.csrf === undefined ? await client.csrf() : options.csrf;
+      const form = new URLSearchParams({ ...(csrf !== null && { _csrf: csrf }), ...fields });
+      return ask(
+        options.method ?? 'POST',
+        path,
+        { 'content-type': 'application/x-www-form-urlencoded', ...options.headers },
+        form.toString(),
+      );
+    },
+    async csrf(path) {
+      const signedIn = cookies.has('conciliation');
+      const page = await client.get(path ?? (signedIn ? '/alerts' : '/login'));
+      return /name="_csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    },
+  };
+  return client;
+}
+
+export interface ConsoleWorld {
+  readonly url: string;
+  /** Every route, as `METHOD path`. */
+  readonly routes: readonly string[];
+  /** The pulls that workers were woken for. */
+  readonly woken: readonly bigint[];
+  visitor(): ConsoleClient;
+  /** Somebody of that role, signed in; the name is the role's unless told. */
+  as(role: ConsoleRole, name?: string): Promise<ConsoleClient>;
+  close(): Promise<void>;
+}
+
+/** The console over a database, with nobody in it yet. */
+export async function openConsole(
+  database: Database,
+  {
+    queues = [],
+    ...overrides
+  }: Partial<ConsoleParts> & { readonly queues?: readonly Queue[] } = {},
+): Promise<ConsoleWorld> {
+  const woken: bigint[] = [];
+  const console = createConsole({
+    host: '127.0.0.1',
+    port: 0,
+    checks: [],
+    registry: new Registry(),
+    queues,
+    logger: pino({ level: 'silent' }),
+    parts: {
+      database,
+      timeZone: 'America/Sao_Paulo',
+      fourEyes: true,
+      publicUrl: null,
+      wake: async (pullId) => {
+        woken.push(pullId);
+      },
+      plan: () => {},
+      ...overrides,
+    },
+  });
+  const { url, routes } = await console.start();
+  return {
+    url,
+    routes,
+    woken,
+    visitor: () => createClient(url),
+    async as(role, name = role) {
+      if ((await findLoginUser(database, name)) === null) {
+        await addUser(database, { name, role, by: 'test' });
+      }
+      const user = await findLoginUser(database, name);
+      if (user === null) throw new Error('there is no such user');
+      const client = createClient(url);
+      client.cookies.set('conciliation', await startSession(database, user, SESSION_LIMITS));
+      return client;
+    },
+    close: () => console.close(),
+  };
+}
