@@ -3,7 +3,7 @@
  * They stop in the opposite order, so that the database goes last.
  */
 import { startAlertLoop } from './alerts/alert-loop.ts';
-import { openPlatform, openPulls, openStaging, openToken } from './app.ts';
+import { openPlatform, openPulls, openStaging, openToken, packageVersion } from './app.ts';
 import type { Config } from './config.ts';
 import { databaseCheck, migrationsCheck, queueCheck, schedulerCheck } from './console/health.ts';
 import { createMetrics } from './console/metrics.ts';
@@ -198,6 +198,7 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
     logger,
     parts: {
       database,
+      version: packageVersion(),
       timeZone: config.timeZone,
       fourEyes: config.signOffFourEyes,
       publicUrl: config.consolePublicUrl,

@@ -5,6 +5,8 @@ import type { Database } from '../staging/database.ts';
 export interface ConsoleParts {
   readonly database: Database;
   readonly logger: Logger;
+  /** Of the package. */
+  readonly version: string;
   /** Decides which dates are over, and how instants are written. */
   readonly timeZone: string;
   /** Whether who decided about a day may not sign it off. */

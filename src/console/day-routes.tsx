@@ -5,12 +5,7 @@ import { readDayPulls, readDayRejects } from '../staging/day-pulls.ts';
 import { readDayTotals } from '../staging/day-totals.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
 import { readLedgerDay } from '../staging/ledger-days.ts';
-import {
-  type MovedTitles,
-  readFenceBeforeLastChange,
-  readMovedTitles,
-  readSealFence,
-} from '../staging/moved-titles.ts';
+import { readDayChanges } from '../staging/moved-titles.ts';
 import { previewRelease } from '../staging/release-preview.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../staging/sign-off.ts';
 import type { ConsoleParts } from './console-parts.ts';
@@ -26,12 +21,6 @@ const MOVED_SHOWN = 100;
 const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
 const WITHDRAWALS_SHOWN = 100;
-
-const NOTHING_MOVED: MovedTitles = {
-  count: 0,
-  counts: { inserted: 0, changed: 0, withdrawn: 0, restored: 0 },
-  titles: [],
-};
 
 /** One day, and what can be decided about it. */
 export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -134,20 +123,16 @@ async function readDay(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
-  const [day, byProvider, byAgent, rejects, pulls, seals, deciders, seal, last] = await Promise.all(
-    [
-      readLedgerDay(database, date),
-      readDayTotals(database, date, 'provider', PARTIES_SHOWN),
-      readDayTotals(database, date, 'agent', PARTIES_SHOWN),
-      readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
-      readDayPulls(database, date, PULLS_SHOWN),
-      readSignOffs(database, date),
-      readDeciders(database.prisma, date),
-      readSealFence(database, date),
-      readFenceBeforeLastChange(database, date),
-    ],
-  );
-  const since = seal ?? last?.fence ?? null;
+  const [day, byProvider, byAgent, rejects, pulls, seals, deciders, changes] = await Promise.all([
+    readLedgerDay(database, date),
+    readDayTotals(database, date, 'provider', PARTIES_SHOWN),
+    readDayTotals(database, date, 'agent', PARTIES_SHOWN),
+    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readDeciders(database.prisma, date),
+    readDayChanges(database, date, MOVED_SHOWN),
+  ]);
   return {
     date,
     day,
@@ -156,9 +141,7 @@ async function readDay(
     rejects,
     pulls,
     seals,
-    moved:
-      since === null ? NOTHING_MOVED : await readMovedTitles(database, date, since, MOVED_SHOWN),
-    movedPullId: seal === null && last !== null ? Number(last.pullId) : null,
+    changes,
     isOwnDecision: fourEyes && deciders.some(({ actor }) => actor === options.reader),
   };
 }

@@ -23,6 +23,7 @@ const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
 const anyone: RouteAccess = { who: 'anyone', scope: null };
 const visitor: RouteAccess = { who: 'visitor', scope: null };
 const people = (who: readonly ConsoleRole[]): RouteAccess => ({ who, scope: null });
+const api = (who: readonly ConsoleRole[], scope: KeyScope): RouteAccess => ({ who, scope });
 
 export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /healthz': anyone,
@@ -66,6 +67,26 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),
+
+  'GET /api/openapi.json': api(EVERYBODY, 'read'),
+  'GET /api/status': api(EVERYBODY, 'read'),
+  'GET /api/days': api(EVERYBODY, 'read'),
+  'GET /api/days/:date': api(EVERYBODY, 'read'),
+  'GET /api/days/:date/titles': api(EVERYBODY, 'read'),
+  'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
+  'GET /api/titles/:id': api(EVERYBODY, 'read'),
+  'GET /api/alerts': api(EVERYBODY, 'read'),
+  'GET /api/audit': api(EVERYBODY, 'read'),
+  'GET /api/backfills': api(EVERYBODY, 'read'),
+  'GET /api/backfills/:id': api(EVERYBODY, 'read'),
+  'GET /api/export': api(EVERYBODY, 'export'),
+  'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
+  'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
+  'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
+  'POST /api/days/:date/pull': api(OPERATE, 'pull'),
+  'POST /api/pulls/:id/release': api(OPERATE, 'decide'),
+  'POST /api/backfills': api(OPERATE, 'pull'),
+  'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
 };
 
 /** Bull Board has routes of its own, which change with its versions; all have one answer. */

@@ -24,6 +24,7 @@ import fastify, {
 import type { Registry } from 'prom-client';
 import { ConfigError, InputError, StagingUnavailableError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
+import { addApiRoutes } from './api-routes.ts';
 import { addAssetRoutes } from './assets.ts';
 import { addBackfillRoutes } from './backfill-routes.tsx';
 import type { ConsoleParts } from './console-parts.ts';
@@ -131,6 +132,7 @@ async function addPages(
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addWatchRoutes(server, parts);
+  await addApiRoutes(server, parts, parts.version);
   await registerQueueBoard(server, queues);
   return routes;
 }
@@ -164,7 +166,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
     if (error instanceof InputError) {
       const { code, message } = error;
       return answerError(request, reply, timeZone, {
-        status: 409,
+        status: 400,
         code,
         message,
         isForPerson: true,

@@ -157,3 +157,32 @@ export function readFenceBeforeLastChange(
     return row ?? null;
   });
 }
+
+/** What a date's page shows of its changes: against its seal where there is one, else its newest change. */
+export interface DayChanges {
+  readonly since: 'sign_off' | 'last_change';
+  /** The pull that made the newest change; null: compared with the seal, or nothing ever changed. */
+  readonly pullId: number | null;
+  readonly moved: MovedTitles;
+}
+
+export async function readDayChanges(
+  database: Database,
+  date: CivilDate,
+  limit: number,
+): Promise<DayChanges> {
+  const seal = await readSealFence(database, date);
+  if (seal !== null) {
+    const moved = await readMovedTitles(database, date, seal, limit);
+    return { since: 'sign_off', pullId: null, moved };
+  }
+  const last = await readFenceBeforeLastChange(database, date);
+  return {
+    since: 'last_change',
+    pullId: last === null ? null : Number(last.pullId),
+    moved:
+      last === null
+        ? { count: 0, counts: { changed: 0, withdrawn: 0, restored: 0, inserted: 0 }, titles: [] }
+        : await readMovedTitles(database, date, last.fence, limit),
+  };
+}

@@ -127,6 +127,7 @@ export async function openConsole(
     logger: pino({ level: 'silent' }),
     parts: {
       database,
+      version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
       fourEyes: true,
       publicUrl: null,

@@ -3,7 +3,7 @@ import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { DayPull, DayReject } from '../../staging/day-pulls.ts';
 import type { DayTotals } from '../../staging/day-totals.ts';
 import type { LedgerDay } from '../../staging/ledger-days.ts';
-import type { MovedTitles } from '../../staging/moved-titles.ts';
+import type { DayChanges } from '../../staging/moved-titles.ts';
 import type { SignOff } from '../../staging/sign-off.ts';
 import type { PageContext } from '../page-context.ts';
 import { mayUse } from '../route-access.ts';
@@ -28,10 +28,7 @@ export interface DayPageData {
   readonly day: LedgerDay | null;
   readonly byProvider: DayTotals;
   readonly byAgent: DayTotals;
-  /** What moved since the seal where there is one, else what the newest change brought. */
-  readonly moved: MovedTitles;
-  /** Null: compared with the seal. */
-  readonly movedPullId: number | null;
+  readonly changes: DayChanges;
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
   readonly seals: readonly SignOff[];
@@ -107,13 +104,14 @@ export function DayPage({ context, data }: { context: PageContext; data: DayPage
 function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDay }) {
   const { context, data, day } = props;
   const { text, formats } = context;
+  const { changes } = data;
   const movedTitle =
-    data.movedPullId === null
+    changes.since === 'sign_off'
       ? text.day.movedSinceSeal
-      : text.day.movedLast(String(data.movedPullId));
+      : text.day.movedLast(String(changes.pullId ?? '–'));
   const moved = (
     <Card title={movedTitle}>
-      <MovedTable context={context} label={movedTitle} moved={data.moved} />
+      <MovedTable context={context} label={movedTitle} moved={changes.moved} />
     </Card>
   );
   return (

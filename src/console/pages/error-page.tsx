@@ -10,10 +10,9 @@ export interface ErrorAnswer {
 export function renderErrorPage(context: PageContext, { status, message }: ErrorAnswer): string {
   const { errors } = context.text;
   const [title, help] = {
-    400: [errors.badRequest, null],
+    400: [message === null ? errors.badRequest : errors.refused, null],
     403: [errors.forbidden, errors.forbiddenHelp],
     404: [errors.notFound, errors.notFoundHelp],
-    409: [errors.refused, null],
     503: [errors.unavailable, errors.unavailableHelp],
   }[status] ?? [errors.internal, errors.internalHelp];
   return renderPage(context, {

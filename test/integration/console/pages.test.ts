@@ -81,14 +81,14 @@ describe('a day', () => {
     const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
     await pull(title('a', { discount: '99' }));
     const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
-    expect(answer.status).toBe(409);
+    expect(answer.status).toBe(400);
     expect(answer.text).toContain('look again');
   });
 
   test('with rejects waits for a person, and the one who accepted them does not sign', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
     expect((await viewer.get(`/days/${date}`)).text).toContain('broke the contract');
-    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(409);
+    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
     expect(own.text).toContain('somebody else has to sign it off');
@@ -96,7 +96,7 @@ describe('a day', () => {
       where: { date: new Date(date) },
     });
     const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('may not sign')]);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('may not sign')]);
     const other = await console.as('reviewer', 'rosa');
     const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
     expect(signed.status).toBe(303);
@@ -142,7 +142,7 @@ describe('a day', () => {
     const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
     expect(created).toMatchObject({ origin: 'manual', state: 'queued', requested_by: 'otto' });
     expect(console.woken.at(-1)).toBe(created.id);
-    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(409);
+    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
   });
 
   test.each(['/days/2026-02-30', '/days/0000-00-00', '/days/x', '/days/9999-12-31', '/titles/0'])(
@@ -254,9 +254,9 @@ describe('an export', () => {
         .map((line) => JSON.parse(line).order_uid),
     ).toEqual(['=cmd()', 'b']);
     expect((await take('xlsx')).bytes.subarray(0, 2).toString()).toBe('PK');
-    expect((await take('exe')).status).toBe(409);
+    expect((await take('exe')).status).toBe(400);
     expect((await reviewer.post('/exports', { from: TODAY, to: date, format: 'csv' })).status).toBe(
-      409,
+      400,
     );
   });
 
@@ -294,12 +294,12 @@ describe('a backfill', () => {
     const events = await viewer.get(`${path}/events`);
     expect(events.headers['content-type']).toContain('text/event-stream');
     expect(events.text).toMatch(/^event: progress\ndata: \{"state":"cancelled","ended":0/);
-    expect((await operator.post(`${path}/cancel`)).status).toBe(409);
+    expect((await operator.post(`${path}/cancel`)).status).toBe(400);
     expect((await operator.post(`${path}/resume`)).status).toBe(303);
     expect(
       (await operator.get(`/backfills/new?from=${daysFrom(9, TODAY)}&to=${daysFrom(10, TODAY)}`))
         .status,
-    ).toBe(409);
+    ).toBe(400);
   });
 });
 

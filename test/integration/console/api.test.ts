@@ -1,0 +1,207 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROUTE_ACCESS } from '../../../src/console/route-access.ts';
+import { KEY_ROLES, type KeyRole, type KeyScope } from '../../../src/domain/role.ts';
+import { createApiKey, revokeApiKey } from '../../../src/staging/api-keys.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+interface Operation {
+  readonly responses: Record<string, { content?: Record<string, { schema: object }> }>;
+}
+interface OpenApi {
+  readonly openapi: string;
+  readonly paths: Record<string, Record<string, Operation>>;
+}
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let document: OpenApi;
+let heldPullId: bigint;
+const SIGNED = daysFrom(1);
+const HELD = daysFrom(2);
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
+  document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
+  world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' }), titleText({ uid: 'b' })]);
+  await world.pullDay(DAY);
+  world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
+  await world.pullDay(DAY);
+  for (const date of [SIGNED, HELD]) {
+    world.sandbox.setDayTexts(date, [titleText({ uid: 'c', date })]);
+    await world.pullDay(date);
+  }
+  world.sandbox.setDayTexts(HELD, []);
+  ({ pullId: heldPullId } = await world.pullDay(HELD));
+  await world.database.prisma.alert.create({
+    data: { kind: 'day_held', dedupe_key: 'x', message: 'held', date: new Date(HELD) },
+  });
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+let keys = 0;
+const newKey = (role: KeyRole, ...scopes: KeyScope[]) => {
+  keys += 1;
+  return createApiKey(world.database, { name: `k${keys}`, role, scopes, validDays: 1, by: 'test' });
+};
+
+async function call(key: string, method: 'GET' | 'POST', path: string, body?: object) {
+  const answer = await request(console.url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await answer.body.text();
+  return { status: answer.statusCode, text, json: () => JSON.parse(text) };
+}
+
+const schemaOf = (method: string, path: string, status: number) =>
+  document.paths[path]?.[method.toLowerCase()]?.responses[String(status)]?.content?.[
+    'application/json'
+  ]?.schema;
+
+test('the document is OpenAPI 3.1 and names every route of /api', async () => {
+  expect(document.openapi).toBe('3.1.0');
+  const result = await new Validator().validate({ ...structuredClone(document) });
+  expect(result.valid).toBe(true);
+  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map(
+      (method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+    ),
+  );
+  const served = Object.keys(ROUTE_ACCESS).filter(
+    (route) => / \/api\//.test(route) && !route.endsWith('openapi.json'),
+  );
+  expect(described.sort()).toEqual(served.sort());
+});
+
+test('what is answered is what the document says', async () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const key = await newKey('operator', 'read', 'pull', 'decide');
+  const reviewer = await newKey('reviewer', 'decide');
+  const titleId = Number((await world.database.prisma.title.findFirstOrThrow()).id);
+  const day = (await call(key, 'GET', `/api/days/${SIGNED}`)).json();
+  const calls = [
+    ['GET', '/api/status', '/api/status', 200],
+    ['GET', '/api/days', `/api/days?from=${DAY}&to=${HELD}`, 200],
+    ['GET', '/api/days/{date}', `/api/days/${DAY}`, 200],
+    ['GET', '/api/days/{date}/titles', `/api/days/${DAY}/titles?limit=1&sort=value`, 200],
+    ['GET', '/api/days/{date}/changes', `/api/days/${DAY}/changes`, 200],
+    ['GET', '/api/titles/{id}', `/api/titles/${titleId}`, 200],
+    ['GET', '/api/alerts', '/api/alerts', 200],
+    ['GET', '/api/audit', '/api/audit?limit=5', 200],
+    ['POST', '/api/days/{date}/pull', `/api/days/${DAY}/pull`, 202],
+    ['POST', '/api/backfills', '/api/backfills', 201, { from: DAY, to: HELD }],
+    ['GET', '/api/backfills', '/api/backfills', 200],
+    ['GET', '/api/backfills/{id}', '/api/backfills/1', 200],
+    ['POST', '/api/backfills/{id}/cancel', '/api/backfills/1/cancel', 200],
+    ['POST', '/api/pulls/{id}/release', `/api/pulls/${heldPullId}/release`, 200, { reason: 'ok' }],
+    [
+      'POST',
+      '/api/days/{date}/sign-off',
+      `/api/days/${SIGNED}/sign-off`,
+      200,
+      { digest: day.contentDigest },
+    ],
+    ['POST', '/api/days/{date}/reopen', `/api/days/${SIGNED}/reopen`, 200, { reason: 'ok' }],
+    ['GET', '/api/days/{date}', '/api/days/2020-01-01', 404],
+    ['GET', '/api/days', '/api/days?from=x&to=y', 400],
+  ] as const;
+  for (const [method, path, url, status, body] of calls) {
+    const who = /sign-off|reopen/.test(path) ? reviewer : key;
+    const answer = await call(who, method, url, body);
+    expect([answer.status, answer.text], url).toEqual([status, expect.any(String)]);
+    const validate = ajv.compile(schemaOf(method, path, status) ?? { not: {} });
+    validate(answer.json());
+    expect(validate.errors, `${method} ${url}`).toBeNull();
+  }
+});
+
+test('no answer gives identifiers away', async () => {
+  const key = await newKey('operator', 'read');
+  for (const { id } of await world.database.prisma.title.findMany({ select: { id: true } })) {
+    const { text } = await call(key, 'GET', `/api/titles/${id}`);
+    expect(text).not.toMatch(/52998224725|11222333000181|7654321|1234567|90021382000122/);
+  }
+});
+
+describe('a key', () => {
+  test('does what its role and its scopes both allow, and nothing else', async () => {
+    const wrong: string[] = [];
+    for (const role of KEY_ROLES) {
+      for (const scope of ['read', 'export', 'decide', 'pull'] as const) {
+        const key = await newKey(role, scope);
+        for (const [route, access] of Object.entries(ROUTE_ACCESS)) {
+          const [method = '', url = ''] = route.split(' ');
+          if (!url.startsWith('/api/')) continue;
+          const path = url.replace(':date', '2020-01-01').replace(':id', '999999');
+          const { status } = await call(
+            key,
+            method as 'GET',
+            path,
+            method === 'POST' ? {} : undefined,
+          );
+          const isAllowed = access.scope === scope && access.who.includes(role);
+          if ((status === 403) === isAllowed) wrong.push(`${role} ${scope} ${route}: ${status}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('opens no page', async () => {
+    const key = await newKey('operator', 'read', 'export', 'decide', 'pull');
+    expect((await call(key, 'GET', '/')).status).toBe(303);
+    expect((await call(key, 'GET', '/queue/')).status).toBe(303);
+  });
+
+  test('works no more once it is revoked or its time is over, and no other text ever does', async () => {
+    const key = await newKey('viewer', 'read');
+    expect((await call(key, 'GET', '/api/status')).status).toBe(200);
+    const row = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    expect(JSON.stringify(row, (_, value) => String(value))).not.toContain(key);
+    await revokeApiKey(world.database, row.id, 'test');
+    expect((await call(key, 'GET', '/api/status')).status).toBe(401);
+    const late = await newKey('viewer', 'read');
+    await world.database.prisma.$executeRaw`UPDATE conciliation.api_key SET expires_at = now()`;
+    expect((await call(late, 'GET', '/api/status')).status).toBe(401);
+    for (const text of ['', 'x', row.key_hash, `${key}x`]) {
+      expect((await call(text, 'GET', '/api/status')).status).toBe(401);
+    }
+  });
+
+  test('acts under its own name', async () => {
+    const key = await newKey('operator', 'pull');
+    await call(key, 'POST', `/api/days/${DAY}/pull`);
+    const entry = await world.database.prisma.auditEntry.findFirstOrThrow({
+      where: { action: 'pull.request' },
+      orderBy: { id: 'desc' },
+    });
+    expect(entry.actor).toMatch(/^key \d+: k\d+$/);
+  });
+});
+
+test('a session uses the API too, and needs its token for every deed', async () => {
+  const operator = await console.as('operator');
+  expect((await operator.get('/api/status')).status).toBe(200);
+  const path = `/api/days/${DAY}/pull`;
+  const send = (headers: Record<string, string>) =>
+    request(console.url + path, {
+      method: 'POST',
+      headers: { cookie: `conciliation=${operator.cookies.get('conciliation')}`, ...headers },
+    });
+  expect((await send({})).statusCode).toBe(403);
+  expect((await send({ 'x-csrf-token': await operator.csrf() })).statusCode).toBe(202);
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { HOSTILE_INPUTS } from '../../support/hostile-inputs.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const MARKUP = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>{{1}}`;
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let admin: ConsoleClient;
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database, { fourEyes: false });
+  admin = await console.as('admin');
+  world.sandbox.setDayTexts(DAY, [
+    titleText({
+      uid: MARKUP,
+      name: MARKUP,
+      more: `,${JSON.stringify(MARKUP)}:${JSON.stringify(MARKUP)}`,
+    }),
+    titleText({ uid: 'plain' }),
+    `{"order":{"uid":${JSON.stringify(MARKUP)}},"acceptedDate":"${DAY}"}`,
+  ]);
+  await world.pullDay(DAY);
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+const state = async () => {
+  const [row] = await world.database.prisma.$queryRaw<Record<string, number>[]>`
+    SELECT (SELECT count(*) FROM conciliation.title)::int AS titles,
+           (SELECT count(*) FROM conciliation.day)::int AS days,
+           (SELECT count(*) FROM conciliation.console_user WHERE role = 'admin')::int AS admins`;
+  return row;
+};
+
+const LIST_PARAMETERS = [
+  'order',
+  'provider',
+  'agent',
+  'status',
+  'dueFrom',
+  'dueTo',
+  'minValue',
+  'maxValue',
+  'sort',
+  'direction',
+  'at',
+];
+
+test('there are two hundred hostile texts and more', () => {
+  expect(new Set(HOSTILE_INPUTS).size).toBeGreaterThanOrEqual(200);
+});
+
+test.each([
+  ...LIST_PARAMETERS.map((name) => [`/days/${DAY}/titles`, name]),
+  ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
+  ['/', 'to'],
+  ['/', 'notice'],
+  ['/audit', 'before'],
+  ['/audit', 'date'],
+  ['/exports', 'from'],
+])('%s?%s takes any text for a value and nothing more', async (path, name) => {
+  const before = await state();
+  const wrong: string[] = [];
+  for (const input of HOSTILE_INPUTS) {
+    const answer = await admin.get(`${path}?${new URLSearchParams({ [name]: input })}`);
+    if (answer.status !== 200)
+      wrong.push(`${JSON.stringify(input.slice(0, 40))}: ${answer.status}`);
+    if (/<script>|<img/i.test(answer.text)) wrong.push(`${input.slice(0, 40)}: markup`);
+  }
+  expect(wrong).toEqual([]);
+  expect(await state()).toEqual(before);
+});
+
+test.each(['order', 'sort', 'at', 'limit', 'minValue', 'dueFrom'])(
+  '/api refuses or takes any %s, and never fails',
+  async (name) => {
+    const wrong: string[] = [];
+    for (const input of HOSTILE_INPUTS) {
+      const query = new URLSearchParams({ [name]: input });
+      const { status } = await admin.get(`/api/days/${DAY}/titles?${query}`);
+      if (status !== 200 && status !== 400) wrong.push(`${input.slice(0, 40)}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  },
+);
+
+test('any place in a path, and a parameter that is there twice, is answered', async () => {
+  const wrong: string[] = [];
+  for (const input of HOSTILE_INPUTS.slice(0, 70)) {
+    const part = encodeURIComponent(input.replace(/[\ud800-\udfff]/g, ''))
+      .slice(0, 150)
+      .replace(/%.?$/, '');
+    for (const path of [
+      `/days/${part}`,
+      `/titles/${part}`,
+      `/backfills/${part}`,
+      `/link/${part}`,
+      `/assets/${part}`,
+    ]) {
+      const { status } = await admin.get(path);
+      if (![200, 303, 400, 404].includes(status)) wrong.push(`${path}: ${status}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect((await admin.get(`/days/${DAY}/titles?order=a&order=b&sort=x&sort=y`)).status).toBe(200);
+});
+
+test('what a platform, a person or a key wrote is text on every page', async () => {
+  await admin.post(`/days/${DAY}/accept-rejects`, { reason: MARKUP });
+  const day = await admin.get(`/days/${DAY}`);
+  const digest = /name="digest" value="([^"]+)"/.exec(day.text)?.[1] ?? '';
+  await admin.post(`/days/${DAY}/sign-off`, { digest, reason: MARKUP });
+  const titles = await world.database.prisma.title.findMany({ where: { order_uid: MARKUP } });
+  const pages = [
+    await admin.get('/'),
+    await admin.get(`/days/${DAY}`),
+    await admin.post(`/days/${DAY}/rejects`),
+    await admin.get(`/days/${DAY}/titles`),
+    await admin.get(`/titles/${titles[0]?.id}`),
+    await admin.post(`/titles/${titles[0]?.id}`),
+    await admin.get('/audit'),
+    await admin.get('/providers'),
+  ];
+  for (const page of pages) {
+    expect(page.status).toBe(200);
+    expect(page.text).not.toMatch(/<img|<script>/i);
+  }
+  expect(
+    pages.filter(({ text }) => text.includes('&lt;img src=x onerror=alert(1)>')).length,
+  ).toBeGreaterThan(4);
+});
