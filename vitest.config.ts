@@ -20,6 +20,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'console',
+          include: ['test/console/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
           name: 'container',
           include: ['test/container/**/*.test.ts'],
           globalSetup: ['test/support/container-setup.ts'],

@@ -123,10 +123,9 @@ async function readDay(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
-  const [day, byProvider, byAgent, rejects, pulls, seals, deciders, changes] = await Promise.all([
+  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
     readLedgerDay(database, date),
-    readDayTotals(database, date, 'provider', PARTIES_SHOWN),
-    readDayTotals(database, date, 'agent', PARTIES_SHOWN),
+    readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),
     readSignOffs(database, date),
@@ -136,8 +135,7 @@ async function readDay(
   return {
     date,
     day,
-    byProvider,
-    byAgent,
+    totals,
     rejects,
     pulls,
     seals,

@@ -24,45 +24,56 @@ export interface DayTotals {
   readonly rest: { readonly parties: number; readonly totals: PartyTotals } | null;
 }
 
-const KEYS: Readonly<Record<TotalsBy, Prisma.Sql>> = {
-  provider: Prisma.sql`provider_external_id AS party, NULL::text AS identification`,
-  agent: Prisma.sql`financial_agent_name AS party, financial_agent_identification AS identification`,
-};
+export interface DayTotalsBy {
+  readonly provider: DayTotals;
+  readonly agent: DayTotals;
+}
 
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', '));
 const sumsJson = Prisma.raw(
   `jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', coalesce(sum(${name}), 0)::text`).join(', ')})`,
 );
 
-/** Control totals of a day; what is listed and the rest add up to the day's own. */
+/**
+ * Control totals of a day; what is listed and the rest add up to the day's own. Both groupings are made
+ * in one reading of the day's titles, which is what takes the time.
+ */
 export function readDayTotals(
   database: Database,
   date: CivilDate,
-  by: TotalsBy,
   limit: number,
-): Promise<DayTotals> {
+): Promise<DayTotalsBy> {
   return inStaging(async () => {
     const rows = await database.prisma.$queryRaw<
-      (PartyTotals & { place: number; parties: number })[]
+      (PartyTotals & { by: TotalsBy; place: number; parties: number })[]
     >`
-      WITH stated AS (
-        SELECT ${KEYS[by]}, ${Prisma.raw(AMOUNT_COLUMNS.join(', '))}
+      WITH total AS (
+        SELECT CASE WHEN grouping(provider_external_id) = 0 THEN 'provider' ELSE 'agent' END AS by,
+               CASE WHEN grouping(provider_external_id) = 0 THEN provider_external_id
+                    ELSE financial_agent_name END AS party,
+               financial_agent_identification AS identification, count(*) AS titles, ${sums}
         FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
-      ), total AS (
-        SELECT party, identification, count(*) AS titles, ${sums},
-               least(row_number() OVER (ORDER BY sum(original_value) DESC, party, identification),
-                     ${limit + 1}::int) AS place
-        FROM stated GROUP BY party, identification
+        GROUP BY GROUPING SETS ((provider_external_id),
+                                (financial_agent_name, financial_agent_identification))
+      ), placed AS (
+        SELECT *, least(row_number() OVER (PARTITION BY by
+                                           ORDER BY original_value DESC, party, identification),
+                        ${limit + 1}::int) AS place
+        FROM total
       )
-      SELECT CASE WHEN count(*) = 1 THEN min(party) END AS party,
+      SELECT by, CASE WHEN count(*) = 1 THEN min(party) END AS party,
              CASE WHEN count(*) = 1 THEN min(identification) END AS identification,
              place::int AS place, count(*)::int AS parties, sum(titles)::int AS titles,
              ${sumsJson} AS sums
-      FROM total GROUP BY place ORDER BY place`;
-    const rest = rows.find((row) => row.place > limit);
-    return {
-      parties: rows.filter((row) => row.place <= limit),
-      rest: rest === undefined ? null : { parties: rest.parties, totals: rest },
+      FROM placed GROUP BY by, place ORDER BY place`;
+    const totalsOf = (by: TotalsBy): DayTotals => {
+      const own = rows.filter((row) => row.by === by);
+      const rest = own.find((row) => row.place > limit);
+      return {
+        parties: own.filter((row) => row.place <= limit),
+        rest: rest === undefined ? null : { parties: rest.parties, totals: rest },
+      };
     };
+    return { provider: totalsOf('provider'), agent: totalsOf('agent') };
   });
 }

@@ -3,6 +3,9 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
+/** A first pull brings nothing but new titles, and a list of a day's titles is had elsewhere. */
+const NEW_TITLES_LISTED = 10;
+
 /** How one title of a date differs from what it was at an earlier fetch. */
 export interface MovedTitle {
   readonly titleId: number;
@@ -26,7 +29,7 @@ export interface MovedField {
 }
 
 export interface MovedTitles {
-  /** All of them; `titles` may hold fewer, what is new last. */
+  /** All of them; `titles` may hold fewer, what is new last and only a few of it. */
   readonly count: number;
   readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
   readonly titles: readonly MovedTitle[];
@@ -49,16 +52,16 @@ export function readMovedTitles(
 ): Promise<MovedTitles> {
   return inStaging(async () => {
     const rows = await queryMoved(database.prisma, date, fence, limit);
-    const { count = 0, changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
+    const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
     return {
-      count,
+      count: changed + withdrawn + restored + inserted,
       counts: { changed, withdrawn, restored, inserted },
       titles: rows.map(toTitle),
     };
   });
 }
 
-type Counts = { readonly count: number } & Readonly<Record<MovedTitle['kind'], number>>;
+type Counts = Readonly<Record<MovedTitle['kind'], number>>;
 
 function toTitle(row: MovedTitle & Counts): MovedTitle {
   const { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt } = row;
@@ -116,22 +119,32 @@ function queryMoved(
                   WHEN status = 'withdrawn' THEN 'withdrawn' ELSE 'restored' END AS kind
       FROM compared
       WHERE old_status <> status OR (status = 'current' AND fields <> '[]')
-      UNION ALL
-      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, '[]', 'inserted'
+    ), fresh AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at
       FROM conciliation.title
       WHERE accepted_date = ${date}::date AND status = 'current'
         AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
+    ), listed AS (
+      SELECT *, '[]'::jsonb AS no_fields FROM fresh
+      ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${Math.min(limit, NEW_TITLES_LISTED)}
+    ), counted AS (
+      SELECT (SELECT count(*) FROM moved WHERE kind = 'changed')::int AS changed,
+             (SELECT count(*) FROM moved WHERE kind = 'withdrawn')::int AS withdrawn,
+             (SELECT count(*) FROM moved WHERE kind = 'restored')::int AS restored,
+             (SELECT count(*) FROM fresh)::int AS inserted
+    ), shown AS (
+      SELECT * FROM moved
+      UNION ALL
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, no_fields,
+             'inserted'
+      FROM listed
     )
-    SELECT (count(*) OVER ())::int AS count,
-           (count(*) FILTER (WHERE kind = 'changed') OVER ())::int AS changed,
-           (count(*) FILTER (WHERE kind = 'withdrawn') OVER ())::int AS withdrawn,
-           (count(*) FILTER (WHERE kind = 'restored') OVER ())::int AS restored,
-           (count(*) FILTER (WHERE kind = 'inserted') OVER ())::int AS inserted, id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
+    SELECT counted.*, shown.id::float8 AS "titleId", order_uid AS "orderUid", occurrence,
            kind, fields, original_value::text AS "originalValue",
            last_change_pull_id::float8 AS "pullId", changed_at AS "changedAt"
-    FROM moved
+    FROM shown, counted
     ORDER BY array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
-             order_uid COLLATE "C", occurrence, id LIMIT ${limit}`;
+             order_uid COLLATE "C", occurrence, shown.id LIMIT ${limit}`;
 }
 
 /** The fence of the seal that lasts on a date; null where there is none. */

@@ -158,16 +158,28 @@ export function readTitlePage(database: Database, request: TitleListRequest): Pr
   });
 }
 
-/** How many titles a filter selects, and what they add up to. Decimal text. */
+/**
+ * How many titles a filter selects, and what those of them that are current add up to, as decimal
+ * text. Of a whole day the ledger knows it.
+ */
 export function readTitleCount(
   database: Database,
   filter: TitleFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
+  const { from, to, ...narrowing } = filter;
+  const isWholeDay = from === to && Object.values(narrowing).every((value) => value === null);
   return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>`
-      SELECT count(*)::int AS titles, coalesce(sum(original_value), 0)::text AS "originalValueSum"
-      FROM conciliation.title WHERE ${whereOf(filter)}`;
-    return row;
+    const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }?]>(
+      isWholeDay
+        ? Prisma.sql`
+            SELECT title_count + withdrawn_count AS titles, original_value_sum::text AS "originalValueSum"
+            FROM conciliation.day WHERE date = ${from}::date`
+        : Prisma.sql`
+            SELECT count(*)::int AS titles,
+                   coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"
+            FROM conciliation.title WHERE ${whereOf(filter)}`,
+    );
+    return row ?? { titles: 0, originalValueSum: '0' };
   });
 }
 

@@ -1,7 +1,7 @@
 import { addDays, type CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { DayPull, DayReject } from '../../staging/day-pulls.ts';
-import type { DayTotals } from '../../staging/day-totals.ts';
+import type { DayTotalsBy } from '../../staging/day-totals.ts';
 import type { LedgerDay } from '../../staging/ledger-days.ts';
 import type { DayChanges } from '../../staging/moved-titles.ts';
 import type { SignOff } from '../../staging/sign-off.ts';
@@ -26,8 +26,7 @@ import { PartyTable } from './party-table.tsx';
 export interface DayPageData {
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
-  readonly byProvider: DayTotals;
-  readonly byAgent: DayTotals;
+  readonly totals: DayTotalsBy;
   readonly changes: DayChanges;
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
@@ -132,10 +131,15 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
       {!day.isRestated && moved}
       <div class="columns">
         <Card title={text.day.byAgent}>
-          <PartyTable context={context} by="agent" totals={data.byAgent} date={data.date} />
+          <PartyTable context={context} by="agent" totals={data.totals.agent} date={data.date} />
         </Card>
         <Card title={text.day.byProvider}>
-          <PartyTable context={context} by="provider" totals={data.byProvider} date={data.date} />
+          <PartyTable
+            context={context}
+            by="provider"
+            totals={data.totals.provider}
+            date={data.date}
+          />
         </Card>
       </div>
       <Card

@@ -4,7 +4,6 @@ import type { PageContext } from '../page-context.ts';
 import { Amount, TableFrame } from './parts.tsx';
 
 const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
-const NEW_TITLES_SHOWN = 10;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
 
 /** The fields that differ, each as it was and as it is, identifiers masked unless they may be seen. */
@@ -51,10 +50,6 @@ export function MovedTable(props: {
   const { context, moved } = props;
   const { text, formats } = context;
   if (moved.count === 0) return <p class="quiet">{text.day.movedNone}</p>;
-  // A first pull brings nothing but new titles, and their list is a page of its own.
-  const known = moved.titles.filter(({ kind }) => kind !== 'inserted');
-  const fresh = moved.titles.filter(({ kind }) => kind === 'inserted').slice(0, NEW_TITLES_SHOWN);
-  const shown = [...known, ...fresh];
   return (
     <>
       <p class="buttons">
@@ -80,7 +75,7 @@ export function MovedTable(props: {
             </tr>
           </thead>
           <tbody>
-            {shown.map((title) => (
+            {moved.titles.map((title) => (
               <tr key={title.titleId}>
                 <th scope="row">
                   <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
@@ -100,9 +95,9 @@ export function MovedTable(props: {
           </tbody>
         </table>
       </TableFrame>
-      {moved.count > shown.length && (
+      {moved.count > moved.titles.length && (
         <p class="quiet small">
-          {text.day.movedCount(formats.count(shown.length), formats.count(moved.count))}
+          {text.day.movedCount(formats.count(moved.titles.length), formats.count(moved.count))}
         </p>
       )}
     </>

@@ -1,0 +1,267 @@
+// How fast the console answers over ten million titles, and how much memory an export of a million takes.
+//
+//   npm run bench:console -- [--days 1000] [--titles-per-day 10000] [--large-day 100000] [--rounds 40] [--data-dir <folder>]
+//
+// Makes the ledger in an embedded PostgreSQL (minutes, about 10 GB; with --data-dir it is kept and used
+// again), serves the console from this process and asks it over HTTP, one request after another. Exits
+// with 1 where a median is over its limit.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { request } from 'undici';
+import { SESSION_LIMITS } from '../dist/console/guard.js';
+import { createConsole } from '../dist/console/server.js';
+import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
+import { startSession } from '../dist/staging/console-sessions.js';
+import { addUser, findLoginUser } from '../dist/staging/console-users.js';
+import { openDatabase } from '../dist/staging/database.js';
+import { migrate } from '../dist/staging/migrate.js';
+
+const PAGE_LIMIT_MS = 100;
+const LIST_LIMIT_MS = 200;
+const EXPORT_LIMIT_MB = 200;
+const PAGE_SIZE = 50;
+const TIME_ZONE = 'America/Sao_Paulo';
+
+const { values } = parseArgs({
+  options: {
+    days: { type: 'string', default: '1000' },
+    'titles-per-day': { type: 'string', default: '10000' },
+    'large-day': { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '40' },
+    'data-dir': { type: 'string' },
+  },
+});
+const days = Number(values.days);
+const titlesPerDay = Number(values['titles-per-day']);
+const largeDay = Number(values['large-day']);
+const rounds = Number(values.rounds);
+
+const logger = pino({ level: 'silent' });
+const dataDir = values['data-dir'] ?? (await mkdtemp(join(tmpdir(), 'conciliation-bench-')));
+const postgres = await openEmbeddedPostgres({ dataDir, logger });
+await migrate({ databaseUrl: postgres.url, logger });
+const database = openDatabase({
+  databaseUrl: postgres.url,
+  applicationName: 'bench',
+  statementTimeoutMs: 3_600_000,
+  logger,
+});
+const { prisma } = database;
+let isOver = false;
+try {
+  await makeLedger();
+  const { url, cookie, close } = await serve();
+  try {
+    isOver = await measure(url, cookie);
+  } finally {
+    await close();
+  }
+} finally {
+  await database.close();
+  await postgres.close();
+  if (values['data-dir'] === undefined) await rm(dataDir, { recursive: true, force: true });
+}
+process.exitCode = isOver ? 1 : 0;
+
+/** The last date is the large one, the rest have the same number; every tenth title was restated. */
+async function makeLedger() {
+  const [{ titles }] = await prisma.$queryRaw`
+    SELECT coalesce(sum(title_count), 0)::float8 AS titles FROM conciliation.day`;
+  if (titles > 0) {
+    console.log(`the ledger is there: ${titles} titles`);
+    return;
+  }
+  const startedMs = performance.now();
+  // Built at once when all rows are there, which is what takes the time otherwise.
+  await prisma.$executeRaw`DROP INDEX conciliation.title_order_uid_idx`;
+  await prisma.$executeRaw`DROP INDEX conciliation.title_provider_idx`;
+  await prisma.$executeRaw`DROP INDEX conciliation.title_change_seq_key`;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.checkpoint (start_date, last_reconciled_date)
+    VALUES (current_date - ${days}::int, current_date - 1)`;
+  for (let back = days; back >= 1; back -= 1) {
+    await makeDay(back, back === 1 ? largeDay : titlesPerDay);
+    if (back % 100 === 0) console.log(`${back} days to make`);
+  }
+  await prisma.$executeRaw`
+    CREATE UNIQUE INDEX title_change_seq_key ON conciliation.title (change_seq)`;
+  await prisma.$executeRaw`CREATE INDEX title_order_uid_idx ON conciliation.title (order_uid)`;
+  await prisma.$executeRaw`
+    CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date)`;
+  await prisma.$executeRawUnsafe('VACUUM ANALYZE conciliation.title');
+  await prisma.$executeRawUnsafe('ANALYZE');
+  console.log(`made in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+}
+
+async function makeDay(back, count) {
+  const [{ pullId }] = await prisma.$queryRaw`
+    INSERT INTO conciliation.pull (origin, window_from, window_to, state, requested_by, fence,
+                                   fetch_started_at, finished_at)
+    VALUES ('daily', current_date - ${back}::int, current_date - ${back}::int, 'merged', 'bench',
+            nextval('conciliation.pull_fence_seq'), now(), now())
+    RETURNING id AS "pullId"`;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.title
+      (order_uid, occurrence, accepted_date, anticipated_due_date, buyer_identification,
+       provider_external_id, provider_identification, provider_bank, provider_agency, provider_account,
+       financial_agent_type, financial_agent_identification, financial_agent_name, payment_type,
+       payment_bank, payment_account, original_value, platform_discounted_value,
+       financial_discounted_value, buyer_discounted_value, billing_fee, money_transfer_fee,
+       identity_hash, content_hash, change_seq, first_pull_id, last_change_pull_id)
+    SELECT gen_random_uuid()::text, 1, current_date - ${back}::int,
+           current_date - ${back}::int + 30 + (number % 90), '90021382000122',
+           'F' || lpad((hashint4(number) & 2047)::text, 6, '0'), '52998224725', '341', '1234', '7654321',
+           'INDIVIDUAL', '11222333000181', 'Agente Financeiro ' || (hashint4(number + 7) & 255),
+           'BANK_TRANSFER', '001', '1234567',
+           ((hashint8(number + ${back}::bigint) & 16777215)::numeric / 100), 12.34, 23.45, 0, 0, 3.90,
+           gen_random_uuid(), gen_random_uuid(), nextval('conciliation.title_change_seq'),
+           ${pullId}, ${pullId}
+    FROM generate_series(1, ${count}::int) AS number`;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.day
+      (date, state, title_count, original_value_sum, content_digest, last_pull_id, verified_at, changed_at)
+    SELECT current_date - ${back}::int, 'reconciled', count(*), sum(original_value), md5(${back}::text),
+           ${pullId}, now(), now()
+    FROM conciliation.title WHERE accepted_date = current_date - ${back}::int`;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.pull_date
+      (pull_id, date, outcome, titles, inserted, changed, withdrawn, restored, unchanged, rejected)
+    VALUES (${pullId}, current_date - ${back}::int, 'merged', ${count}::int, ${count}::int, 0, 0, 0, 0, 0)`;
+}
+
+async function serve() {
+  const web = createConsole({
+    host: '127.0.0.1',
+    port: 0,
+    checks: [],
+    registry: new Registry(),
+    queues: [],
+    logger,
+    parts: {
+      database,
+      version: 'bench',
+      timeZone: TIME_ZONE,
+      fourEyes: true,
+      publicUrl: null,
+      wake: async () => {},
+      plan: () => {},
+    },
+  });
+  const { url } = await web.start();
+  if ((await findLoginUser(database, 'bench')) === null) {
+    await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
+  }
+  const user = await findLoginUser(database, 'bench');
+  const cookie = `conciliation=${await startSession(database, user, SESSION_LIMITS)}`;
+  return { url, cookie, close: () => web.close() };
+}
+
+async function measure(url, cookie) {
+  const [{ large, usual, from }] = await prisma.$queryRaw`
+    SELECT max(date)::text AS large, (max(date) - 10)::text AS usual, (max(date) - 40)::text AS from
+    FROM conciliation.day`;
+  const [{ provider, order }] = await prisma.$queryRaw`
+    SELECT provider_external_id AS provider, order_uid AS order FROM conciliation.title
+    WHERE accepted_date = ${usual}::date LIMIT 1`;
+  const pages = [
+    ['Days', '/', PAGE_LIMIT_MS],
+    ['Days, two years back', `/?to=${Number(usual.slice(0, 4)) - 2}-06`, PAGE_LIMIT_MS],
+    ['Day', `/days/${usual}`, PAGE_LIMIT_MS],
+    ['Titles of a day', `/days/${usual}/titles`, LIST_LIMIT_MS],
+    ['… by value', `/days/${usual}/titles?sort=value&direction=descending`, LIST_LIMIT_MS],
+    ['… of an agent', `/days/${usual}/titles?agent=financeiro+42`, LIST_LIMIT_MS],
+    [`Titles of a day of ${largeDay}`, `/days/${large}/titles`, LIST_LIMIT_MS],
+    ['… page 1,000', `/days/${large}/titles?at=${await cursorAt(large, 'order')}`, LIST_LIMIT_MS],
+    ['… by value', `/days/${large}/titles?sort=value`, LIST_LIMIT_MS],
+    [
+      '… by value, page 1,000',
+      `/days/${large}/titles?sort=value&at=${await cursorAt(large, 'value')}`,
+      LIST_LIMIT_MS,
+    ],
+    ['… filtered', `/days/${large}/titles?status=current&minValue=50000`, LIST_LIMIT_MS],
+    ['Titles of 31 days', `/titles?from=${from}&to=${usual}`, LIST_LIMIT_MS],
+    [
+      '… page 1,000',
+      `/titles?from=${from}&to=${usual}&at=${await cursorInRange(from, usual)}`,
+      LIST_LIMIT_MS,
+    ],
+    ['… filtered', `/titles?from=${from}&to=${usual}&agent=financeiro+42`, LIST_LIMIT_MS],
+    ['Titles of a provider, all dates', `/titles?from=2020-01-01&to=${large}&provider=${provider}`, LIST_LIMIT_MS],
+    ['Titles of an order, all dates', `/titles?from=2020-01-01&to=${large}&order=${order}`, LIST_LIMIT_MS],
+  ];
+  let over = false;
+  console.log(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
+  for (const [name, path, limitMs] of pages) {
+    const times = [];
+    for (let round = -3; round < rounds; round += 1) {
+      const startedMs = performance.now();
+      const answer = await request(url + path, { headers: { cookie, accept: 'text/html' } });
+      await answer.body.text();
+      if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}`);
+      if (round >= 0) times.push(performance.now() - startedMs);
+    }
+    times.sort((a, b) => a - b);
+    const median = times[Math.floor(times.length / 2)] ?? 0;
+    const p95 = times[Math.floor(times.length * 0.95)] ?? 0;
+    if (median > limitMs) over = true;
+    console.log(
+      `${name.padEnd(36)} ${median.toFixed(1).padStart(9)} ${p95.toFixed(1).padStart(8)} ${String(limitMs).padStart(7)}${median > limitMs ? '  OVER' : ''}`,
+    );
+  }
+  return (await measureExport(url, cookie)) || over;
+}
+
+async function cursorAt(date, sort) {
+  const key = sort === 'value' ? 'original_value' : 'order_uid COLLATE "C"';
+  const [row] = await prisma.$queryRawUnsafe(
+    `SELECT (${key})::text AS key, id::text AS id FROM conciliation.title
+     WHERE accepted_date = '${date}' ORDER BY ${key}, id OFFSET ${Math.min(999 * PAGE_SIZE, largeDay - 60) - 1} LIMIT 1`,
+  );
+  return Buffer.from(JSON.stringify(['after', row.key, row.id])).toString('base64url');
+}
+
+async function cursorInRange(from, to) {
+  const [row] = await prisma.$queryRawUnsafe(
+    `SELECT accepted_date::text AS key, id::text AS id FROM conciliation.title
+     WHERE accepted_date BETWEEN '${from}' AND '${to}'
+     ORDER BY accepted_date, identity_hash, occurrence
+     OFFSET ${Math.min(999 * PAGE_SIZE, titlesPerDay * 30) - 1} LIMIT 1`,
+  );
+  return Buffer.from(JSON.stringify(['after', row.key, row.id])).toString('base64url');
+}
+
+/** About a million titles of the latest days, in each format. */
+async function measureExport(url, cookie) {
+  const page = await request(`${url}/exports`, { headers: { cookie, accept: 'text/html' } });
+  const csrf = /name="_csrf" value="([^"]+)"/.exec(await page.body.text())?.[1] ?? '';
+  const [{ from, to }] = await prisma.$queryRaw`
+    SELECT (max(date) - 90)::text AS from, max(date)::text AS to FROM conciliation.day`;
+  let over = false;
+  for (const format of ['csv', 'jsonl', 'xlsx']) {
+    let peak = 0;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }, 20);
+    const startedMs = performance.now();
+    const answer = await request(`${url}/exports`, {
+      method: 'POST',
+      headers: { cookie, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ _csrf: csrf, from, to, format }).toString(),
+      bodyTimeout: 0,
+      headersTimeout: 0,
+    });
+    let bytes = 0;
+    for await (const chunk of answer.body) bytes += chunk.length;
+    clearInterval(timer);
+    const peakMb = peak / 1024 / 1024;
+    if (peakMb > EXPORT_LIMIT_MB) over = true;
+    console.log(
+      `export ${format.padEnd(5)} ${(bytes / 1e6).toFixed(0)} MB in ${((performance.now() - startedMs) / 1000).toFixed(0)} s, peak ${peakMb.toFixed(0)} MB resident (limit ${EXPORT_LIMIT_MB})`,
+    );
+  }
+  return over;
+}

@@ -1,0 +1,157 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { expect, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  lastClosedDate,
+} from '../../src/domain/business-day.ts';
+import type { ConsoleRole } from '../../src/domain/role.ts';
+import { ROLES, type Service, startService } from '../../src/main.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { addUser, createLink } from '../../src/staging/console-users.ts';
+import { type Database, openDatabase } from '../../src/staging/database.ts';
+import { readLedgerDay } from '../../src/staging/ledger-days.ts';
+import { signOffDay } from '../../src/staging/sign-off.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { titleText } from '../support/titles.ts';
+
+const TIME_ZONE = 'America/Sao_Paulo';
+const DAYS = 40;
+
+/** The whole service on a database of its own, with the sandbox for a platform, and a month behind it. */
+export interface ConsoleStage {
+  readonly url: string;
+  readonly database: Database;
+  readonly sandbox: Sandbox;
+  /** Dates with a story each. */
+  readonly dates: {
+    /** Signed off, and to be restated by one cent. */
+    readonly signed: CivilDate;
+    /** Waits for a signature, with enough titles to be paged. */
+    readonly open: CivilDate;
+    /** Has a reject. */
+    readonly attention: CivilDate;
+    /** The platform has emptied it. */
+    readonly held: CivilDate;
+    readonly backfill: { readonly from: CivilDate; readonly to: CivilDate };
+  };
+  setTitles(date: CivilDate, texts: readonly string[]): void;
+  /** Adds a person. @returns the path of the link to choose a password with */
+  invite(name: string, role: ConsoleRole): Promise<string>;
+  close(): Promise<void>;
+}
+
+const NAMES = [
+  'Banco Ipê S.A.',
+  'Jatobá Securitizadora',
+  'Araújo Factoring & Filhos',
+  'Érica d’Ávila',
+];
+
+export async function openStage(): Promise<ConsoleStage> {
+  const logger = pino({ level: 'silent' });
+  const testDatabase = await createTestDatabase();
+  const sandbox = await startSandbox({ seed: 'console', titlesPerDay: 40, restate: false });
+  const last = lastClosedDate(TIME_ZONE, new Date());
+  const startDate = addDays(last, 1 - DAYS);
+  const dates = {
+    open: last,
+    attention: addDays(last, -1),
+    held: addDays(last, -2),
+    signed: addDays(last, -5),
+    backfill: { from: addDays(last, -20), to: addDays(last, -9) },
+  };
+  const title = (date: CivilDate, index: number, more: Parameters<typeof titleText>[0] = {}) =>
+    titleText({
+      uid: `PO-2026-${String(index).padStart(4, '0')}`,
+      date,
+      value: `${1_200 + index * 37}.${String(index % 100).padStart(2, '0')}`,
+      name: NAMES[index % NAMES.length] ?? '',
+      ...more,
+    });
+  const many = (date: CivilDate, count: number) =>
+    Array.from({ length: count }, (_, index) => title(date, index + 1));
+  sandbox.setDayTexts(dates.open, many(dates.open, 130));
+  sandbox.setDayTexts(dates.attention, [
+    ...many(dates.attention, 24),
+    `{"order":{"uid":"PO-2026-9001"},"acceptedDate":"${dates.attention}","originalValue":"12,50"}`,
+  ]);
+  sandbox.setDayTexts(dates.held, many(dates.held, 36));
+  sandbox.setDayTexts(dates.signed, many(dates.signed, 42));
+
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-console-'));
+  const config = readConfig(
+    {
+      DATABASE_URL: testDatabase.url,
+      DATA_DIR: folder,
+      PLATFORM_BASE_URL: sandbox.baseUrl,
+      PLATFORM_TOKEN: sandbox.issueToken(),
+      START_DATE: startDate,
+      // Not a minute of the day brings a second run or a sweep into the tests.
+      PULL_CRON: '0 0 * * *',
+      LOOKBACK_DAYS: '0',
+      SWEEP_CRON: '0 0 29 2 *',
+      CONSOLE_PORT: '0',
+    },
+    { platform: true },
+  );
+  const service: Service = await startService({
+    config,
+    logger,
+    roles: new Set(ROLES),
+    overrides: { tickExpression: '* * * * * *', alerts: { intervalMs: 500 } },
+  });
+  const database = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'test',
+    logger,
+  });
+  await vi.waitFor(
+    async () => {
+      const [{ merged } = { merged: 0 }] = await database.prisma.$queryRaw<{ merged: number }[]>`
+        SELECT count(*)::int AS merged FROM conciliation.day
+        WHERE last_pull_id IS NOT NULL AND date <= ${last}::date`;
+      expect(merged).toBe(DAYS);
+    },
+    { timeout: 120_000, interval: 500 },
+  );
+  for (const date of datesBetween(startDate, addDays(dates.held, -1))) {
+    const day = await readLedgerDay(database, date);
+    if (date === addDays(dates.signed, 1)) continue;
+    await signOffDay(database, date, {
+      by: 'helena',
+      reason: null,
+      seenDigest: day?.contentDigest ?? '',
+      fourEyes: true,
+    });
+  }
+  return {
+    url: service.consoleUrl ?? '',
+    database,
+    sandbox,
+    dates,
+    setTitles: (date, texts) => sandbox.setDayTexts(date, texts),
+    async invite(name, role) {
+      await addUser(database, { name, role, by: 'test' });
+      const token = await createLink(database, {
+        name,
+        purpose: 'password',
+        validMinutes: 30,
+        by: 'test',
+      });
+      return `/link/${token}`;
+    },
+    async close() {
+      await service.stop(0);
+      await database.close();
+      await sandbox.close();
+      await testDatabase.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
