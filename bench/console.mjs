@@ -72,7 +72,7 @@ async function makeLedger() {
   const [{ titles }] = await prisma.$queryRaw`
     SELECT coalesce(sum(title_count), 0)::float8 AS titles FROM conciliation.day`;
   if (titles > 0) {
-    console.log(`the ledger is there: ${titles} titles`);
+    say(`the ledger is there: ${titles} titles`);
     return;
   }
   const startedMs = performance.now();
@@ -85,7 +85,7 @@ async function makeLedger() {
     VALUES (current_date - ${days}::int, current_date - 1)`;
   for (let back = days; back >= 1; back -= 1) {
     await makeDay(back, back === 1 ? largeDay : titlesPerDay);
-    if (back % 100 === 0) console.log(`${back} days to make`);
+    if (back % 100 === 0) say(`${back} days to make`);
   }
   await prisma.$executeRaw`
     CREATE UNIQUE INDEX title_change_seq_key ON conciliation.title (change_seq)`;
@@ -94,7 +94,7 @@ async function makeLedger() {
     CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date)`;
   await prisma.$executeRawUnsafe('VACUUM ANALYZE conciliation.title');
   await prisma.$executeRawUnsafe('ANALYZE');
-  console.log(`made in ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  say(`made in ${Math.round((performance.now() - startedMs) / 1000)} s`);
 }
 
 async function makeDay(back, count) {
@@ -111,14 +111,15 @@ async function makeDay(back, count) {
        financial_agent_type, financial_agent_identification, financial_agent_name, payment_type,
        payment_bank, payment_account, original_value, platform_discounted_value,
        financial_discounted_value, buyer_discounted_value, billing_fee, money_transfer_fee,
-       identity_hash, content_hash, change_seq, first_pull_id, last_change_pull_id)
+       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id)
     SELECT gen_random_uuid()::text, 1, current_date - ${back}::int,
            current_date - ${back}::int + 30 + (number % 90), '90021382000122',
            'F' || lpad((hashint4(number) & 2047)::text, 6, '0'), '52998224725', '341', '1234', '7654321',
            'INDIVIDUAL', '11222333000181', 'Agente Financeiro ' || (hashint4(number + 7) & 255),
            'BANK_TRANSFER', '001', '1234567',
            ((hashint8(number + ${back}::bigint) & 16777215)::numeric / 100), 12.34, 23.45, 0, 0, 3.90,
-           gen_random_uuid(), gen_random_uuid(), nextval('conciliation.title_change_seq'),
+           gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+           nextval('conciliation.title_change_seq'),
            ${pullId}, ${pullId}
     FROM generate_series(1, ${count}::int) AS number`;
   await prisma.$executeRaw`
@@ -190,11 +191,19 @@ async function measure(url, cookie) {
       LIST_LIMIT_MS,
     ],
     ['… filtered', `/titles?from=${from}&to=${usual}&agent=financeiro+42`, LIST_LIMIT_MS],
-    ['Titles of a provider, all dates', `/titles?from=2020-01-01&to=${large}&provider=${provider}`, LIST_LIMIT_MS],
-    ['Titles of an order, all dates', `/titles?from=2020-01-01&to=${large}&order=${order}`, LIST_LIMIT_MS],
+    [
+      'Titles of a provider, all dates',
+      `/titles?from=2020-01-01&to=${large}&provider=${provider}`,
+      LIST_LIMIT_MS,
+    ],
+    [
+      'Titles of an order, all dates',
+      `/titles?from=2020-01-01&to=${large}&order=${order}`,
+      LIST_LIMIT_MS,
+    ],
   ];
   let over = false;
-  console.log(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
+  say(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
   for (const [name, path, limitMs] of pages) {
     const times = [];
     for (let round = -3; round < rounds; round += 1) {
@@ -208,7 +217,7 @@ async function measure(url, cookie) {
     const median = times[Math.floor(times.length / 2)] ?? 0;
     const p95 = times[Math.floor(times.length * 0.95)] ?? 0;
     if (median > limitMs) over = true;
-    console.log(
+    say(
       `${name.padEnd(36)} ${median.toFixed(1).padStart(9)} ${p95.toFixed(1).padStart(8)} ${String(limitMs).padStart(7)}${median > limitMs ? '  OVER' : ''}`,
     );
   }
@@ -259,9 +268,13 @@ async function measureExport(url, cookie) {
     clearInterval(timer);
     const peakMb = peak / 1024 / 1024;
     if (peakMb > EXPORT_LIMIT_MB) over = true;
-    console.log(
+    say(
       `export ${format.padEnd(5)} ${(bytes / 1e6).toFixed(0)} MB in ${((performance.now() - startedMs) / 1000).toFixed(0)} s, peak ${peakMb.toFixed(0)} MB resident (limit ${EXPORT_LIMIT_MB})`,
     );
   }
   return over;
+}
+
+function say(line) {
+  process.stdout.write(`${line}\n`);
 }

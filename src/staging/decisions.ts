@@ -6,9 +6,9 @@ import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDays } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type MergePolicy, mergeDates } from './merge.ts';
-import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
+import { countPlan, planChanges } from './merge-plan.ts';
 import { discardStaged } from './pull-ledger.ts';
-import { type DateReport, settleHeldPull } from './pull-outcome.ts';
+import { type DateReport, findLostHold, settleHeldPull } from './pull-outcome.ts';
 
 /** A person who decides, and why; both go into the audit log. */
 export interface Decision {
@@ -45,7 +45,12 @@ export function releasePull(
 
       const fresh = await planChanges(tx, fence, liveDates);
       const plans = await countPlan(tx, fence, liveDates, fresh);
-      await verifyHeldTitles(tx, pullId, plans);
+      const lost = await findLostHold(tx, pullId, plans);
+      if (lost !== null) {
+        throw new InputError(
+          `the titles that pull ${pullId} held for ${lost} were lost in a database crash; pull the date again`,
+        );
+      }
       const reports = plans.map(
         (plan): DateReport => ({
           ...plan,
@@ -124,28 +129,6 @@ function notHeld(pullId: bigint): InputError {
   return new InputError(
     `pull ${pullId} holds no date: see "conciliation status" for those that do`,
   );
-}
-
-const COUNTS = ['titles', 'inserted', 'changed', 'withdrawn', 'restored', 'rejected'] as const;
-
-/** The staging tables are unlogged, so a database crash while the pull was held has emptied them. */
-async function verifyHeldTitles(
-  tx: Prisma.TransactionClient,
-  pullId: bigint,
-  plans: readonly DatePlan[],
-): Promise<void> {
-  const rows = await tx.$queryRaw<DatePlan[]>`
-    SELECT date::text AS date, titles, inserted, changed, withdrawn, restored, rejected
-    FROM conciliation.pull_date WHERE pull_id = ${pullId}`;
-  const asHeld = new Map(rows.map((row) => [row.date, row]));
-  for (const plan of plans) {
-    const held = asHeld.get(plan.date);
-    if (held === undefined || COUNTS.some((count) => held[count] !== plan[count])) {
-      throw new InputError(
-        `the titles that pull ${pullId} held for ${plan.date} were lost in a database crash; pull the date again`,
-      );
-    }
-  }
 }
 
 async function audit(

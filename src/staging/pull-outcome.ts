@@ -132,3 +132,32 @@ export async function settleHeldPull(tx: Prisma.TransactionClient, pullId: bigin
     ) AS total
     WHERE pull.id = ${pullId} AND pull.state = 'held' AND NOT total.waiting`;
 }
+
+const PLAN_COUNTS = [
+  'titles',
+  'inserted',
+  'changed',
+  'withdrawn',
+  'restored',
+  'rejected',
+] as const satisfies readonly (keyof DatePlan)[];
+
+/**
+ * The first date whose plan is not the one that was held: the staging tables are unlogged, so a crash
+ * of the database has emptied them. Null: none.
+ */
+export async function findLostHold(
+  tx: Prisma.TransactionClient,
+  pullId: bigint,
+  plans: readonly DatePlan[],
+): Promise<CivilDate | null> {
+  const rows = await tx.$queryRaw<DatePlan[]>`
+    SELECT date::text AS date, titles, inserted, changed, withdrawn, restored, rejected
+    FROM conciliation.pull_date WHERE pull_id = ${pullId}`;
+  const asHeld = new Map(rows.map((row) => [row.date, row]));
+  const lost = plans.find((plan) => {
+    const held = asHeld.get(plan.date);
+    return held === undefined || PLAN_COUNTS.some((count) => held[count] !== plan[count]);
+  });
+  return lost?.date ?? null;
+}

@@ -3,7 +3,8 @@ import type { HoldReason } from '../domain/day-state.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
-import { type DatePlan, planChanges } from './merge-plan.ts';
+import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
+import { findLostHold } from './pull-outcome.ts';
 
 /** What a release would do to one date. */
 export interface HeldDatePreview extends Omit<DatePlan, 'titles'> {
@@ -31,6 +32,8 @@ export interface ReleasePreview {
   /** The titles that would be withdrawn, the greatest first; may be fewer than there are. */
   readonly withdrawals: readonly WithdrawalPreview[];
 }
+
+type LedgerOfHeldDate = Omit<HeldDatePreview, Exclude<keyof DatePlan, 'date'> | 'responseTitles'>;
 
 class Undo extends Error {}
 
@@ -70,25 +73,20 @@ async function planAndRead(
     SELECT date::text AS date FROM conciliation.pull_date
     WHERE pull_id = ${pullId} AND outcome = 'held' ORDER BY date`;
   const dates = held.map(({ date }) => date);
-  await planChanges(tx, pull.fence, dates);
-  const rows = await tx.$queryRaw<(HeldDatePreview & { heldTitles: number })[]>`
-    SELECT held.date::text AS date, held.hold_reason AS "holdReason", held.titles AS "heldTitles",
-           (SELECT count(*) FROM conciliation.staged_title staged
-            WHERE staged.fence = ${pull.fence} AND staged.accepted_date = held.date)::int AS "responseTitles",
+  const fresh = await planChanges(tx, pull.fence, dates);
+  const plans = await countPlan(tx, pull.fence, dates, fresh);
+  if ((await findLostHold(tx, pullId, plans)) !== null) return null;
+  const rows = await tx.$queryRaw<LedgerOfHeldDate[]>`
+    SELECT held.date::text AS date, held.hold_reason AS "holdReason",
            day.title_count AS "currentTitles", day.original_value_sum::text AS "currentSum",
-           day.signed_off_at IS NOT NULL AS "isSignedOff", held.rejected,
-           (count(*) FILTER (WHERE change.kind = 'inserted'))::int AS inserted,
-           (count(*) FILTER (WHERE change.kind = 'changed'))::int AS changed,
-           (count(*) FILTER (WHERE change.kind = 'restored'))::int AS restored,
-           (count(*) FILTER (WHERE change.kind = 'withdrawn'))::int AS withdrawn,
-           coalesce(sum(title.original_value) FILTER (WHERE change.kind = 'withdrawn'), 0)::text AS "withdrawnSum"
-    FROM conciliation.pull_date held
-    JOIN conciliation.day day ON day.date = held.date
-    LEFT JOIN conciliation.staged_change change ON change.fence = ${pull.fence} AND change.date = held.date
-    LEFT JOIN conciliation.title title ON title.id = change.title_id
-    WHERE held.pull_id = ${pullId} AND held.outcome = 'held'
-    GROUP BY held.pull_id, held.date, day.date ORDER BY held.date`;
-  if (rows.some((row) => row.heldTitles !== row.responseTitles)) return null;
+           day.signed_off_at IS NOT NULL AS "isSignedOff",
+           (SELECT coalesce(sum(title.original_value), 0)::text
+            FROM conciliation.staged_change change
+            JOIN conciliation.title title ON title.id = change.title_id
+            WHERE change.fence = ${pull.fence} AND change.date = held.date
+              AND change.kind = 'withdrawn') AS "withdrawnSum"
+    FROM conciliation.pull_date held JOIN conciliation.day day ON day.date = held.date
+    WHERE held.pull_id = ${pullId} AND held.outcome = 'held' ORDER BY held.date`;
   const withdrawals = await tx.$queryRaw<WithdrawalPreview[]>`
     SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date,
            title.order_uid AS "orderUid", title.provider_external_id AS provider,
@@ -100,7 +98,12 @@ async function planAndRead(
   return {
     pullId,
     fetchedAt: pull.fetchedAt,
-    dates: rows.map(({ heldTitles: _, ...row }) => row),
+    dates: rows.flatMap((row) => {
+      const plan = plans.find(({ date }) => date === row.date);
+      if (plan === undefined) return [];
+      const { titles: responseTitles, ...counts } = plan;
+      return [{ ...counts, ...row, responseTitles }];
+    }),
     withdrawals,
   };
 }
