@@ -91,7 +91,7 @@ inBrowser(
       await reviewer.goto('/');
       await reviewer
         .getByRole('heading', { level: 1 })
-        .filter({ hasText: 'need a person' })
+        .filter({ hasText: /needs? a person/ })
         .waitFor();
       await reviewer.locator(`.month a[href="/days/${stage.dates.open}"]`).click();
       await reviewer.waitForURL(`**/days/${stage.dates.open}`);

@@ -103,7 +103,9 @@ export function DayLink(props: { readonly context: PageContext; readonly date: C
   return props.date === null ? (
     <span class="quiet">–</span>
   ) : (
-    <a href={`/days/${props.date}`}>{props.context.formats.date(props.date)}</a>
+    <a class="date" href={`/days/${props.date}`}>
+      {props.context.formats.date(props.date)}
+    </a>
   );
 }
 

@@ -82,7 +82,7 @@ export const en = {
     allGood: 'Everything is in order',
     allGoodHelp: (date: string) => `Every date up to ${date} is reconciled and signed off.`,
     toSign: (count: string) => `${count} to sign off`,
-    needsYou: (count: string) => `${count} need a person`,
+    needsYou: (count: string) => `${count} ${count === '1' ? 'needs' : 'need'} a person`,
     behind: (days: string) => `${days} behind`,
     reconciledTo: (date: string) => `Reconciled without a gap up to ${date}.`,
     nothingYet: 'Nothing is reconciled yet.',

@@ -84,7 +84,7 @@ export const ptBR: Text = {
     allGood: 'Está tudo em ordem',
     allGoodHelp: (date) => `Todas as datas até ${date} estão conciliadas e fechadas.`,
     toSign: (count) => `${count} a fechar`,
-    needsYou: (count) => `${count} precisam de alguém`,
+    needsYou: (count) => `${count} ${count === '1' ? 'precisa' : 'precisam'} de alguém`,
     behind: (days) => `${days} de atraso`,
     reconciledTo: (date) => `Conciliado sem lacunas até ${date}.`,
     nothingYet: 'Nada foi conciliado ainda.',

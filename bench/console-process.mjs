@@ -1,0 +1,41 @@
+// The console alone, for bench/console.mjs: tells its address and a session, and ends when told.
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { SESSION_LIMITS } from '../dist/console/guard.js';
+import { createConsole } from '../dist/console/server.js';
+import { startSession } from '../dist/staging/console-sessions.js';
+import { addUser, findLoginUser } from '../dist/staging/console-users.js';
+import { openDatabase } from '../dist/staging/database.js';
+
+const [databaseUrl] = process.argv.slice(2);
+const logger = pino({ level: 'silent' });
+const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
+const web = createConsole({
+  host: '127.0.0.1',
+  port: 0,
+  checks: [],
+  registry: new Registry(),
+  queues: [],
+  logger,
+  parts: {
+    database,
+    version: 'bench',
+    timeZone: 'America/Sao_Paulo',
+    fourEyes: true,
+    publicUrl: null,
+    wake: async () => {},
+    plan: () => {},
+  },
+});
+const { url } = await web.start();
+if ((await findLoginUser(database, 'bench')) === null) {
+  await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
+}
+const user = await findLoginUser(database, 'bench');
+const token = await startSession(database, user, SESSION_LIMITS);
+process.send({ url, cookie: `conciliation=${token}` });
+process.once('message', async () => {
+  await web.close();
+  await database.close();
+  process.disconnect();
+});
