@@ -110,14 +110,15 @@ async function makeDay(back, count) {
        financial_agent_type, financial_agent_identification, financial_agent_name, payment_type,
        payment_bank, payment_account, original_value, platform_discounted_value,
        financial_discounted_value, buyer_discounted_value, billing_fee, money_transfer_fee,
-       identity_hash, content_hash, change_seq, first_pull_id, last_change_pull_id)
+       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id)
     SELECT gen_random_uuid()::text, 1, current_date - ${back}::int,
            current_date - ${back}::int + 30 + (number % 90), '90021382000122',
            'F' || lpad((hashint4(number) & 2047)::text, 6, '0'), '52998224725', '341', '1234', '7654321',
            'INDIVIDUAL', '11222333000181', 'Agente Financeiro ' || (hashint4(number + 7) & 255),
            'BANK_TRANSFER', '001', '1234567',
            ((hashint8(number + ${back}::bigint) & 16777215)::numeric / 100), 12.34, 23.45, 0, 0, 3.90,
-           gen_random_uuid(), gen_random_uuid(), nextval('conciliation.title_change_seq'),
+           gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
+           nextval('conciliation.title_change_seq'),
            ${pullId}, ${pullId}
     FROM generate_series(1, ${count}::int) AS number`;
   await prisma.$executeRaw`
