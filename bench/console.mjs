@@ -277,7 +277,3 @@ async function peakMegabytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
-
-function say(line) {
-  process.stdout.write(`${line}\n`);
-}
