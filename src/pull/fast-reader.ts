@@ -13,8 +13,8 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { IDENTITY_COLUMNS } from '../domain/title.ts';
-import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE } from './json-bytes.ts';
+import { IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
+import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
@@ -23,6 +23,11 @@ import type { TitleShortcut } from './title-stream.ts';
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+
+/** The fields whose values the interface enumerates, with their columns. */
+const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
+  only === null || column === null ? [] : [[field, column] as const],
+);
 
 const HASH_DIGITS = 32;
 /** A fence, an ordinal, three hashes; of each value, at most its bytes and what is put around them. */
@@ -105,6 +110,17 @@ export class FastReader implements TitleShortcut {
   #readText(text: Uint8Array, ordinal: number): boolean {
     const textHash = rawHash(text);
     return this.#known.take(textHash) || this.#addRow(ordinal, textHash.toString('hex'));
+  }
+
+  /**
+   * A title with drift was read and its drift reported. Where that is a new value of an enumeration,
+   * it may stand in every other title of the answer, and these need not go the ordinary way for it.
+   */
+  admitDrift(title: Title): void {
+    for (const [field, column] of ENUMERATED) {
+      const value = title[column];
+      if (typeof value === 'string') this.#locator.admit(field, value);
+    }
   }
 
   /** The rows of the titles read since the last call, as `encodeTitle` renders them. */
@@ -225,10 +241,6 @@ export class FastReader implements TitleShortcut {
     this.#taken = 0;
     this.#end = waiting.length;
   }
-}
-
-function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }
 
 function toHash(canonical: Buffer): string {

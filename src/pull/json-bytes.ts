@@ -60,10 +60,19 @@ export function isAt(bytes: Uint8Array, at: number, word: Uint8Array): boolean {
   return true;
 }
 
+/** Whether the bytes from `start` to `end` are `value`. */
+export function isText(bytes: Buffer, start: number, end: number, value: Buffer): boolean {
+  return end - start === value.length && isAt(bytes, start, value);
+}
+
 /** Whether the same `length` bytes stand at both places. */
 export function areSame(bytes: Uint8Array, one: number, other: number, length: number): boolean {
   for (let index = 0; index < length; index++) {
     if (bytes[one + index] !== bytes[other + index]) return false;
   }
   return true;
+}
+
+export function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }

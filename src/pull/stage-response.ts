@@ -93,6 +93,7 @@ export async function stageResponse(
     if (outcome.ok) {
       accepted += 1;
       drift.add(outcome.drift);
+      if (outcome.drift.length > 0) fastReader.admitDrift(outcome.title);
       return encodeTitle(target.fence, raw.ordinal, outcome.title, textHash.toString('hex'));
     }
     rejected += 1;

@@ -15,9 +15,11 @@ import {
   isAt,
   isDigit,
   isSpace,
+  isText,
   MINUS_SIGN,
   OPEN_BRACE,
   QUOTE,
+  toView,
 } from './json-bytes.ts';
 import { fieldAt, parentOf, TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { endOfName, findMember, MEMBERS, NO_NAME } from './title-names.ts';
@@ -36,7 +38,9 @@ const FIELDS = TITLE_LAYOUT.length;
 const TITLE = -1;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const MAX_BYTES = Int32Array.from(TITLE_LAYOUT, ({ maxBytes }) => maxBytes);
-const ONLY = TITLE_LAYOUT.map(({ only }) => (only === null ? null : Buffer.from(only)));
+const ENUMERATIONS = TITLE_LAYOUT.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
+/** More values than any enumeration has are noise, and are left to the ordinary way. */
+const MAX_ADMITTED = 16;
 const PARENTS = Int8Array.from(TITLE_LAYOUT, parentOf);
 const REQUIRED_FIELDS = TITLE_LAYOUT.flatMap(({ isRequired }, field) => (isRequired ? field : []));
 
@@ -54,7 +58,7 @@ const NULL = Buffer.from('null');
 
 /**
  * Finds the values of a title in its bytes, where the title is of the usual kind: all fields
- * documented, none twice, no drift, every value within its part of the contract. What it finds has been
+ * documented, none twice, no drift but what was reported, every value within its part of the contract. What it finds has been
  * checked as `parseExactJson` and `checkTitle` check it; whatever it is not sure of departs, and
  * is for them to read.
  */
@@ -73,6 +77,8 @@ export class TitleLocator {
   /** The guess of which field comes next, by the one before it: as it was the last time. */
   readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
   readonly #dates: WindowDates;
+  /** By field: the values that are no news. Null where the field may hold any. */
+  readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
 
   constructor(window: PullWindow) {
     this.#dates = new WindowDates(window);
@@ -88,6 +94,14 @@ export class TitleLocator {
   /** Of the title that was found last. */
   get acceptedDate(): CivilDate {
     return this.#dates.acceptedDate;
+  }
+
+  /** Titles with this value of an enumeration need not depart any more: it has been reported. */
+  admit(field: number, text: string): void {
+    const values = this.#enumerations[field];
+    const value = Buffer.from(text);
+    if (values == null || values.length > MAX_ADMITTED) return;
+    if (!values.some((known) => known.equals(value))) values.push(value);
   }
 
   /** The bytes in which titles are to be found from now on. They may change afterwards. */
@@ -181,8 +195,8 @@ export class TitleLocator {
       if (union >= 0x80 && !isUtf8(bytes.subarray(start, end))) return DEPARTS;
     }
     if (end - start > (MAX_BYTES[field] as number)) return DEPARTS;
-    const only = ONLY[field];
-    if (only != null && !(end - start === only.length && isAt(bytes, start, only))) return DEPARTS;
+    const values = this.#enumerations[field];
+    if (values != null && !values.some((value) => isText(bytes, start, end, value))) return DEPARTS;
     this.starts[field] = start;
     this.ends[field] = end;
     return end + 1;
@@ -272,10 +286,6 @@ export class TitleLocator {
     ends[EXTERNAL_ID] = end;
     return true;
   }
-}
-
-function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }
 
 function endOfBoolean(bytes: Buffer, at: number): number {

@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { rawHash } from '../../../src/domain/known-titles.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import { parseExactJson } from '../../../src/pull/exact-json.ts';
 import { FastReader } from '../../../src/pull/fast-reader.ts';
 import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+import { encodeTitle } from '../../../src/staging/stage.ts';
 import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
 import type { HostileStage } from '../../support/hostile-responses.ts';
@@ -174,4 +178,27 @@ test('a title outside the window is left, also after one inside it', () => {
   const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));
   expect(taken).toEqual([true, false, true, false]);
   expect(readOrdinary(outside, dayWindow(DAY))).toBe(null);
+});
+
+test('a new value of an enumeration goes the ordinary way once', () => {
+  const reader = new FastReader(FENCE, WINDOW, knowing([]));
+  const withType = (type: string) =>
+    Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));
+  const company = withType('COMPANY');
+  expect(reader.readWhole(company, 0)).toBe(false);
+  const { value } = parseExactJson(company);
+  const check = checkTitle(value, WINDOW);
+  if (!check.ok) throw new Error('the title keeps the contract');
+  expect(check.drift).toMatchObject([{ kind: 'unknown_value', value: 'COMPANY' }]);
+
+  reader.admitDrift(check.title);
+  expect(reader.readWhole(company, 1)).toBe(true);
+  expect(reader.takeRows().toString()).toBe(
+    encodeTitle(FENCE, 1, check.title, rawHash(company).toString('hex')),
+  );
+  // Neither another value nor another spelling of this one has been reported.
+  for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {
+    expect(reader.readWhole(withType(other), 2)).toBe(false);
+  }
+  expect(reader.readWhole(withType('INDIVIDUAL'), 3)).toBe(true);
 });
