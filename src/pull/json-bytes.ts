@@ -76,3 +76,12 @@ export function areSame(bytes: Uint8Array, one: number, other: number, length: n
 export function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
+
+const TRUE = Buffer.from('true');
+const FALSE = Buffer.from('false');
+
+/** -1 where the bytes at `at` are neither. */
+export function endOfBoolean(bytes: Uint8Array, at: number): number {
+  if (isAt(bytes, at, TRUE)) return at + TRUE.length;
+  return isAt(bytes, at, FALSE) ? at + FALSE.length : -1;
+}

@@ -10,6 +10,7 @@ import {
   CLOSE_BRACE,
   COMMA,
   DIGIT_ZERO,
+  endOfBoolean,
   endOfDigits,
   endOfSpace,
   isAt,
@@ -52,8 +53,6 @@ const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
 /** Zeros behind the bytes. Nothing that is looked for begins with one, so no search goes beyond. */
 const PADDING_BYTES = 32;
 
-const TRUE = Buffer.from('true');
-const FALSE = Buffer.from('false');
 const NULL = Buffer.from('null');
 
 /**
@@ -286,11 +285,6 @@ export class TitleLocator {
     ends[EXTERNAL_ID] = end;
     return true;
   }
-}
-
-function endOfBoolean(bytes: Buffer, at: number): number {
-  if (isAt(bytes, at, TRUE)) return at + TRUE.length;
-  return isAt(bytes, at, FALSE) ? at + FALSE.length : DEPARTS;
 }
 
 /** Null where the text is none, or one that PostgreSQL does not keep. */
