@@ -1,3 +1,5 @@
+import type { AlertKind } from '../../domain/alert.ts';
+
 /** Every sentence of the console in English; `pt-br.ts` has the same keys. */
 export const en = {
   product: 'Conciliation',
@@ -431,8 +433,11 @@ export const en = {
       day_attention: 'Rejected titles',
       checkpoint_stale: 'Checkpoint stands still',
       restated_after_sign_off: 'Restated after sign-off',
+      provider_rejected: 'Provider refused',
+      push_failing: 'Providers not sent',
+      account_changed: 'Bank account changed',
       platform_auth: 'Token refused',
-    },
+    } satisfies Readonly<Record<AlertKind, string>>,
   },
   audit: {
     title: 'Audit',
