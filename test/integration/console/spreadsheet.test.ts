@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const HOSTILE_CELLS = [
+  '=1+1',
+  '+1+1',
+  '-1+1',
+  '@SUM(1;1)',
+  '=HYPERLINK("http://evil.example";"x")',
+  "=cmd|' /C calc'!A0",
+  '\t=1+1',
+  '\r=1+1',
+  ' =1+1',
+  '"=1+1',
+  '＝1+1',
+  '=1+1";=2+2',
+  '0012345',
+];
+
+const soffice = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'soffice'))
+  .find((path) => existsSync(path));
+const inOffice = soffice === undefined ? describe.skip : describe;
+
+inOffice(
+  `what LibreOffice makes of an export${soffice === undefined ? ' (skipped: no soffice on the PATH)' : ''}`,
+  () => {
+    let world: PullWorld;
+    let console: ConsoleWorld;
+    let reviewer: ConsoleClient;
+    let folder: string;
+    beforeAll(async () => {
+      world = await openPullWorld();
+      console = await openConsole(world.database);
+      reviewer = await console.as('reviewer');
+      folder = await mkdtemp(join(tmpdir(), 'conciliation-office-'));
+      world.sandbox.setDayTexts(
+        DAY,
+        HOSTILE_CELLS.map((uid) => titleText({ uid, name: uid })),
+      );
+      await world.pullDay(DAY);
+    });
+    afterAll(async () => {
+      await console.close();
+      await world.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    /** The file as LibreOffice has it once it is open, formulas as formulas. */
+    async function opened(format: 'csv' | 'xlsx'): Promise<string> {
+      const answer = await reviewer.post('/exports', { from: DAY, to: DAY, format });
+      expect(answer.status).toBe(200);
+      const file = join(folder, `titles.${format}`);
+      await writeFile(file, answer.bytes);
+      const filter =
+        format === 'csv' ? ['--infilter=CSV:44,34,76,1,,0,false,true,false,false'] : [];
+      await promisify(execFile)(soffice ?? '', [
+        '--headless',
+        `-env:UserInstallation=file://${folder}/profile`,
+        ...filter,
+        '--convert-to',
+        'fods',
+        '--outdir',
+        folder,
+        file,
+      ]);
+      return readFile(join(folder, 'titles.fods'), 'utf8');
+    }
+
+    test.each(['csv', 'xlsx'] as const)('no cell of %s is a formula or a link', async (format) => {
+      const sheet = await opened(format);
+      expect(sheet.includes('1+1')).toBe(true);
+      const formulas = [...sheet.matchAll(/table:formula="([^"]*)"/g)].map((match) => match[1]);
+      // How LibreOffice writes down a cell that is true or false.
+      expect(formulas.filter((text) => !/^of:=(TRUE|FALSE)\(\)$/.test(text ?? ''))).toEqual([]);
+      expect(sheet.match(/<text:a\s|office:dde/)).toBeNull();
+    });
+
+    test('of xlsx every text is what it was', async () => {
+      const sheet = await opened('xlsx');
+      expect(sheet.includes('<text:p>=1+1</text:p>')).toBe(true);
+      expect(sheet.includes('<text:p>0012345</text:p>')).toBe(true);
+    });
+  },
+);
