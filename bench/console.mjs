@@ -23,6 +23,8 @@ const PAGE_LIMIT_MS = 100;
 const LIST_LIMIT_MS = 200;
 const EXPORT_LIMIT_MB = 200;
 const PAGE_SIZE = 50;
+/** Without a bound Node lets garbage lie where there is room, and on a large machine there is much. */
+const SMALL_HEAP = ['--max-old-space-size=128', '--max-semi-space-size=4'];
 
 const { values } = parseArgs({
   options: {
@@ -230,9 +232,6 @@ async function cursorInRange(from, to) {
   );
   return Buffer.from(JSON.stringify(['after', row.key, row.id])).toString('base64url');
 }
-
-/** Without a bound Node lets garbage lie where there is room, and on a large machine there is much. */
-const SMALL_HEAP = ['--max-old-space-size=128', '--max-semi-space-size=4'];
 
 /** About a million titles of the latest days, each format from a console that has just started. */
 async function measureExports() {
