@@ -80,6 +80,11 @@ const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
+const accountHash = Prisma.raw(
+  `md5(jsonb_build_array(party.bank, party.agency, party.agency_digit, party.account,
+                         party.account_digit)::text)::uuid`,
+);
+
 /**
  * Whether the merge restated one of the columns of a title that it had not inserted. `+ 0` keeps the
  * planner off the index by pull, whose statistics do not know this merge yet: it would read every
@@ -135,8 +140,7 @@ function rememberAccounts(
     WITH seen AS MATERIALIZED (
       SELECT party.kind, ${partyKey} AS party_key, party.bank, party.agency, party.agency_digit,
              party.account, party.account_digit,
-             md5(jsonb_build_array(party.bank, party.agency, party.agency_digit, party.account,
-                                   party.account_digit)::text)::uuid AS account_hash,
+             ${accountHash} AS account_hash,
              min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
              bool_or(is_restated) AS is_restated
       FROM (
@@ -202,17 +206,23 @@ async function recordChanges(
   dates: readonly CivilDate[],
   changes: readonly SeenChange[],
 ): Promise<void> {
+  // The parties of the titles are worked out before they are compared with what changed: in one join
+  // with them, every title would be compared with every change.
   await tx.$executeRaw`
+    WITH named AS MATERIALIZED (
+      SELECT party.kind, ${partyKey} AS party_key, ${accountHash} AS account_hash,
+             written.accepted_date, written.id
+      FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written
+      CROSS JOIN ${parties}
+    )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
     SELECT DISTINCT ON (seen.kind, seen.party_key, seen.account_hash)
            seen.kind, seen.party_key, seen.account_hash, seen.before, seen.after,
-           written.accepted_date, written.id, ${source.pullId}::bigint
-    FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written
-    CROSS JOIN ${parties}
+           named.accepted_date, named.id, ${source.pullId}::bigint
+    FROM named
     JOIN jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
       AS seen (kind text, party_key text, account_hash uuid, before jsonb, after jsonb)
-      ON seen.kind = party.kind AND seen.party_key = ${partyKey}
-     AND seen.after = ${accountJson('party')}
-    ORDER BY seen.kind, seen.party_key, seen.account_hash, written.accepted_date DESC, written.id`;
+      USING (kind, party_key, account_hash)
+    ORDER BY seen.kind, seen.party_key, seen.account_hash, named.accepted_date DESC, named.id`;
 }
