@@ -244,7 +244,12 @@ function statusText(summary: ProviderSummary, refused: readonly RefusedProvider[
     ),
   ];
   if (summary.lastErrorCode !== null) {
-    lines.push('', `The last request failed (${summary.lastErrorCode}).`);
+    const nextAt = summary.nextAttemptAt;
+    const wait =
+      nextAt !== null && nextAt > new Date()
+        ? `; the service tries again at ${nextAt.toISOString().slice(0, 19)}Z`
+        : '';
+    lines.push('', `The last request failed (${summary.lastErrorCode})${wait}.`);
   }
   if (refused.length > 0) {
     lines.push(

@@ -138,7 +138,8 @@ export async function pushOnce(
   try {
     await pushBatch(run);
     if (counts.requests > 0 || counts.invalid > 0) {
-      parts.logger.info({ ...counts }, 'providers pushed');
+      const message = counts.requests > 0 ? 'providers pushed' : 'no provider to push';
+      parts.logger.info({ ...counts }, message);
     }
     return { kind: 'done', ...counts };
   } catch (error) {
