@@ -11,9 +11,17 @@ interface PackageFile {
   readonly optionalDependencies: Record<string, string>;
 }
 
-const packageFile = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
-) as PackageFile;
+interface LockFile {
+  readonly packages: Record<
+    string,
+    { readonly dev?: boolean; readonly dependencies?: Record<string, string> }
+  >;
+}
+
+const readProjectFile = (name: string): unknown =>
+  JSON.parse(readFileSync(join(import.meta.dirname, '../..', name), 'utf8'));
+const packageFile = readProjectFile('package.json') as PackageFile;
+const lockFile = readProjectFile('package-lock.json') as LockFile;
 
 /** Runs a command of the image itself, as a person would, with nothing but `environment`. */
 function runImage(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
@@ -37,9 +45,16 @@ describeContainer('the image', () => {
     const missing = Object.keys(packageFile.dependencies).filter((name) => !installed.has(name));
     expect(missing).toEqual([]);
 
-    // Typings that dependencies ask for come along, as empty packages.
+    // Typings that dependencies ask for come along, as empty packages; so does what development and
+    // a dependency both use.
+    const shared = new Set(
+      Object.values(lockFile.packages)
+        .filter(({ dev }) => dev !== true)
+        .flatMap(({ dependencies = {} }) => Object.keys(dependencies)),
+    );
+    const isForDevelopmentOnly = (name: string) => !name.startsWith('@types/') && !shared.has(name);
     const unwanted = [
-      ...Object.keys(packageFile.devDependencies).filter((name) => !name.startsWith('@types/')),
+      ...Object.keys(packageFile.devDependencies).filter(isForDevelopmentOnly),
       ...Object.keys(packageFile.optionalDependencies),
       '@prisma/engines',
       '@prisma/dev',
