@@ -72,7 +72,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
   const stopping = new AbortController();
   const interruption = new AbortController();
   // Every pull under way listens, several times over; Node would take more than ten for a leak.
-  setMaxListeners(0, interruption.signal);
+  setMaxListeners(0, interruption.signal, stopping.signal);
   const inHand = new Set<Promise<Fate>>();
 
   async function attempt(job: Job<JobPayload, void>): Promise<Fate> {
