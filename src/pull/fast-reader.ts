@@ -9,7 +9,6 @@
  * A title whose text is known gets no row on either way.
  */
 import { hash } from 'node:crypto';
-import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
@@ -72,17 +71,6 @@ export class FastReader implements TitleShortcut {
 
   get titlesRead(): number {
     return this.#titlesRead;
-  }
-
-  /** Of the title that was read last, as `identityHash`, `contentHash` and the title itself have it. */
-  get identityHash(): string {
-    return this.#identityHash;
-  }
-  get contentHash(): string {
-    return this.#contentHash;
-  }
-  get acceptedDate(): CivilDate {
-    return this.#locator.acceptedDate;
   }
 
   openChunk(chunk: Uint8Array): void {

@@ -12,16 +12,9 @@ export class WindowDates {
   readonly #window: PullWindow;
   readonly #known = new Map<number, CivilDate | null>();
   #acceptedDay = -1;
-  #acceptedDate: CivilDate | null = null;
 
   constructor(window: PullWindow) {
     this.#window = window;
-  }
-
-  /** The day that `accept` was last asked for and took. */
-  get acceptedDate(): CivilDate {
-    if (this.#acceptedDate === null) throw new Error('no date was accepted yet');
-    return this.#acceptedDate;
   }
 
   /** Whether there is such a day. */
@@ -35,7 +28,6 @@ export class WindowDates {
     const date = this.#find(day);
     if (date === null || !isInWindow(this.#window, date)) return false;
     this.#acceptedDay = day;
-    this.#acceptedDate = date;
     return true;
   }
 

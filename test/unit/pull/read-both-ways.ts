@@ -88,12 +88,11 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   if (!fast.readWhole(bytes, 7)) return false;
   const title = readOrdinary(bytes, window);
   if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
-  expect(fast.takeRows().toString()).toBe(
-    encodeTitle(FENCE, 7, title, rawHash(bytes).toString('hex')),
-  );
-  expect(fast.identityHash).toBe(identityHash(title));
-  expect(fast.contentHash).toBe(contentHash(title));
-  expect(fast.acceptedDate).toBe(title.accepted_date);
+  const textHash = rawHash(bytes).toString('hex');
+  const row = fast.takeRows().toString();
+  expect(row).toBe(encodeTitle(FENCE, 7, title, textHash));
+  expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
+  expect(row).toContain(`,"${title.accepted_date}",`);
   return true;
 }
 
