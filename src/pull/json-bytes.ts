@@ -10,9 +10,6 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** What may follow a backslash, `u` aside. */
-export const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-
 /** 1 for the bytes up to `lastByte` that stand for themselves in a string, 0 for all others. */
 function textTable(lastByte: number): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) =>

@@ -9,7 +9,6 @@ import {
   COLON_SIGN,
   COMMA,
   DIGIT_ZERO,
-  ESCAPES,
   isDigit,
   isHexDigit,
   isSpace,
@@ -19,6 +18,9 @@ import {
   QUOTE,
 } from './json-bytes.ts';
 import { ScanEvent, State } from './json-states.ts';
+
+/** What may follow a backslash, `u` aside. */
+const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 
 /**
  * RFC 8259, byte by byte, for a document whose root is an object. One state machine with a stack of
