@@ -108,7 +108,11 @@ function canonicalText(title: Title, column: TitleColumn): string | null {
   return typeof value === 'boolean' ? String(value) : value.canonical;
 }
 
-/** The first 128 bits of SHA-256 over the canonical fields, as 32 hexadecimal digits. */
+/** The first 128 bits of SHA-256, as 32 hexadecimal digits. */
+export function hash128(canonical: string | Buffer): string {
+  return hash('sha256', canonical, 'hex').slice(0, 32);
+}
+
 function hashFields(title: Title, columns: readonly TitleColumn[]): string {
   // Null and the empty string must differ, and no value may run into the next: a value is marked
   // with '=', and U+0000 ends a field because no title that holds one passes the contract check.
@@ -117,7 +121,7 @@ function hashFields(title: Title, columns: readonly TitleColumn[]): string {
     const text = canonicalText(title, column);
     canonical += text === null ? '\u0000' : `=${text}\u0000`;
   }
-  return hash('sha256', canonical, 'hex').slice(0, 32);
+  return hash128(canonical);
 }
 
 /** Equal for titles that may be one and the same obligation. 32 hexadecimal digits. */

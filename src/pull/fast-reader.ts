@@ -8,11 +8,10 @@
  *
  * A title whose text is known gets no row on either way.
  */
-import { hash } from 'node:crypto';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
+import { hash128, IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
@@ -216,8 +215,8 @@ export class FastReader implements TitleShortcut {
       }
       at += length;
     }
-    this.#identityHash = toHash(canonical.subarray(contentEnd, at));
-    this.#contentHash = toHash(canonical.subarray(0, contentEnd));
+    this.#identityHash = hash128(canonical.subarray(contentEnd, at));
+    this.#contentHash = hash128(canonical.subarray(0, contentEnd));
   }
 
   /** Rows that wait move along. */
@@ -229,10 +228,6 @@ export class FastReader implements TitleShortcut {
     this.#taken = 0;
     this.#end = waiting.length;
   }
-}
-
-function toHash(canonical: Buffer): string {
-  return hash('sha256', canonical, 'hex').slice(0, HASH_DIGITS);
 }
 
 function writeHash(row: Buffer, from: number, digits: string): number {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
+import { hash128 } from '../domain/title.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
@@ -198,7 +198,7 @@ function reject(
       // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
       raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),
       rawBytes: raw.byteLength,
-      rawHash: createHash('sha256').update(raw.bytes).digest('hex').slice(0, 32),
+      rawHash: hash128(raw.bytes),
     },
   };
 }
