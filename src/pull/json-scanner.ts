@@ -17,10 +17,7 @@ import {
   OPEN_BRACKET,
   QUOTE,
 } from './json-bytes.ts';
-import { ScanEvent, State } from './json-states.ts';
-
-/** What may follow a backslash, `u` aside. */
-const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
+import { ESCAPES, ScanEvent, State } from './json-states.ts';
 
 /**
  * RFC 8259, byte by byte, for a document whose root is an object. One state machine with a stack of

@@ -65,3 +65,6 @@ export const ScanEvent = Object.freeze({
 } as const);
 
 export type ScanEvent = (typeof ScanEvent)[keyof typeof ScanEvent];
+
+/** What may follow a backslash, `u` aside. */
+export const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));

@@ -4,10 +4,10 @@ import { InputError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDays } from './day-ledger.ts';
+import { discardStaged } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type MergePolicy, mergeDates } from './merge.ts';
 import { countPlan, planChanges } from './merge-plan.ts';
-import { discardStaged } from './pull-ledger.ts';
 import { type DateReport, findLostHold, settleHeldPull } from './pull-outcome.ts';
 
 /** A person who decides, and why; both go into the audit log. */

@@ -22,11 +22,12 @@ import {
   setHeldDay,
   setMergedDays,
 } from './day-ledger.ts';
+import { discardStaged } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-dates.ts';
 import { applyChanges } from './merge-apply.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
-import { type Attempt, discardStaged, staleFence } from './pull-ledger.ts';
+import { type Attempt, staleFence } from './pull-ledger.ts';
 import {
   type DateOutcome,
   type DateReport,

@@ -1,9 +1,10 @@
-import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
+import { toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin, PullWindow } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../errors.ts';
-import { Prisma } from '../generated/prisma/client.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
+import { discardStaged, discardStrayRows } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
 
 /** One try at a pull. Everything it writes is void once another attempt has drawn a higher fence. */
@@ -131,24 +132,12 @@ export function discardStaleAttempt(database: Database, attempt: Attempt): Promi
 }
 
 /**
- * Removes what processes that were killed have left in the staging tables: rows whose fence is that
- * of no attempt that runs and of no pull that is held.
+ * Removes what processes that were killed have left in the staging tables.
  *
  * @returns how many titles were removed
  */
 export function discardAbandoned(database: Database): Promise<number> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const abandoned = Prisma.sql`
-        fence NOT IN (SELECT fence FROM conciliation.pull
-                      WHERE state IN ('running', 'held') AND fence IS NOT NULL)`;
-      await tx.$executeRaw`DELETE FROM conciliation.staged_reject WHERE ${abandoned}`;
-      await tx.$executeRaw`DELETE FROM conciliation.staged_date WHERE ${abandoned}`;
-      await tx.$executeRaw`DELETE FROM conciliation.staged_missing WHERE ${abandoned}`;
-      await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE ${abandoned}`;
-      return tx.$executeRaw`DELETE FROM conciliation.staged_title WHERE ${abandoned}`;
-    }),
-  );
+  return inStaging(() => database.prisma.$transaction(discardStrayRows));
 }
 
 export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {
@@ -163,29 +152,6 @@ async function markDayFailed(tx: Prisma.TransactionClient, window: PullWindow): 
   await tx.$executeRaw`
     INSERT INTO conciliation.day AS day (date, state) VALUES (${window.from}::date, 'failed')
     ON CONFLICT (date) DO UPDATE SET state = 'failed' WHERE day.state = 'pending'`;
-}
-
-/** Removes what an attempt staged; also called once its titles are merged. */
-export async function discardStaged(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  keepDates: readonly CivilDate[] = [],
-): Promise<void> {
-  await tx.$executeRaw`
-    WITH title AS (
-      DELETE FROM conciliation.staged_title
-      WHERE fence = ${fence} AND accepted_date <> ALL(${keepDates}::date[])
-    ), reject AS (
-      DELETE FROM conciliation.staged_reject
-      WHERE fence = ${fence} AND (date IS NULL OR date <> ALL(${keepDates}::date[]))
-    ), date AS (
-      DELETE FROM conciliation.staged_date
-      WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])
-    ), missing AS (
-      DELETE FROM conciliation.staged_missing
-      WHERE fence = ${fence} AND date <> ALL(${keepDates}::date[])
-    )
-    DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
 /** Gives up a pull that has not ended; nothing of it was merged, and nothing will be. */

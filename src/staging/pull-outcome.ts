@@ -3,6 +3,7 @@ import type { HoldReason } from '../domain/day-state.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { LockedDay } from './day-ledger.ts';
+import { discardStagedDate } from './discard-staged.ts';
 import type { DatePlan } from './merge-plan.ts';
 import type { Attempt } from './pull-ledger.ts';
 
@@ -93,22 +94,7 @@ export async function supersedeHolds(
     await tx.$executeRaw`
       UPDATE conciliation.pull_date SET outcome = 'superseded'
       WHERE pull_id = ${day.heldPullId} AND date = ${day.date}::date`;
-    await tx.$executeRaw`
-      DELETE FROM conciliation.staged_title staged USING conciliation.pull pull
-      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
-        AND staged.accepted_date = ${day.date}::date`;
-    await tx.$executeRaw`
-      DELETE FROM conciliation.staged_reject staged USING conciliation.pull pull
-      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
-        AND staged.date = ${day.date}::date`;
-    await tx.$executeRaw`
-      DELETE FROM conciliation.staged_date staged USING conciliation.pull pull
-      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
-        AND staged.date = ${day.date}::date`;
-    await tx.$executeRaw`
-      DELETE FROM conciliation.staged_missing staged USING conciliation.pull pull
-      WHERE pull.id = ${day.heldPullId} AND staged.fence = pull.fence
-        AND staged.date = ${day.date}::date`;
+    if (day.heldFence !== null) await discardStagedDate(tx, day.heldFence, day.date);
   }
   for (const heldPullId of superseded) await settleHeldPull(tx, heldPullId);
 }
