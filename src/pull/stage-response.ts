@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
@@ -16,6 +15,7 @@ import {
   encodeTitle,
   type RejectedTitle,
 } from '../staging/stage.ts';
+import { takeTurns } from '../staging/turns.ts';
 import { parseExactJson } from './exact-json.ts';
 import { FastReader } from './fast-reader.ts';
 import { KnownTexts } from './known-texts.ts';
@@ -43,8 +43,6 @@ export interface PullProgress {
 
 /** Rejects wait in memory up to this many bytes of raw text before they are copied. */
 const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
-/** How long titles are read before everything else that waits in this process gets its turn. */
-const MAX_TURN_MS = 20;
 /** Raw text kept of one rejected title. */
 const MAX_RAW_CHARACTERS = 64 * 1024;
 
@@ -104,7 +102,7 @@ export async function stageResponse(
   };
 
   async function* encodedRows(): AsyncGenerator<Buffer | string> {
-    let turnStartMs = performance.now();
+    const giveTurn = takeTurns();
     for await (const chunk of response.chunks) {
       let rows = '';
       for (const raw of reader.push(chunk)) rows += encode(raw);
@@ -113,12 +111,7 @@ export async function stageResponse(
       const fastRows = fastReader.takeRows();
       if (fastRows.length > 0) yield fastRows;
       if (rows !== '') yield rows;
-      // Of a fast platform up to 2 MB are there at a time, and are handed out without a turn of the
-      // event loop between them.
-      if (performance.now() - turnStartMs > MAX_TURN_MS) {
-        await nextTurn();
-        turnStartMs = performance.now();
-      }
+      await giveTurn();
     }
     endDocument(reader, response.bytesReceived());
     await flushRejects();

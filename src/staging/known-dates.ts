@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { type CivilDate, daysBetween } from '../domain/business-day.ts';
@@ -6,6 +5,7 @@ import { KnownTitles, type MissingText } from '../domain/known-titles.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { toStagingError } from './database.ts';
 import type { Attempt } from './pull-ledger.ts';
+import { takeTurns } from './turns.ts';
 
 /** A date whose current titles are at hand while a response is read. */
 export interface KnownDate {
@@ -103,8 +103,6 @@ const HEADER_BYTES = 19;
 const ROW_BYTES = 2 + (4 + 4) + (4 + 16);
 const DAYS_OFFSET = 6;
 const HASH_OFFSET = 14;
-/** How long hashes are read before everything else that waits in this process gets its turn. */
-const MAX_TURN_MS = 20;
 
 /** Returns whether the titles were as many as the ledger says. */
 async function copyHashes(
@@ -129,7 +127,7 @@ async function copyHashes(
   let rest: Buffer = Buffer.alloc(0);
   let toSkip = HEADER_BYTES;
   let rows = 0;
-  let turnStartMs = performance.now();
+  const giveTurn = takeTurns();
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let at = Math.min(toSkip, bytes.length);
@@ -142,11 +140,7 @@ async function copyHashes(
       if (index !== undefined) titles.add(bytes, at + HASH_OFFSET, index);
     }
     rest = bytes.subarray(at);
-    // What has arrived is handed out without a turn of the event loop, and may be all of it.
-    if (performance.now() - turnStartMs > MAX_TURN_MS) {
-      await nextTurn();
-      turnStartMs = performance.now();
-    }
+    await giveTurn();
   }
   return rows === ledger.titles;
 }

@@ -39,9 +39,9 @@ export async function applyChanges(
 ): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(${CHANGE_FEED_LOCK}::bigint)`;
   const added = dates.filter((date) => fresh.includes(date));
-  if (added.length > 0) await insertAll(tx, source, added);
-  if (added.length === dates.length) return;
   await withoutNestedLoops(tx, async () => {
+    if (added.length > 0) await insertAll(tx, source, added);
+    if (added.length === dates.length) return;
     await writeRevisions(tx, source, dates);
     await updateTitles(tx, source, dates);
     await withdrawTitles(tx, source, dates);
@@ -151,23 +151,21 @@ async function insertAll(
   source: ChangeSource,
   dates: readonly CivilDate[],
 ): Promise<void> {
-  await withoutNestedLoops(tx, async () => {
-    await tx.$executeRaw`
-      WITH repeated AS MATERIALIZED (
-        SELECT accepted_date, identity_hash FROM conciliation.staged_title
-        WHERE fence = ${source.fence} AND accepted_date = ANY(${dates}::date[])
-        GROUP BY accepted_date, identity_hash HAVING count(*) > 1
-      ), numbered AS MATERIALIZED (
-        SELECT ordinal, row_number() OVER (PARTITION BY accepted_date, identity_hash
-                                           ORDER BY content_hash, ordinal) AS occurrence
-        FROM conciliation.staged_title JOIN repeated USING (accepted_date, identity_hash)
-        WHERE fence = ${source.fence}
-      )
-      INSERT INTO conciliation.title (${insertedColumns})
-      SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
-             staged.content_hash, staged.raw_hash, nextval('conciliation.title_change_seq'),
-             ${source.pullId}::bigint, ${source.pullId}::bigint
-      FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
-      WHERE staged.fence = ${source.fence} AND staged.accepted_date = ANY(${dates}::date[])`;
-  });
+  await tx.$executeRaw`
+    WITH repeated AS MATERIALIZED (
+      SELECT accepted_date, identity_hash FROM conciliation.staged_title
+      WHERE fence = ${source.fence} AND accepted_date = ANY(${dates}::date[])
+      GROUP BY accepted_date, identity_hash HAVING count(*) > 1
+    ), numbered AS MATERIALIZED (
+      SELECT ordinal, row_number() OVER (PARTITION BY accepted_date, identity_hash
+                                         ORDER BY content_hash, ordinal) AS occurrence
+      FROM conciliation.staged_title JOIN repeated USING (accepted_date, identity_hash)
+      WHERE fence = ${source.fence}
+    )
+    INSERT INTO conciliation.title (${insertedColumns})
+    SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
+           staged.content_hash, staged.raw_hash, nextval('conciliation.title_change_seq'),
+           ${source.pullId}::bigint, ${source.pullId}::bigint
+    FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
+    WHERE staged.fence = ${source.fence} AND staged.accepted_date = ANY(${dates}::date[])`;
 }
