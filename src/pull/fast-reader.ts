@@ -10,8 +10,10 @@
  */
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
+import type { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { hash128, IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
+import { headOf, type TitleTarget } from '../staging/stage.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
 import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
@@ -28,7 +30,7 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
 );
 
 const HASH_DIGITS = 32;
-/** A fence, an ordinal, three hashes; of each value, at most its bytes and what is put around them. */
+/** Two numbers, three hashes, a number; of each value, at most its bytes and what is put around them. */
 const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
 const BLOCK_BYTES = 256 * 1024;
 
@@ -42,7 +44,9 @@ const LETTER_T = 0x74;
 export class FastReader implements TitleShortcut {
   readonly #known: KnownTexts;
   readonly #locator: TitleLocator;
-  readonly #prefix: Buffer;
+  readonly #head: Buffer;
+  /** Null where rows have the title's ordinal instead. */
+  readonly #occurrences: Occurrences | null;
   #titlesRead = 0;
   #chunk: Uint8Array = Buffer.alloc(0);
   /** Whether the locator has the chunk. It copies it, which known titles can do without. */
@@ -62,10 +66,11 @@ export class FastReader implements TitleShortcut {
   #taken = 0;
   #end = 0;
 
-  constructor(fence: bigint, window: PullWindow, known: KnownTexts) {
+  constructor(target: TitleTarget, window: PullWindow, known: KnownTexts) {
     this.#known = known;
     this.#locator = new TitleLocator(window);
-    this.#prefix = Buffer.from(`${fence},`);
+    this.#head = Buffer.from(headOf(target));
+    this.#occurrences = target.table === 'title' ? target.occurrences : null;
   }
 
   get titlesRead(): number {
@@ -128,8 +133,8 @@ export class FastReader implements TitleShortcut {
     const columnStarts = this.#columnStarts;
 
     let rowAt = this.#end;
-    for (const byte of this.#prefix) row[rowAt++] = byte;
-    rowAt = writeInteger(row, rowAt, ordinal);
+    for (const byte of this.#head) row[rowAt++] = byte;
+    if (this.#occurrences === null) rowAt = writeInteger(row, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
       columnStarts[column] = at;
@@ -177,6 +182,10 @@ export class FastReader implements TitleShortcut {
     rowAt = writeHash(row, rowAt, this.#identityHash);
     rowAt = writeHash(row, rowAt, this.#contentHash);
     rowAt = writeHash(row, rowAt, textHash);
+    if (this.#occurrences !== null) {
+      row[rowAt++] = COMMA;
+      rowAt = writeInteger(row, rowAt, this.#occurrences.next(this.#identityHash));
+    }
     row[rowAt++] = NEWLINE;
     this.#end = rowAt;
     this.#titlesRead++;

@@ -5,7 +5,8 @@ import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { Database } from '../staging/database.ts';
 import type { PullReport } from '../staging/merge.ts';
 import type { Attempt } from '../staging/pull-ledger.ts';
-import type { PullProgress } from './stage-response.ts';
+import type { DirectLoads } from './direct-loads.ts';
+import type { PullProgress } from './response-rows.ts';
 
 /** What the engine works with. */
 export interface PullParts {
@@ -15,6 +16,7 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
+  readonly directLoads: DirectLoads;
   /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
   readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */

@@ -3,14 +3,22 @@
  * table of contents.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
-import { ShutdownError, StagingUnavailableError, StaleFenceError } from '../errors.ts';
-import { loadKnownDates } from '../staging/known-dates.ts';
-import { mergePull } from '../staging/merge.ts';
+import { ShutdownError, StaleFenceError } from '../errors.ts';
+import { type KnownDates, loadKnownDates } from '../staging/known-dates.ts';
+import { loadDay } from '../staging/load-day.ts';
+import {
+  type MergePolicy,
+  mergePull,
+  type PullReport,
+  type ReadResponse,
+} from '../staging/merge.ts';
 import { type Attempt, startAttempt } from '../staging/pull-ledger.ts';
+import { type ArrivingResponse, awaitHead } from './arriving-response.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
-import { type StagedCount, stageResponse } from './stage-response.ts';
+import type { ReadCount } from './response-rows.ts';
+import { loadResponse, type StageTarget, stageResponse } from './stage-response.ts';
 
 /**
  * Makes one attempt at a pull and records its outcome in the pull's row, whatever it is.
@@ -49,31 +57,80 @@ async function pullAndMerge(
   const response = await parts.platform.fetchTitles(attempt.window, signal);
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
-  const staged = await stageResponse(
-    response,
-    { pool: parts.database.pool, fence: attempt.fence, window: attempt.window, known },
-    signal,
-    parts.onProgress,
-  );
-  verify(staged);
-  const report = await mergePull(
+  const arriving = await awaitHead(response);
+  try {
+    const report =
+      (await loadNewDay(parts, attempt, arriving, known, signal)) ??
+      (await stageAndMerge(parts, attempt, arriving, known, signal));
+    return { kind: 'done', report };
+  } finally {
+    await arriving.chunks.return?.();
+  }
+}
+
+/** Null where the response is to be staged first; nothing of it was taken then. */
+async function loadNewDay(
+  parts: PullParts,
+  attempt: Attempt,
+  response: ArrivingResponse,
+  known: KnownDates,
+  signal: AbortSignal,
+): Promise<PullReport | null> {
+  const isDay = attempt.window.to !== null;
+  if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
+  return loadDay(parts.database, attempt, mergePolicy(parts), async (connection) => {
+    const read = await loadResponse(
+      parts.directLoads.withoutPauses(response),
+      { ...stageTarget(parts, attempt, known), connection, pullId: attempt.pullId },
+      signal,
+      parts.onProgress,
+    );
+    return describeRead(response, read, known);
+  });
+}
+
+async function stageAndMerge(
+  parts: PullParts,
+  attempt: Attempt,
+  response: ArrivingResponse,
+  known: KnownDates,
+  signal: AbortSignal,
+): Promise<PullReport> {
+  const target = stageTarget(parts, attempt, known);
+  const read = await stageResponse(response, target, signal, parts.onProgress);
+  return mergePull(
     parts.database,
     attempt,
-    {
-      httpStatus: response.httpStatus,
-      responseBytes: response.bytesReceived(),
-      known: { dates: known.dates, titles: staged.known, missing: known.titles },
-      accepted: staged.accepted,
-      rejected: staged.rejected,
-      undatedRejects: staged.undatedRejects,
-      drift: staged.drift,
-    },
-    {
-      withdrawalLimitPercent: parts.withdrawalLimitPercent,
-      lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
-    },
+    describeRead(response, read, known),
+    mergePolicy(parts),
   );
-  return { kind: 'done', report };
+}
+
+function stageTarget(parts: PullParts, attempt: Attempt, known: KnownDates): StageTarget {
+  return { pool: parts.database.pool, fence: attempt.fence, window: attempt.window, known };
+}
+
+function describeRead(
+  response: ArrivingResponse,
+  read: ReadCount,
+  known: KnownDates,
+): ReadResponse {
+  return {
+    httpStatus: response.httpStatus,
+    responseBytes: response.bytesReceived(),
+    known: { dates: known.dates, titles: read.known, missing: known.titles },
+    accepted: read.accepted,
+    rejected: read.rejected,
+    undatedRejects: read.undatedRejects,
+    drift: read.drift,
+  };
+}
+
+function mergePolicy(parts: PullParts): MergePolicy {
+  return {
+    withdrawalLimitPercent: parts.withdrawalLimitPercent,
+    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
+  };
 }
 
 /** An abort surfaces as whatever it interrupted. */
@@ -81,18 +138,4 @@ function toShutdown(error: unknown): unknown {
   return error instanceof StaleFenceError
     ? error
     : new ShutdownError('the pull was interrupted', { cause: error });
-}
-
-/** Every title that was read must be a row, or nothing is merged. */
-function verify(staged: StagedCount): void {
-  if (staged.stagedTitles !== staged.accepted || staged.stagedRejects !== staged.rejected) {
-    throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
-      context: {
-        stagedTitles: staged.stagedTitles,
-        readTitles: staged.accepted,
-        stagedRejects: staged.stagedRejects,
-        readRejects: staged.rejected,
-      },
-    });
-  }
 }

@@ -1,199 +1,102 @@
-import type { Pool } from 'pg';
-import { rawHash } from '../domain/known-titles.ts';
+import type { ClientBase, Pool } from 'pg';
+import { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { hash128 } from '../domain/title.ts';
-import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
+import { StagingUnavailableError } from '../errors.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { DriftLog } from '../platform/drift-log.ts';
-import { checkTitle } from '../platform/title-contract.ts';
-import type { DriftItem } from '../platform/title-extra.ts';
 import type { KnownDates } from '../staging/known-dates.ts';
 import {
+  copyIntoTitle,
   copyRejects,
   copyTitles,
   encodeReject,
-  encodeTitle,
   type RejectedTitle,
+  type TitleTarget,
 } from '../staging/stage.ts';
-import { takeTurns } from '../staging/turns.ts';
-import { parseExactJson } from './exact-json.ts';
-import { FastReader } from './fast-reader.ts';
-import { KnownTexts } from './known-texts.ts';
-import { MAX_TITLE_BYTES, type RawTitle, TitleReader } from './title-stream.ts';
+import { type PullProgress, type ReadCount, readRows } from './response-rows.ts';
 
-/** What was read and staged; nothing of it is verified yet. */
-export interface StagedCount {
-  /** Titles that the table has already, in the same text; they were not staged. */
-  readonly known: KnownTexts['counts'];
-  /** Titles that kept the contract and were staged. */
-  readonly accepted: number;
-  readonly rejected: number;
-  /** Rejects that name no date inside the window. */
-  readonly undatedRejects: number;
-  /** Rows that PostgreSQL says it took. */
-  readonly stagedTitles: number;
-  readonly stagedRejects: number;
-  readonly drift: readonly DriftItem[];
+export interface StageTarget {
+  readonly pool: Pool;
+  readonly fence: bigint;
+  readonly window: PullWindow;
+  readonly known: KnownDates;
 }
-
-export interface PullProgress {
-  readonly titles: number;
-  readonly bytes: number;
-}
-
-/** Rejects wait in memory up to this many bytes of raw text before they are copied. */
-const REJECT_BUFFER_BYTES = 4 * 1024 * 1024;
-/** Raw text kept of one rejected title. */
-const MAX_RAW_CHARACTERS = 64 * 1024;
 
 /**
- * Reads a response title by title into the staging tables, but for titles that the table has already.
- * Ends well only when the document has closed and the transfer has ended cleanly.
+ * Reads a response into the staging tables. Ends well only when the document has closed, the transfer
+ * has ended cleanly, and PostgreSQL has taken as many rows as titles were read.
  *
  * @throws PlatformContractError the answer is not the documented document
  * @throws PlatformUnavailableError the transfer broke off
  * @throws StagingUnavailableError the database went away
  */
-export async function stageResponse(
+export function stageResponse(
   response: ConciliationResponse,
-  target: {
-    readonly pool: Pool;
-    readonly fence: bigint;
-    readonly window: PullWindow;
-    readonly known: KnownDates;
-  },
+  target: StageTarget,
   signal: AbortSignal,
   onProgress?: (progress: PullProgress) => void,
-): Promise<StagedCount> {
-  const known = new KnownTexts(target.known);
-  const fastReader = new FastReader(target.fence, target.window, known);
-  const reader = new TitleReader(fastReader);
-  const drift = new DriftLog();
-  let accepted = 0;
-  let rejected = 0;
-  let undatedRejects = 0;
-  let stagedRejects = 0;
-  let rejects: RejectedTitle[] = [];
-  let rejectBytes = 0;
-
-  const flushRejects = async () => {
-    if (rejects.length === 0) return;
-    const rows = rejects.map((reject) => encodeReject(target.fence, reject));
-    rejects = [];
-    rejectBytes = 0;
-    stagedRejects += await copyRejects(target.pool, toSource(rows), signal);
-  };
-
-  const encode = (raw: RawTitle): string => {
-    const textHash = rawHash(raw.bytes);
-    if (!raw.truncated && known.take(textHash)) return '';
-    const outcome = readTitle(raw, target.window);
-    if (outcome.ok) {
-      accepted += 1;
-      drift.add(outcome.drift);
-      if (outcome.drift.length > 0) fastReader.admitDrift(outcome.title);
-      return encodeTitle(target.fence, raw.ordinal, outcome.title, textHash.toString('hex'));
-    }
-    rejected += 1;
-    if (outcome.reject.date === null) undatedRejects += 1;
-    rejects.push(outcome.reject);
-    rejectBytes += outcome.reject.raw.length;
-    return '';
-  };
-
-  async function* encodedRows(): AsyncGenerator<Buffer | string> {
-    const giveTurn = takeTurns();
-    for await (const chunk of response.chunks) {
-      let rows = '';
-      for (const raw of reader.push(chunk)) rows += encode(raw);
-      onProgress?.({ titles: reader.titlesRead, bytes: response.bytesReceived() });
-      if (rejectBytes > REJECT_BUFFER_BYTES) await flushRejects();
-      const fastRows = fastReader.takeRows();
-      if (fastRows.length > 0) yield fastRows;
-      if (rows !== '') yield rows;
-      await giveTurn();
-    }
-    endDocument(reader, response.bytesReceived());
-    await flushRejects();
-  }
-
-  const stagedTitles = await copyTitles(target.pool, encodedRows(), signal);
-  for (const field of reader.otherFields) {
-    drift.add([{ path: field, kind: 'unknown_field', value: 'unknown' }]);
-  }
-  return {
-    known: known.counts,
-    accepted: accepted + fastReader.titlesRead,
-    rejected,
-    undatedRejects,
-    stagedTitles,
-    stagedRejects,
-    drift: drift.items(),
-  };
-}
-
-/**
- * A response that ends in the middle of its document was cut, whatever the transport says of it: a
- * body that ends with its connection has no other sign of being whole.
- */
-function endDocument(reader: TitleReader, bytesReceived: number): void {
-  try {
-    reader.end();
-  } catch (error) {
-    if (
-      error instanceof PlatformContractError &&
-      error.context['complete'] === false &&
-      bytesReceived > 0
-    ) {
-      throw new PlatformUnavailableError(
-        `the transfer was cut: the document was still open after ${bytesReceived} bytes`,
-        { cause: error },
-      );
-    }
-    throw error;
-  }
-}
-
-type TitleOutcome =
-  | Extract<ReturnType<typeof checkTitle>, { ok: true }>
-  | { readonly ok: false; readonly reject: RejectedTitle };
-
-function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
-  if (raw.truncated) {
-    return reject(raw, window, [
-      `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`,
-    ]);
-  }
-  const { value, problems } = parseExactJson(raw.bytes);
-  const check = checkTitle(value, window);
-  if (check.ok && problems.length === 0) return check;
-  return reject(
-    raw,
-    window,
-    check.ok ? problems : [...problems, ...check.reasons],
-    check.ok ? check.title.accepted_date : check.acceptedDate,
+): Promise<ReadCount> {
+  const titles: TitleTarget = { table: 'staged_title', fence: target.fence };
+  return copyResponse(response, target, titles, { signal, onProgress }, (rows) =>
+    copyTitles(target.pool, rows, signal),
   );
 }
 
-function reject(
-  raw: RawTitle,
-  window: PullWindow,
-  reasons: readonly string[],
-  acceptedDate: RejectedTitle['date'] = null,
-): TitleOutcome {
-  return {
-    ok: false,
-    reject: {
-      ordinal: raw.ordinal,
-      // What a day's request answers belongs to that day, whatever its titles say.
-      date: window.to === null ? acceptedDate : window.from,
-      reasons,
-      // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
-      raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),
-      rawBytes: raw.byteLength,
-      rawHash: hash128(raw.bytes),
+/**
+ * As `stageResponse`, but the titles go straight into `title`.
+ * `target.connection` is in the middle of the merge's transaction, which can only be rolled back after
+ * an error.
+ */
+export function loadResponse(
+  response: ConciliationResponse,
+  target: StageTarget & { readonly pullId: bigint; readonly connection: ClientBase },
+  signal: AbortSignal,
+  onProgress?: (progress: PullProgress) => void,
+): Promise<ReadCount> {
+  const { pullId, connection } = target;
+  const titles: TitleTarget = { table: 'title', pullId, occurrences: new Occurrences() };
+  return copyResponse(response, target, titles, { signal, onProgress }, (rows) =>
+    copyIntoTitle(connection, rows, signal),
+  );
+}
+
+async function copyResponse(
+  response: ConciliationResponse,
+  { pool, fence, window, known }: StageTarget,
+  target: TitleTarget,
+  {
+    signal,
+    onProgress,
+  }: {
+    readonly signal: AbortSignal;
+    readonly onProgress: ((progress: PullProgress) => void) | undefined;
+  },
+  copy: (rows: AsyncIterable<Buffer | string>) => Promise<number>,
+): Promise<ReadCount> {
+  let copiedRejects = 0;
+  const { rows, count } = readRows(response, {
+    target,
+    window,
+    known,
+    onProgress,
+    putAside: async (rejects: readonly RejectedTitle[]) => {
+      const encoded = rejects.map((reject) => encodeReject(fence, reject));
+      copiedRejects += await copyRejects(pool, toSource(encoded), signal);
     },
-  };
+  });
+  const copiedTitles = await copy(rows);
+  const read = count();
+  // Every title that was read must be a row, or nothing is merged.
+  if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
+    throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
+      context: {
+        copiedTitles,
+        readTitles: read.accepted,
+        copiedRejects,
+        readRejects: read.rejected,
+      },
+    });
+  }
+  return read;
 }
 
 async function* toSource(rows: readonly string[]): AsyncGenerator<string> {

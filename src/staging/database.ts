@@ -7,7 +7,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../errors.ts';
-import { PrismaClient } from '../generated/prisma/client.ts';
+import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
 import { type Logger, stackFrames } from '../logger.ts';
 import {
   databaseErrorCode,
@@ -20,6 +20,11 @@ export interface Database {
   readonly prisma: PrismaClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
+  /**
+   * The connection that a transaction runs on, for a COPY inside of it. Null where that cannot be told
+   * for certain: behind a pooler that changes servers from transaction to transaction.
+   */
+  connectionOf(tx: Prisma.TransactionClient): Promise<pg.ClientBase | null>;
   /** Waits for connections in use to be given back. May be called more than once. */
   close(): Promise<void>;
 }
@@ -43,6 +48,7 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 /** Connects lazily: whether the database is there shows in the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
+  const connections = new Map<number, pg.ClientBase>();
   const pool = new pg.Pool({
     connectionString: withSessionSettings(options.databaseUrl, {
       applicationName: options.applicationName,
@@ -52,11 +58,16 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
-    onConnect: (client) =>
-      checkSession(client).catch((error: unknown) => {
+    onConnect: async (client) => {
+      const { serverPid } = await checkSession(client).catch((error: unknown) => {
         // Prisma replaces an error that has a code by one of its own; in a cause it survives.
         throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
-      }),
+      });
+      connections.set(serverPid, client);
+    },
+  });
+  pool.on('remove', (client) => {
+    for (const [pid, connected] of connections) if (connected === client) connections.delete(pid);
   });
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
@@ -78,6 +89,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     prisma,
     pool,
+    async connectionOf(tx) {
+      const [session] = await tx.$queryRaw<[{ pid: number; transaction: string }]>`
+        SELECT pg_backend_pid() AS pid, pg_current_xact_id()::text AS transaction`;
+      const connection = connections.get(session.pid);
+      const same = await connection?.query(
+        'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1',
+        [session.transaction],
+      );
+      return same?.rowCount === 1 ? (connection ?? null) : null;
+    },
     close: () => {
       closing ??= prisma.$disconnect().then(() => pool.end());
       return closing;
@@ -120,12 +141,15 @@ export function withSessionSettings(
  * Refuses a session that is not what was asked for: a pooler between here and PostgreSQL may drop the
  * startup settings or put its own in their place.
  */
-export async function checkSession(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ time_zone: string; date_style: string }>(
-    `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style`,
+export async function checkSession(client: pg.ClientBase): Promise<{ readonly serverPid: number }> {
+  const { rows } = await client.query<{ time_zone: string; date_style: string; pid: number }>(
+    `SELECT current_setting('TimeZone') AS time_zone, current_setting('DateStyle') AS date_style,
+            pg_backend_pid() AS pid`,
   );
   const [session] = rows;
-  if (session?.time_zone === 'UTC' && session.date_style.startsWith('ISO')) return;
+  if (session?.time_zone === 'UTC' && session.date_style.startsWith('ISO')) {
+    return { serverPid: session.pid };
+  }
   throw new ConfigError([
     `DATABASE_URL leads to sessions with TimeZone ${session?.time_zone} and DateStyle ${session?.date_style}, ` +
       'although UTC and ISO were asked for: a connection pooler in between overrides them; ' +

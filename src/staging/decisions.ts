@@ -60,6 +60,7 @@ export function releasePull(
         }),
       );
       await mergeDates(tx, { pullId, fence }, live, reports, {
+        loaded: false,
         fresh,
         lastClosedDate: policy.lastClosedDate,
         undatedRejects: false,

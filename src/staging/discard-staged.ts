@@ -19,6 +19,8 @@ export async function discardStaged(
     tx,
     (date) => Prisma.sql`fence = ${fence} AND (${date} = ANY(${keepDates}::date[])) IS NOT TRUE`,
   );
+  // What is to change is worked out anew for whoever releases them.
+  await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
 /** Removes what an attempt staged for one date. */

@@ -25,6 +25,11 @@ const toJson = (alias: string, status: string) =>
  */
 const CHANGE_FEED_LOCK = 7_201_604_311n;
 
+/** To be held by whoever draws from `title_change_seq`, until it has committed. */
+export async function lockChangeFeed(tx: Prisma.TransactionClient): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${CHANGE_FEED_LOCK}::bigint)`;
+}
+
 /**
  * Writes what `planChanges` found, for `dates` only: revisions first, because they tell the rows as
  * they were.
@@ -37,7 +42,7 @@ export async function applyChanges(
   dates: readonly CivilDate[],
   fresh: readonly CivilDate[],
 ): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${CHANGE_FEED_LOCK}::bigint)`;
+  await lockChangeFeed(tx);
   const added = dates.filter((date) => fresh.includes(date));
   await withoutNestedLoops(tx, async () => {
     if (added.length > 0) await insertAll(tx, source, added);

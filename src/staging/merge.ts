@@ -39,11 +39,11 @@ import {
 import { mergeRejects } from './rejects.ts';
 
 /** What the reader knows of the response when the document has closed and the transfer has ended. */
-export interface StagedResponse {
+export interface ReadResponse {
   readonly httpStatus: number;
   readonly responseBytes: number;
   readonly known: KnownResponse;
-  /** Titles staged; the rest of the response's titles were known or rejected. */
+  /** Titles copied; the rest of the response's titles were known or rejected. */
   readonly accepted: number;
   readonly rejected: number;
   /** Rejects that name no usable date; only a sweep has them. */
@@ -87,7 +87,7 @@ export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as con
 export function mergePull(
   database: Database,
   attempt: Attempt,
-  response: StagedResponse,
+  response: ReadResponse,
   policy: MergePolicy,
 ): Promise<PullReport> {
   return inStaging(() =>
@@ -106,27 +106,44 @@ export function mergePull(
         reportDate(day, plans[index], live.includes(day), response, policy),
       );
 
-      await mergeDates(tx, attempt, days, reports, {
+      return endMerge(tx, attempt, days, reports, response, {
+        loaded: false,
         fresh,
         lastClosedDate: policy.lastClosedDate,
         undatedRejects: attempt.window.to === null,
       });
-      await recordDrift(tx, attempt.pullId, response.drift);
-      const titles = response.known.titles.total + response.accepted + response.rejected;
-      const state = await finishPull(tx, attempt, { ...response, titles }, reports);
-      await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
-      return {
-        pullId: attempt.pullId,
-        state,
-        titles,
-        rejected: response.rejected,
-        dates: reports,
-      };
     }, MERGE_TRANSACTION),
   );
 }
 
-async function lockRunningPull(tx: Prisma.TransactionClient, attempt: Attempt): Promise<void> {
+/** Writes what was decided of each date, and the outcome of the attempt. */
+export async function endMerge(
+  tx: Prisma.TransactionClient,
+  attempt: Attempt,
+  days: readonly LockedDay[],
+  reports: readonly DateReport[],
+  response: ReadResponse,
+  options: MergeDatesOptions,
+): Promise<PullReport> {
+  await mergeDates(tx, attempt, days, reports, options);
+  await recordDrift(tx, attempt.pullId, response.drift);
+  const titles = response.known.titles.total + response.accepted + response.rejected;
+  const state = await finishPull(tx, attempt, { ...response, titles }, reports);
+  const hasStaged = !options.loaded || response.rejected > 0;
+  if (hasStaged) await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
+  return {
+    pullId: attempt.pullId,
+    state,
+    titles,
+    rejected: response.rejected,
+    dates: reports,
+  };
+}
+
+export async function lockRunningPull(
+  tx: Prisma.TransactionClient,
+  attempt: Attempt,
+): Promise<void> {
   const rows = await tx.$queryRaw<{ id: bigint }[]>`
     SELECT id FROM conciliation.pull
     WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running' FOR UPDATE`;
@@ -134,7 +151,7 @@ async function lockRunningPull(tx: Prisma.TransactionClient, attempt: Attempt): 
 }
 
 /** A fetch that waits for a person counts too: what an older one said must not do away with it. */
-function isNewest(day: LockedDay, fence: bigint): boolean {
+export function isNewest(day: LockedDay, fence: bigint): boolean {
   return (day.mergedFence ?? 0n) < fence && (day.heldFence ?? 0n) < fence;
 }
 
@@ -145,7 +162,7 @@ function isNewest(day: LockedDay, fence: bigint): boolean {
 async function verifyStaged(
   tx: Prisma.TransactionClient,
   fence: bigint,
-  response: Pick<StagedResponse, 'accepted' | 'rejected'>,
+  response: Pick<ReadResponse, 'accepted' | 'rejected'>,
 ): Promise<void> {
   const [staged] = await tx.$queryRaw<[{ accepted: number; rejected: number }]>`
     SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int AS accepted,
@@ -166,7 +183,7 @@ function reportDate(
   day: LockedDay,
   plan: DatePlan | undefined,
   isLive: boolean,
-  response: StagedResponse,
+  response: ReadResponse,
   policy: MergePolicy,
 ): DateReport {
   if (plan === undefined || plan.date !== day.date) throw new Error('a day has no plan');
@@ -186,23 +203,27 @@ function reportDate(
   return { ...plan, outcome, holdReason, unchanged: isLive ? unchanged : 0 };
 }
 
+export interface MergeDatesOptions {
+  /** Whether the titles are in their table already: see `loadDay`. */
+  readonly loaded: boolean;
+  /** Dates that had no titles: see `planChanges`. */
+  readonly fresh: readonly CivilDate[];
+  readonly lastClosedDate: CivilDate;
+  /** Whether rejects without a date belong to the pull. */
+  readonly undatedRejects: boolean;
+}
+
 /** Writes the dates that are merged and marks those that are held; also used by a release. */
 export async function mergeDates(
   tx: Prisma.TransactionClient,
   source: Pick<Attempt, 'pullId' | 'fence'>,
   days: readonly LockedDay[],
   reports: readonly DateReport[],
-  options: {
-    /** Dates that had no titles: see `planChanges`. */
-    readonly fresh: readonly CivilDate[];
-    readonly lastClosedDate: CivilDate;
-    /** Whether rejects without a date belong to the pull. */
-    readonly undatedRejects: boolean;
-  },
+  options: MergeDatesOptions,
 ): Promise<void> {
   const changed = datesWith(reports, 'merged', 'released');
   if (changed.length > 0) {
-    await applyChanges(tx, source, changed, options.fresh);
+    if (!options.loaded) await applyChanges(tx, source, changed, options.fresh);
     await watchAccounts(tx, source, changed);
   }
   await refreshTotals(tx, [

@@ -1,23 +1,24 @@
 import { pipeline } from 'node:stream/promises';
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CivilDate } from '../domain/business-day.ts';
 import { toJsonText } from '../domain/canonical-json.ts';
+import type { Occurrences } from '../domain/occurrences.ts';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
 import { toStagingError } from './database.ts';
 
 /**
- * Rows enter the staging tables by COPY in csv format, the only bytes of the product that do not go
- * through Prisma. Every text is quoted, so that neither a lone `\.` nor an unquoted empty string can
- * mean anything but itself.
+ * Rows enter the tables by COPY in csv format, the only bytes of the product that do not go through
+ * Prisma. Every text is quoted, so that neither a lone `\.` nor an unquoted empty string can mean
+ * anything but itself.
  */
-const STAGED_TITLE_COLUMNS = [
-  'fence',
-  'ordinal',
-  ...TITLE_COLUMNS,
-  'identity_hash',
-  'content_hash',
-  'raw_hash',
+const CONTENT_COLUMNS = [...TITLE_COLUMNS, 'identity_hash', 'content_hash', 'raw_hash'];
+const STAGED_TITLE_COLUMNS = ['fence', 'ordinal', ...CONTENT_COLUMNS];
+const LOADED_TITLE_COLUMNS = [
+  'first_pull_id',
+  'last_change_pull_id',
+  ...CONTENT_COLUMNS,
+  'occurrence',
 ];
 const STAGED_REJECT_COLUMNS = [
   'fence',
@@ -44,9 +45,23 @@ export interface RejectedTitle {
   readonly rawHash: string;
 }
 
+/**
+ * Where the titles of a response are copied to, which decides what stands around a title in its row:
+ * `staged_title`, to be merged by what was staged; or `title` itself, in the merge's transaction.
+ */
+export type TitleTarget =
+  | { readonly table: 'staged_title'; readonly fence: bigint }
+  | { readonly table: 'title'; readonly pullId: bigint; readonly occurrences: Occurrences };
+
 /** @param rawHash of the text that the title was read from, 32 hexadecimal digits */
-export function encodeTitle(fence: bigint, ordinal: number, title: Title, rawHash: string): string {
-  let row = `${fence},${ordinal}`;
+export function encodeTitle(
+  target: TitleTarget,
+  ordinal: number,
+  title: Title,
+  rawHash: string,
+): string {
+  let row = headOf(target);
+  if (target.table === 'staged_title') row += ordinal;
   for (const column of TITLE_COLUMNS) {
     if (column === 'extra') {
       row += title.extra === null ? ',' : `,${quote(toJsonText(title.extra))}`;
@@ -58,7 +73,15 @@ export function encodeTitle(fence: bigint, ordinal: number, title: Title, rawHas
     else if (typeof value === 'boolean') row += value ? ',t' : ',f';
     else row += `,${value.written}`;
   }
-  return `${row},${identityHash(title)},${contentHash(title)},${rawHash}\n`;
+  const identity = identityHash(title);
+  row += `,${identity},${contentHash(title)},${rawHash}`;
+  if (target.table === 'title') row += `,${target.occurrences.next(identity)}`;
+  return `${row}\n`;
+}
+
+/** What every row of a response begins with; in `staged_title`, the title's ordinal comes next. */
+export function headOf(target: TitleTarget): string {
+  return target.table === 'title' ? `${target.pullId},${target.pullId}` : `${target.fence},`;
 }
 
 export function encodeReject(fence: bigint, reject: RejectedTitle): string {
@@ -89,6 +112,18 @@ export function copyTitles(
   return copyInto(pool, 'staged_title', STAGED_TITLE_COLUMNS, source, signal);
 }
 
+/**
+ * As `copyTitles`, into `title`, on a connection in the middle of its transaction. After an error the
+ * transaction can only be rolled back.
+ */
+export function copyIntoTitle(
+  connection: ClientBase,
+  source: AsyncIterable<Buffer | string>,
+  signal: AbortSignal,
+): Promise<number> {
+  return copyOn(connection, 'title', LOADED_TITLE_COLUMNS, source, signal);
+}
+
 /** As `copyTitles`, into `staged_reject`. */
 export function copyRejects(
   pool: Pool,
@@ -114,12 +149,9 @@ async function copyInto(
     // bounded by the client, so the session's statement_timeout would only cut slow answers off.
     await client.query('BEGIN');
     await client.query('SET LOCAL statement_timeout = 0');
-    const copy = client.query(
-      copyFrom(`COPY conciliation.${table} (${columns.join(', ')}) FROM STDIN (FORMAT csv)`),
-    );
-    await pipeline(source, copy, { signal });
+    const rowCount = await copyOn(client, table, columns, source, signal);
     await client.query('COMMIT');
-    return copy.rowCount;
+    return rowCount;
   } catch (error) {
     failure = error instanceof Error ? error : new Error('COPY failed');
     throw toStagingError(error);
@@ -127,4 +159,18 @@ async function copyInto(
     // After a failed COPY the protocol state is unknown; such a connection is not used again.
     client.release(failure);
   }
+}
+
+async function copyOn(
+  connection: ClientBase,
+  table: string,
+  columns: readonly string[],
+  source: AsyncIterable<Buffer | string>,
+  signal: AbortSignal,
+): Promise<number> {
+  const copy = connection.query(
+    copyFrom(`COPY conciliation.${table} (${columns.join(', ')}) FROM STDIN (FORMAT csv)`),
+  );
+  await pipeline(source, copy, { signal });
+  return copy.rowCount;
 }

@@ -6,6 +6,7 @@ import {
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
+import { DirectLoads } from '../../src/pull/direct-loads.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -70,6 +71,7 @@ export async function openPullWorld(
     timeZone: TIME_ZONE,
     withdrawalLimitPercent: 20,
     retry: { attempts: 3, backoffSeconds: 1 },
+    directLoads: new DirectLoads(),
     random: () => 0,
   };
   const world: PullWorld = {

@@ -72,9 +72,11 @@ CREATE UNIQUE INDEX title_change_seq_key ON conciliation.title (change_seq);
 CREATE INDEX title_order_uid_idx ON conciliation.title (order_uid);
 CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date);
 
--- Not the column's default: the merge draws each number itself, under the lock that the view below
--- tells of. A cache would hand numbers out of order to two sessions.
+-- Drawn under the lock that the view below tells of. A cache would hand numbers out of order to two
+-- sessions.
 CREATE SEQUENCE conciliation.title_change_seq CACHE 1 OWNED BY conciliation.title.change_seq;
+ALTER TABLE conciliation.title
+  ALTER COLUMN change_seq SET DEFAULT nextval('conciliation.title_change_seq');
 
 COMMENT ON SEQUENCE conciliation.title_change_seq IS
   'Numbers the changes of titles. Drawn only by a merge that holds the change-feed lock; numbers may be skipped, never used twice.';

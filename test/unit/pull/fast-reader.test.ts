@@ -21,11 +21,11 @@ import {
   compareTitle,
   compareWays,
   documentOf,
-  FENCE,
   inChunksOf,
   knowing,
   mutate,
   readOrdinary,
+  STAGED,
   WINDOW,
 } from './read-both-ways.ts';
 import { jsonTitle, TITLES_OF_EVERY_KIND } from './title-corpus.ts';
@@ -139,7 +139,7 @@ describe('an answer read with the shortcut is the answer read without it', () =>
 });
 
 test('a reader goes on after a title that it has left', () => {
-  const reader = new FastReader(FENCE, WINDOW, knowing([]));
+  const reader = new FastReader(STAGED, WINDOW, knowing([]));
   const good = Buffer.from(titleText({ date: DAY, uid: 'good' }));
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e99' })), 0)).toBe(true);
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e101' })), 1)).toBe(false);
@@ -150,7 +150,7 @@ test('a reader goes on after a title that it has left', () => {
 });
 
 test('rows that were taken stay as they are while further titles are read', () => {
-  const reader = new FastReader(FENCE, WINDOW, knowing([]));
+  const reader = new FastReader(STAGED, WINDOW, knowing([]));
   const taken: { rows: Buffer; before: string }[] = [];
   for (let ordinal = 0; ordinal < 3000; ordinal++) {
     const title = Buffer.from(syntheticTitles[ordinal % syntheticTitles.length] ?? '');
@@ -163,7 +163,7 @@ test('rows that were taken stay as they are while further titles are read', () =
 });
 
 test('rows that nobody takes are kept', () => {
-  const reader = new FastReader(FENCE, WINDOW, knowing([]));
+  const reader = new FastReader(STAGED, WINDOW, knowing([]));
   const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
   for (let ordinal = 0; ordinal < 2000; ordinal++) reader.readWhole(Buffer.from(long), ordinal);
   const rows = reader.takeRows().toString().trimEnd().split('\n');
@@ -172,7 +172,7 @@ test('rows that nobody takes are kept', () => {
 });
 
 test('a title outside the window is left, also after one inside it', () => {
-  const reader = new FastReader(FENCE, dayWindow(DAY), knowing([]));
+  const reader = new FastReader(STAGED, dayWindow(DAY), knowing([]));
   const inside = Buffer.from(titleText({ date: DAY }));
   const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
   const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));
@@ -181,7 +181,7 @@ test('a title outside the window is left, also after one inside it', () => {
 });
 
 test('a new value of an enumeration goes the ordinary way once', () => {
-  const reader = new FastReader(FENCE, WINDOW, knowing([]));
+  const reader = new FastReader(STAGED, WINDOW, knowing([]));
   const withType = (type: string) =>
     Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));
   const company = withType('COMPANY');
@@ -194,7 +194,7 @@ test('a new value of an enumeration goes the ordinary way once', () => {
   reader.admitDrift(check.title);
   expect(reader.readWhole(company, 1)).toBe(true);
   expect(reader.takeRows().toString()).toBe(
-    encodeTitle(FENCE, 1, check.title, rawHash(company).toString('hex')),
+    encodeTitle(STAGED, 1, check.title, rawHash(company).toString('hex')),
   );
   // Neither another value nor another spelling of this one has been reported.
   for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {

@@ -9,9 +9,10 @@ import { parseExactJson } from '../../../src/pull/exact-json.ts';
 import { FastReader } from '../../../src/pull/fast-reader.ts';
 import { KnownTexts } from '../../../src/pull/known-texts.ts';
 import { type RawTitle, TitleReader, type TitleShortcut } from '../../../src/pull/title-stream.ts';
-import { encodeTitle } from '../../../src/staging/stage.ts';
+import { encodeTitle, type TitleTarget } from '../../../src/staging/stage.ts';
 
-export const FENCE = 9_007_199_254_740_993n;
+/** Fences and pull ids are larger than a number can be. */
+export const STAGED: TitleTarget = { table: 'staged_title', fence: 9_007_199_254_740_993n };
 export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
 
 /** Of one date. */
@@ -53,7 +54,7 @@ function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Rea
  * titles, the same bytes for the database. Returns how many titles took the short way.
  */
 export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
-  const fast = new FastReader(FENCE, window, knowing([]));
+  const fast = new FastReader(STAGED, window, knowing([]));
   const short = readAll(chunks, fast);
   const ordinary = readAll(chunks, null);
 
@@ -69,7 +70,7 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
     .map(({ ordinal, bytes }) => {
       const title = readOrdinary(bytes, window);
       if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
-      return encodeTitle(FENCE, ordinal, title, rawHash(bytes).toString('hex'));
+      return encodeTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
     });
   expect(fast.takeRows().toString()).toBe(rows.join(''));
   for (const { bytes, ...title } of short.handedOut) {
@@ -84,13 +85,13 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
 /** As `compareWays`, one title by itself. True where it took the short way. */
 export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const bytes = Buffer.from(text);
-  const fast = new FastReader(FENCE, window, knowing([]));
+  const fast = new FastReader(STAGED, window, knowing([]));
   if (!fast.readWhole(bytes, 7)) return false;
   const title = readOrdinary(bytes, window);
   if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
   const textHash = rawHash(bytes).toString('hex');
   const row = fast.takeRows().toString();
-  expect(row).toBe(encodeTitle(FENCE, 7, title, textHash));
+  expect(row).toBe(encodeTitle(STAGED, 7, title, textHash));
   expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
   expect(row).toContain(`,"${title.accepted_date}",`);
   return true;
