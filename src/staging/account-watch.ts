@@ -52,22 +52,21 @@ const AGENT_ACCOUNT = [
   'payment_account',
   'payment_account_digit',
 ];
-/** What the columns of either are called once they are an account. */
-const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
-
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedAccount = (columns: readonly string[]) => columns.map(stated).join(', ');
 
 const PROVIDER = {
   kind: 'provider',
   key: `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
-  columns: ['provider_external_id', 'provider_identification'],
+  columns: ['provider_external_id', 'provider_identification', ...PROVIDER_ACCOUNT],
 };
 const FINANCIAL_AGENT = {
   kind: 'financial_agent',
   key: stated('financial_agent_identification'),
-  columns: ['financial_agent_identification'],
+  columns: ['financial_agent_identification', ...AGENT_ACCOUNT],
 };
+const providerColumns = Prisma.raw(PROVIDER.columns.join(', '));
+const agentColumns = Prisma.raw(FINANCIAL_AGENT.columns.join(', '));
 
 /** A row for each party of a row with the columns of a title, and the account that it names. */
 const parties = Prisma.raw(`LATERAL (VALUES
@@ -110,25 +109,19 @@ const accountJson = (alias: string) =>
   );
 
 /**
- * The accounts that the written titles name of parties of one kind. Titles are grouped as they stand
- * first: of hundreds of thousands, a few hundred are left to be looked at.
+ * The written titles, by the provider and the account that they name, and again by the agent and its
+ * account: of hundreds of thousands, a few hundred rows are left to be looked at.
  */
-const namedAccounts = (
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-  party: { readonly kind: string; readonly key: string; readonly columns: readonly string[] },
-  account: readonly string[],
-) => Prisma.sql`
-  SELECT ${party.kind}::text AS kind, ${Prisma.raw(party.key)} AS key,
-         ${Prisma.raw(account.map((column, index) => `${stated(column)} AS ${ACCOUNT[index]}`).join(', '))},
-         first_date, last_date, first_id, is_restated
-  FROM (
-    SELECT ${Prisma.raw([...party.columns, ...account].join(', '))},
-           min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
-           bool_or(${isRestated(source, account)}) AS is_restated
-    FROM ${writtenTitles(source, dates)}
-    GROUP BY ${Prisma.raw([...party.columns, ...account].join(', '))}
-  ) AS written`;
+const namedAccounts = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
+  SELECT ${providerColumns}, ${agentColumns},
+         CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER.kind}
+                                             ELSE ${FINANCIAL_AGENT.kind} END AS kind,
+         min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
+         CASE grouping(provider_external_id)
+           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
+           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT)}) END AS is_restated
+  FROM ${writtenTitles(source, dates)}
+  GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
 /** Writes `party_account` and returns what is a change against what stood there before. */
 function rememberAccounts(
@@ -143,11 +136,8 @@ function rememberAccounts(
              ${accountHash} AS account_hash,
              min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
              bool_or(is_restated) AS is_restated
-      FROM (
-        ${namedAccounts(source, dates, PROVIDER, PROVIDER_ACCOUNT)}
-        UNION ALL
-        ${namedAccounts(source, dates, FINANCIAL_AGENT, AGENT_ACCOUNT)}
-      ) AS party
+      FROM (${namedAccounts(source, dates)}) AS named
+      JOIN ${parties} ON party.kind = named.kind
       WHERE party.key IS NOT NULL AND party.account IS NOT NULL
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), known AS MATERIALIZED (

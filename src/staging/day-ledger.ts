@@ -16,7 +16,11 @@ export interface LockedDay {
   readonly heldFence: bigint | null;
 }
 
-const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', '));
+const sums = Prisma.raw(
+  AMOUNT_COLUMNS.map((name) => `sum(${name}) FILTER (WHERE status = 'current') AS ${name}`).join(
+    ', ',
+  ),
+);
 const setSums = Prisma.raw(
   AMOUNT_COLUMNS.map((name) => `${name}_sum = coalesce(fresh.${name}, 0)`).join(', '),
 );
@@ -78,25 +82,23 @@ export async function refreshTotals(
   tx: Prisma.TransactionClient,
   dates: readonly CivilDate[],
 ): Promise<void> {
+  // Date by date, and the hashes apart: sorted together with the amounts, they take twice as long.
   await tx.$executeRaw`
-    WITH total AS (
-      SELECT accepted_date AS date, count(*) AS titles, ${sums},
-             string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
-      FROM conciliation.title
-      WHERE accepted_date = ANY(${dates}::date[]) AND status = 'current'
-      GROUP BY accepted_date
-    ), gone AS (
-      SELECT accepted_date AS date, count(*) AS titles FROM conciliation.title
-      WHERE accepted_date = ANY(${dates}::date[]) AND status = 'withdrawn'
-      GROUP BY accepted_date
-    ), fresh AS (
-      SELECT wanted.date AS day_date, total.*, coalesce(gone.titles, 0) AS gone_titles,
-             encode(sha256(coalesce(hashes, '')), 'hex') AS digest
+    WITH fresh AS MATERIALIZED (
+      SELECT wanted.date AS day_date, total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
       FROM unnest(${dates}::date[]) AS wanted (date)
-      LEFT JOIN total USING (date) LEFT JOIN gone USING (date)
+      CROSS JOIN LATERAL (
+        SELECT count(*) FILTER (WHERE status = 'current') AS titles,
+               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums}
+        FROM conciliation.title WHERE accepted_date = wanted.date
+      ) AS total
+      CROSS JOIN LATERAL (
+        SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
+        FROM conciliation.title WHERE accepted_date = wanted.date AND status = 'current'
+      ) AS content
     )
     UPDATE conciliation.day day
-    SET title_count = coalesce(fresh.titles, 0), withdrawn_count = fresh.gone_titles, ${setSums},
+    SET title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
         content_digest = fresh.digest, changed_at = now(),
         restated_after_sign_off = day.restated_after_sign_off
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
