@@ -3,8 +3,8 @@ import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { type Formats, formatsOf } from './formats.ts';
 import type { Principal } from './guard.ts';
-import type { Text } from './text/en.ts';
-import { LANGUAGES, type Language, languageOf, TEXTS } from './text/language.ts';
+import { LANGUAGES, type Language, languageOf } from './text/language.ts';
+import { TEXTS, type Text } from './text/texts.ts';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];

@@ -6,7 +6,7 @@ import type { BackfillProgress } from '../../staging/backfill-ledger.ts';
 import type { Formats } from '../formats.ts';
 import type { PageContext } from '../page-context.ts';
 import { mayUse } from '../route-access.ts';
-import type { Text } from '../text/en.ts';
+import type { Text } from '../text/texts.ts';
 import { Field } from './layout.tsx';
 import { ActionForm, Card, Instant, StateBadge, TableFrame } from './parts.tsx';
 

@@ -1,10 +1,5 @@
-import { en, type Text } from './en.ts';
-import { ptBR } from './pt-br.ts';
-
 export const LANGUAGES = ['pt-BR', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
-
-export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
 
 /**
  * The language that a browser asks for first among those that there are: Portuguese of any country,

@@ -1,0 +1,56 @@
+const en = {
+  login: {
+    title: 'Sign in',
+    name: 'User name',
+    password: 'Password',
+    submit: 'Sign in',
+    wrong: 'That name and password do not go together.',
+    tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
+    help: 'No account yet? Whoever runs this service adds you with “conciliation user add” and gives you a link.',
+  },
+  link: {
+    signInTitle: 'Open the console',
+    signIn: (name: string) => `This link signs you in as ${name}. It works once.`,
+    open: 'Open the console',
+    passwordTitle: 'Choose a password',
+    choose: (name: string) => `For ${name}. The link works once.`,
+    password: 'New password',
+    again: 'The same again',
+    rule: (min: string) => `At least ${min} characters. A few random words are best.`,
+    save: 'Save and sign in',
+    unequal: 'The two passwords differ.',
+    tooShort: (min: string) => `A password has at least ${min} characters.`,
+    goneTitle: 'This link does not work',
+    gone: 'It was used, has expired, or was replaced by a newer one. Ask for another.',
+  },
+};
+
+const ptBR: typeof en = {
+  login: {
+    title: 'Entrar',
+    name: 'Usuário',
+    password: 'Senha',
+    submit: 'Entrar',
+    wrong: 'Usuário e senha não conferem.',
+    tooMany: (seconds) => `Tentativas demais. Tente de novo em ${seconds} s.`,
+    help: 'Ainda sem conta? Quem opera este serviço cria a sua com “conciliation user add” e envia um link.',
+  },
+  link: {
+    signInTitle: 'Abrir o console',
+    signIn: (name) => `Este link entra como ${name}. Funciona uma única vez.`,
+    open: 'Abrir o console',
+    passwordTitle: 'Escolha uma senha',
+    choose: (name) => `Para ${name}. O link funciona uma única vez.`,
+    password: 'Nova senha',
+    again: 'A mesma senha de novo',
+    rule: (min) => `No mínimo ${min} caracteres. Algumas palavras ao acaso são o melhor.`,
+    save: 'Salvar e entrar',
+    unequal: 'As duas senhas são diferentes.',
+    tooShort: (min) => `A senha precisa de no mínimo ${min} caracteres.`,
+    goneTitle: 'Este link não funciona',
+    gone: 'Já foi usado, expirou ou foi substituído por um mais novo. Peça outro.',
+  },
+};
+
+/** Who gets in. */
+export const accessText = { en, 'pt-BR': ptBR };

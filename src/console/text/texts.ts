@@ -1,0 +1,33 @@
+import { accessText } from './access-text.ts';
+import { backfillsText } from './backfills-text.ts';
+import { dayText } from './day-text.ts';
+import { daysText } from './days-text.ts';
+import { frameText } from './frame-text.ts';
+import type { Language } from './language.ts';
+import { titlesText } from './titles-text.ts';
+import { watchText } from './watch-text.ts';
+
+const en = {
+  ...frameText.en,
+  ...accessText.en,
+  ...daysText.en,
+  ...dayText.en,
+  ...titlesText.en,
+  ...backfillsText.en,
+  ...watchText.en,
+};
+
+/** Every sentence of the console; what one language has, the other has too, or it does not compile. */
+export type Text = typeof en;
+
+const ptBR: Text = {
+  ...frameText['pt-BR'],
+  ...accessText['pt-BR'],
+  ...daysText['pt-BR'],
+  ...dayText['pt-BR'],
+  ...titlesText['pt-BR'],
+  ...backfillsText['pt-BR'],
+  ...watchText['pt-BR'],
+};
+
+export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
