@@ -23,6 +23,7 @@ const web = createConsole({
     timeZone: 'America/Sao_Paulo',
     fourEyes: true,
     publicUrl: null,
+    oidc: null,
     wake: async () => {},
     plan: () => {},
   },

@@ -1,5 +1,5 @@
-import { CronExpressionParser } from 'cron-parser';
-import { type CivilDate, parseCivilDate } from './domain/business-day.ts';
+import type { CivilDate } from './domain/business-day.ts';
+import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { ConfigError } from './errors.ts';
 
 /** Everything the environment decides, checked once; see the README for each variable. */
@@ -21,6 +21,8 @@ export interface Config {
   readonly consolePort: number;
   /** Where people's browsers find the console, behind a proxy; null: where it listens. */
   readonly consolePublicUrl: URL | null;
+  /** Null: people sign in to the console with passwords alone. */
+  readonly oidc: OidcConfig | null;
   /** Whether who released or accepted something on a day may not sign it off. */
   readonly signOffFourEyes: boolean;
   /** May hold a secret in its path or query: never logged. */
@@ -41,87 +43,23 @@ export interface PlatformConfig {
   readonly timeoutSeconds: number;
 }
 
+export type { Environment } from './environment-reader.ts';
+
+export interface OidcConfig {
+  readonly issuerUrl: URL;
+  readonly clientId: string;
+  /** At most one of the two is set; neither for a public client. */
+  readonly clientSecretFile: string | null;
+  readonly clientSecret: string | null;
+  /** Where the provider sends browsers back to. */
+  readonly publicUrl: URL;
+  readonly assumesVerifiedEmail: boolean;
+}
+
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Reads variables and gathers every fault, so that a person mends them all in one go. */
-class EnvironmentReader {
-  readonly problems: string[] = [];
-  readonly #environment: Environment;
-
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
-
-  /** An empty variable counts as unset: that is what `VARIABLE=` in an env file means. */
-  text(name: string): string | null {
-    const value = this.#environment[name]?.trim();
-    return value === undefined || value === '' ? null : value;
-  }
-
-  integer(name: string, fallback: number, min: number, max: number): number {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    this.#fault(name, text, `a whole number from ${min} to ${max}`);
-    return fallback;
-  }
-
-  choice<T extends string>(name: string, fallback: T, choices: readonly T[]): T {
-    const text = this.text(name);
-    if (text === null) return fallback;
-    const chosen = choices.find((choice) => choice === text);
-    if (chosen !== undefined) return chosen;
-    this.#fault(name, text, `one of ${choices.join(', ')}`);
-    return fallback;
-  }
-
-  date(name: string): CivilDate | null {
-    const text = this.text(name);
-    if (text === null) return null;
-    const date = parseCivilDate(text);
-    if (date === null) this.#fault(name, text, 'a calendar date as YYYY-MM-DD');
-    return date;
-  }
-
-  timeZone(name: string, fallback: string): string {
-    const text = this.text(name) ?? fallback;
-    try {
-      new Intl.DateTimeFormat('en-US', { timeZone: text });
-      return text;
-    } catch {
-      this.#fault(name, text, 'an IANA time zone such as America/Sao_Paulo');
-      return fallback;
-    }
-  }
-
-  /** Five fields, as crontab has them. */
-  cron(name: string, fallback: string): string {
-    const text = this.text(name) ?? fallback;
-    try {
-      if (text.split(/\s+/).length !== 5) throw new RangeError('five fields');
-      CronExpressionParser.parse(text);
-      return text;
-    } catch {
-      this.#fault(name, text, 'a cron expression of five fields, such as 0 6 * * *');
-      return fallback;
-    }
-  }
-
-  /** The value is a secret or may hold one, so only what is wrong with it is said. */
-  secretFault(name: string, expected: string): void {
-    this.problems.push(`${name}: expected ${expected}`);
-  }
-
-  #fault(name: string, got: string, expected: string): void {
-    this.problems.push(`${name}: got ${JSON.stringify(got.slice(0, 80))}, expected ${expected}`);
-  }
-}
 
 /**
  * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.
@@ -132,6 +70,7 @@ export function readConfig(
   needs: { readonly platform: boolean },
 ): Config {
   const reader = new EnvironmentReader(environment);
+  const consolePublicUrl = readPublicUrl(reader);
   const config: Config = {
     platform: needs.platform ? readPlatform(reader) : null,
     databaseUrl: readServerUrl(
@@ -150,7 +89,8 @@ export function readConfig(
     sweepDays: reader.integer('SWEEP_DAYS', 45, 1, 366),
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
-    consolePublicUrl: readPublicUrl(reader),
+    consolePublicUrl,
+    oidc: readOidc(reader, consolePublicUrl),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     alertWebhookUrl: readWebhookUrl(reader),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
@@ -180,6 +120,49 @@ function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, timeoutSeconds };
 }
 
+const OIDC_VARIABLES = [
+  'OIDC_CLIENT_ID',
+  'OIDC_CLIENT_SECRET_FILE',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_ASSUME_EMAIL_VERIFIED',
+] as const;
+
+function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig | null {
+  const issuer = reader.text('OIDC_ISSUER_URL');
+  if (issuer === null) {
+    const set = OIDC_VARIABLES.filter((name) => reader.text(name) !== null);
+    if (set.length > 0) reader.problems.push(`OIDC_ISSUER_URL: not set, and ${set.join(', ')} is`);
+    return null;
+  }
+  const issuerUrl = checkSecureUrl(
+    reader,
+    'OIDC_ISSUER_URL',
+    issuer,
+    'who controls the way would decide who signs in',
+  );
+  const clientId = reader.text('OIDC_CLIENT_ID');
+  if (clientId === null) {
+    reader.problems.push("OIDC_CLIENT_ID: not set, expected the console's name at the provider");
+  }
+  const clientSecretFile = reader.text('OIDC_CLIENT_SECRET_FILE');
+  const clientSecret = reader.text('OIDC_CLIENT_SECRET');
+  if (clientSecretFile !== null && clientSecret !== null) {
+    reader.problems.push(
+      'OIDC_CLIENT_SECRET_FILE, OIDC_CLIENT_SECRET: got both, expected at most one of them',
+    );
+  }
+  if (publicUrl === null && reader.text('CONSOLE_PUBLIC_URL') === null) {
+    reader.problems.push(
+      'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
+    );
+  }
+  const assumesVerifiedEmail =
+    reader.choice('OIDC_ASSUME_EMAIL_VERIFIED', 'off', ['on', 'off']) === 'on';
+  return issuerUrl === null || clientId === null || publicUrl === null
+    ? null
+    : { issuerUrl, clientId, clientSecretFile, clientSecret, publicUrl, assumesVerifiedEmail };
+}
+
 function readBaseUrl(reader: EnvironmentReader): URL | null {
   const name = 'PLATFORM_BASE_URL';
   const text = reader.text(name);
@@ -187,6 +170,16 @@ function readBaseUrl(reader: EnvironmentReader): URL | null {
     reader.problems.push(`${name}: not set, expected the platform's address, https://…`);
     return null;
   }
+  return checkSecureUrl(reader, name, text, 'the token must not travel in the clear');
+}
+
+/** An address of somebody else's service, over https; over http on this machine alone. */
+function checkSecureUrl(
+  reader: EnvironmentReader,
+  name: string,
+  text: string,
+  whyHttps: string,
+): URL | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     reader.secretFault(name, 'an address that begins with https://');
@@ -197,10 +190,7 @@ function readBaseUrl(reader: EnvironmentReader): URL | null {
     return null;
   }
   if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
-    reader.secretFault(
-      name,
-      'https (http only to localhost): the token must not travel in the clear',
-    );
+    reader.secretFault(name, `https (http only to localhost): ${whyHttps}`);
     return null;
   }
   return url;

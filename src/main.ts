@@ -7,6 +7,7 @@ import { openPlatform, openPulls, openStaging, openToken, packageVersion } from 
 import type { Config } from './config.ts';
 import { databaseCheck, migrationsCheck, queueCheck, schedulerCheck } from './console/health.ts';
 import { createMetrics } from './console/metrics.ts';
+import { createOidcClient } from './console/oidc-client.ts';
 import { createConsole } from './console/server.ts';
 import { STALENESS_LIMITS } from './domain/alert.ts';
 import { lastClosedDate } from './domain/business-day.ts';
@@ -202,6 +203,7 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
       timeZone: config.timeZone,
       fourEyes: config.signOffFourEyes,
       publicUrl: config.consolePublicUrl,
+      oidc: config.oidc === null ? null : createOidcClient(config.oidc),
       wake: (pullId) => queue.enqueue(pullId),
       plan: () => void shared.planner.runOnce(),
     },

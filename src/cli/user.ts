@@ -48,11 +48,13 @@ Example: conciliation user add ana --role reviewer`,
         .choices(CONSOLE_ROLES)
         .makeOptionMandatory(),
     )
+    .option('--email <address>', 'of the account with which the user signs in at the company')
     .option('--json', 'print one JSON document')
-    .action((name: string, options: { role: ConsoleRole } & JsonOption) =>
+    .action((name: string, options: { role: ConsoleRole; email?: string } & JsonOption) =>
       run(options.json, (command) =>
         inStaging(command, async (database) => {
-          await addUser(database, { name, role: options.role, by: operatorName() });
+          const { role, email = null } = options;
+          await addUser(database, { name, role, email, by: operatorName() });
           return linkResult(command.config, database, name);
         }),
       ),
@@ -82,6 +84,23 @@ Example: conciliation user add ana --role reviewer`,
           }
           await changeUser(database, { name, role, by: operatorName() });
           return done({ name, role }, `${name} is ${role} now.`);
+        }),
+      ),
+    );
+  user
+    .command('email')
+    .description(
+      'the e-mail address of the account with which a user signs in at the company; signs the user out, and forgets the account of before',
+    )
+    .argument('<name>', 'whose address')
+    .argument('[address]', 'none: the user signs in with a password only')
+    .option('--json', 'print one JSON document')
+    .action((name: string, address: string | undefined, options: JsonOption) =>
+      run(options.json, (command) =>
+        inStaging(command, async (database) => {
+          const email = address ?? null;
+          await changeUser(database, { name, email, by: operatorName() });
+          return done({ name, email }, `${name} has ${email ?? 'no e-mail address'} now.`);
         }),
       ),
     );
@@ -152,12 +171,17 @@ async function listResult(database: Database): Promise<CommandResult> {
     users.length === 0
       ? 'There is nobody yet: conciliation user add <name> --role <role>'
       : renderTable(
-          [{ title: 'name' }, { title: 'role' }, { title: 'last sign-in' }, { title: 'state' }],
+          ['name', 'role', 'e-mail', 'last sign-in', 'state'].map((title) => ({ title })),
           users.map((user) => [
             user.name,
             user.role,
+            user.email ?? '–',
             day(user.lastLoginAt),
-            user.disabledAt !== null ? 'disabled' : user.hasPassword ? 'active' : 'no password yet',
+            user.disabledAt !== null
+              ? 'disabled'
+              : user.hasPassword || user.isBound
+                ? 'active'
+                : 'no password yet',
           ]),
         ),
   );

@@ -1,5 +1,6 @@
 import type { Logger } from '../logger.ts';
 import type { Database } from '../staging/database.ts';
+import type { OidcClient } from './oidc-client.ts';
 
 /** What the pages and the API work with. */
 export interface ConsoleParts {
@@ -13,6 +14,8 @@ export interface ConsoleParts {
   readonly fourEyes: boolean;
   /** Where browsers find the console; null: where it listens. */
   readonly publicUrl: URL | null;
+  /** Null: people sign in with passwords alone. */
+  readonly oidc: OidcClient | null;
   /** Has a worker begin with a pull at once; when that fails, the planner finds the pull anyway. */
   readonly wake: (pullId: bigint) => Promise<void>;
   /** Has backfills planned at once. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseUserName } from '../domain/role.ts';
 import { recordAudit } from '../staging/audit.ts';
-import { endSession, startSession } from '../staging/console-sessions.ts';
+import { endSession } from '../staging/console-sessions.ts';
 import { consumeLink, findLoginUser, readLink } from '../staging/console-users.ts';
 import type { ConsoleParts } from './console-parts.ts';
-import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from './guard.ts';
+import { cookieOptions, sessionCookie } from './guard.ts';
 import {
   LANGUAGE_COOKIE,
   type PageContext,
@@ -13,7 +13,7 @@ import {
   THEMES,
   textParameter,
 } from './page-context.ts';
-import { LinkPage, LoginPage } from './pages/login-page.tsx';
+import { LinkPage } from './pages/login-page.tsx';
 import {
   hashPassword,
   MAX_PASSWORD_LENGTH,
@@ -21,10 +21,10 @@ import {
   verifyPassword,
 } from './password.ts';
 import { sendPage } from './send-page.ts';
+import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
 import { LANGUAGES } from './text/language.ts';
 
-/** Of one address, and against one name: whoever tries many names, and many machines that try one. */
-const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
+/** Against one name from many machines; `PER_ADDRESS` is for whoever tries many names. */
 const PER_NAME = { max: 10, timeWindow: 300_000 };
 const PREFERENCE_SECONDS = 365 * 86_400;
 
@@ -40,40 +40,9 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     keyGenerator: (request) => `name ${parseUserName(textParameter(request.body, 'name') ?? '')}`,
   });
 
-  const signIn = async (
-    reply: FastifyReply,
-    user: { readonly id: bigint; readonly name: string },
-    next: string,
-  ) => {
-    const token = await startSession(database, user, SESSION_LIMITS);
-    return reply
-      .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
-      .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
-      .redirect(next, 303);
-  };
-
-  const showLogin = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    answer: { status: number; name: string; error: (context: PageContext) => string | null },
-  ) =>
-    sendPage(request, reply, parts, (context) => ({
-      title: context.text.login.title,
-      active: null,
-      status: answer.status,
-      body: (
-        <LoginPage
-          context={context}
-          next={nextOf(request)}
-          name={answer.name}
-          error={answer.error(context)}
-        />
-      ),
-    }));
-
   server.get('/login', async (request, reply) =>
     request.principal === null
-      ? showLogin(request, reply, { status: 200, name: '', error: () => null })
+      ? showLogin(request, reply, parts, { status: 200 })
       : reply.redirect('/', 303),
   );
 
@@ -83,9 +52,8 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       if (!allowed.isAllowed && allowed.isExceeded) {
         const seconds = String(allowed.ttlInSeconds);
         reply.header('retry-after', seconds);
-        return showLogin(request, reply, {
+        return showLogin(request, reply, parts, {
           status: 429,
-          name: '',
           error: ({ text }) => text.login.tooMany(seconds),
         });
       }
@@ -97,13 +65,13 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       if (user !== null) {
         await recordAudit(database.prisma, { actor: user.name, action: 'session.refused' });
       }
-      return showLogin(request, reply, {
+      return showLogin(request, reply, parts, {
         status: 401,
         name,
         error: ({ text }) => text.login.wrong,
       });
     }
-    return signIn(reply, user, nextOf(request));
+    return signIn(reply, parts, { user, next: nextOf(request) });
   });
 
   server.post('/logout', async (request, reply) => {
@@ -163,7 +131,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }
     const used = await consumeLink(database, token, hash);
     if (used === null) return showLink(request, reply, null);
-    return signIn(reply, { id: used.userId, name: used.name }, '/');
+    return signIn(reply, parts, { user: { id: used.userId, name: used.name }, next: '/' });
   });
 
   server.post('/preferences', async (request, reply) => {
@@ -179,13 +147,6 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
-}
-
-/** Where to go afterwards: a path of this console, whatever was asked for. */
-function nextOf(request: FastifyRequest): string {
-  const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
-  // `//host` and `/\host` lead elsewhere.
-  return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
 }
 
 /** As typed: a password may well begin with a blank. */

@@ -33,6 +33,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /assets/:file': visitor,
   'GET /login': visitor,
   'POST /login': visitor,
+  'GET /login/oidc': visitor,
+  'GET /login/oidc/callback': visitor,
   'GET /link/:token': visitor,
   'POST /link/:token': visitor,
   'POST /preferences': visitor,

@@ -35,6 +35,7 @@ import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
 import { createReadiness, type ReadinessCheck } from './health.ts';
 import { addLoginRoutes } from './login-routes.tsx';
 import { isLoopback } from './loopback.ts';
+import { addOidcRoutes } from './oidc-routes.ts';
 import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 import { addTitleRoutes } from './title-routes.tsx';
@@ -126,6 +127,7 @@ async function addPages(
   });
   addAssetRoutes(server);
   addLoginRoutes(server, parts);
+  addOidcRoutes(server, parts);
   addDaysRoutes(server, parts);
   addDayRoutes(server, parts);
   addTitleRoutes(server, parts);

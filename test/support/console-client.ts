@@ -131,6 +131,7 @@ export async function openConsole(
       timeZone: 'America/Sao_Paulo',
       fourEyes: true,
       publicUrl: null,
+      oidc: null,
       wake: async (pullId) => {
         woken.push(pullId);
       },

@@ -12,7 +12,8 @@ const SRC = join(import.meta.dirname, '../../src');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   errors: [],
-  config: ['domain', 'errors'],
+  'environment-reader': ['domain'],
+  config: ['domain', 'environment-reader', 'errors'],
   logger: ['config', 'errors'],
   generated: [],
   staging: ['domain', 'errors', 'logger', 'generated'],

@@ -32,6 +32,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     consoleHost: '127.0.0.1',
     consolePort: 8080,
     alertWebhookUrl: null,
+    oidc: null,
     logLevel: 'info',
     platform: { concurrency: 4, timeoutSeconds: 60, tokenFile: null },
   });
@@ -107,4 +108,44 @@ test('an empty variable is an unset one', () => {
 
 test('a command that needs no platform does not ask for one', () => {
   expect(readConfig({}, { platform: false }).platform).toBeNull();
+});
+
+describe('OIDC', () => {
+  const OIDC = {
+    ...GOOD,
+    CONSOLE_PUBLIC_URL: 'https://conciliation.example.com',
+    OIDC_ISSUER_URL: 'https://id.example.com/realms/company',
+    OIDC_CLIENT_ID: 'conciliation',
+  };
+
+  test('an issuer, a client and the public address are enough, and nothing is assumed', () => {
+    const { oidc } = readConfig(OIDC, { platform: true });
+    expect(oidc).toMatchObject({
+      clientId: 'conciliation',
+      clientSecret: null,
+      clientSecretFile: null,
+      assumesVerifiedEmail: false,
+    });
+    expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);
+    expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
+  });
+
+  test.each([
+    [{ CONSOLE_PUBLIC_URL: '' }, /^CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL/],
+    [{ OIDC_CLIENT_ID: '' }, /^OIDC_CLIENT_ID: not set/],
+    [{ OIDC_ISSUER_URL: '' }, /^OIDC_ISSUER_URL: not set, and OIDC_CLIENT_ID is/],
+    [{ OIDC_ISSUER_URL: 'http://id.example.com' }, /^OIDC_ISSUER_URL: expected https/],
+    [{ OIDC_ISSUER_URL: 'https://u:secret@id.example' }, /^OIDC_ISSUER_URL: expected/],
+    [{ OIDC_CLIENT_SECRET: 'secret', OIDC_CLIENT_SECRET_FILE: 'f' }, /got both/],
+    [{ OIDC_ASSUME_EMAIL_VERIFIED: 'yes' }, /^OIDC_ASSUME_EMAIL_VERIFIED: got "yes"/],
+  ])('refuses %o', (change, problem) => {
+    const problems = problemsOf({ ...OIDC, ...change });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+    expect(problems[0]).not.toMatch(/secret@|"secret"/);
+  });
+
+  test('an issuer on this machine may speak http', () => {
+    expect(problemsOf({ ...OIDC, OIDC_ISSUER_URL: 'http://127.0.0.1:9000' })).toEqual([]);
+  });
 });

@@ -8,6 +8,7 @@ export function LoginPage(props: {
   readonly next: string;
   readonly name: string;
   readonly error: string | null;
+  readonly hasOidc: boolean;
 }) {
   const { login } = props.context.text;
   return (
@@ -18,6 +19,17 @@ export function LoginPage(props: {
           <p class="error" role="alert">
             {props.error}
           </p>
+        )}
+        {props.hasOidc && (
+          <>
+            <a
+              class="button primary"
+              href={`/login/oidc?${new URLSearchParams({ next: props.next })}`}
+            >
+              {login.oidc}
+            </a>
+            <p class="or">{login.orPassword}</p>
+          </>
         )}
         <input type="hidden" name="_csrf" value={props.context.csrf} />
         <input type="hidden" name="next" value={props.next} />
@@ -34,7 +46,7 @@ export function LoginPage(props: {
         <Field label={login.password}>
           <input name="password" type="password" required autocomplete="current-password" />
         </Field>
-        <button type="submit" class="button primary">
+        <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
           {login.submit}
         </button>
         <p class="quiet small">{login.help}</p>

@@ -6,6 +6,19 @@ const en = {
     submit: 'Sign in',
     wrong: 'That name and password do not go together.',
     tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
+    oidc: 'Sign in with your company account',
+    orPassword: 'or with a password of this console',
+    oidcFaults: {
+      denied: 'The company sign-in was cancelled.',
+      refused: 'The company sign-in did not work, or took too long. Try again.',
+      unavailable:
+        'The company sign-in does not answer just now. A password of this console works meanwhile.',
+      unknown:
+        'Your company account has no user here. Ask an administrator of this console to add you with the e-mail address of that account.',
+      unverified:
+        'Your company account has no verified e-mail address, so it cannot be told who you are here.',
+      disabled: 'Your user here is disabled. Ask an administrator of this console.',
+    },
     help: 'No account yet? Whoever runs this service adds you with “conciliation user add” and gives you a link.',
   },
   link: {
@@ -33,6 +46,19 @@ const ptBR: typeof en = {
     submit: 'Entrar',
     wrong: 'Usuário e senha não conferem.',
     tooMany: (seconds) => `Tentativas demais. Tente de novo em ${seconds} s.`,
+    oidc: 'Entrar com a conta da empresa',
+    orPassword: 'ou com uma senha deste console',
+    oidcFaults: {
+      denied: 'O acesso com a conta da empresa foi cancelado.',
+      refused: 'O acesso com a conta da empresa não deu certo ou demorou demais. Tente de novo.',
+      unavailable:
+        'O acesso com a conta da empresa não responde no momento. Enquanto isso, uma senha deste console funciona.',
+      unknown:
+        'Sua conta da empresa não tem usuário aqui. Peça a um administrador deste console que adicione você com o e-mail dessa conta.',
+      unverified:
+        'Sua conta da empresa não tem um e-mail verificado; por isso não dá para saber quem você é aqui.',
+      disabled: 'Seu usuário aqui está desativado. Fale com um administrador deste console.',
+    },
     help: 'Ainda sem conta? Quem opera este serviço cria a sua com “conciliation user add” e envia um link.',
   },
   link: {

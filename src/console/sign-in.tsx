@@ -1,0 +1,59 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { startSession } from '../staging/console-sessions.ts';
+import type { ConsoleParts } from './console-parts.ts';
+import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from './guard.ts';
+import { type PageContext, textParameter } from './page-context.ts';
+import { LoginPage } from './pages/login-page.tsx';
+import { sendPage } from './send-page.ts';
+
+/** Tries from one address, of every way to sign in on its own. */
+export const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
+
+/** Begins a session, in exchange for the cookie of the visit. */
+export async function signIn(
+  reply: FastifyReply,
+  { database, publicUrl }: ConsoleParts,
+  {
+    user,
+    next,
+  }: { readonly user: { readonly id: bigint; readonly name: string }; readonly next: string },
+): Promise<FastifyReply> {
+  const token = await startSession(database, user, SESSION_LIMITS);
+  return reply
+    .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
+    .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
+    .redirect(next, 303);
+}
+
+export function showLogin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  answer: {
+    readonly status: number;
+    readonly name?: string;
+    readonly error?: (context: PageContext) => string;
+  },
+): Promise<FastifyReply> {
+  return sendPage(request, reply, parts, (context) => ({
+    title: context.text.login.title,
+    active: null,
+    status: answer.status,
+    body: (
+      <LoginPage
+        context={context}
+        next={nextOf(request)}
+        name={answer.name ?? ''}
+        error={answer.error?.(context) ?? null}
+        hasOidc={parts.oidc !== null}
+      />
+    ),
+  }));
+}
+
+/** Where to go afterwards: a path of this console, whatever was asked for. */
+export function nextOf(request: FastifyRequest): string {
+  const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
+  // `//host` and `/\host` lead elsewhere.
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
+}

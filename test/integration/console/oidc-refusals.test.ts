@@ -1,0 +1,211 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { changeUser, readUsers } from '../../../src/staging/console-users.ts';
+import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { type OidcWorld, openOidcWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let oidc: OidcWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+beforeEach(async () => {
+  // A console of its own, because it remembers who tried too often.
+  oidc = await openOidcWorld(world.database);
+});
+afterEach(() => oidc.close());
+afterAll(() => world.close());
+
+const auditOf = async (actor: string) =>
+  (
+    await world.database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
+      SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`
+  ).map(({ action, details }) => [action, details]);
+
+const expectNobody = async (client: ConsoleClient) => {
+  expect(client.cookies.has('conciliation')).toBe(false);
+  expect((await client.get('/')).status).toBe(303);
+};
+
+const refused = async (answer: ConsoleAnswer, client: ConsoleClient, sentence: string) => {
+  expect(answer.text).toContain(sentence);
+  await expectNobody(client);
+};
+
+test('nobody is signed in who has no user here; none is made', async () => {
+  const before = await readUsers(world.database);
+  const stranger = { sub: 'stranger', email: 'stranger@example.com', email_verified: true };
+  const { client, answer } = await oidc.signIn(stranger);
+  expect(answer.status).toBe(403);
+  await refused(answer, client, 'has no user here');
+  expect(await readUsers(world.database)).toEqual(before);
+  expect((await auditOf('identity provider')).at(-1)).toEqual([
+    'session.refused_account',
+    { reason: 'unknown' },
+  ]);
+});
+
+test.each([{ email_verified: false }, {}])(
+  'nobody is signed in whose address is not verified: %o',
+  async (claim) => {
+    const { account } = await oidc.newPerson();
+    const { sub, email = '' } = account;
+    const { client, answer } = await oidc.signIn({ sub, email, ...claim });
+    expect(answer.status).toBe(403);
+    await refused(answer, client, 'no verified e-mail address');
+  },
+);
+
+test('nobody is signed in who is disabled, tied or not', async () => {
+  const { name, account } = await oidc.newPerson();
+  const tied = await oidc.newPerson();
+  await oidc.signIn(tied.account);
+  for (const person of [{ name, account }, tied]) {
+    await changeUser(world.database, { name: person.name, isDisabled: true, by: 'test' });
+    const { client, answer } = await oidc.signIn(person.account);
+    expect(answer.status).toBe(403);
+    await refused(answer, client, 'is disabled');
+    expect((await auditOf(person.name)).at(-1)).toEqual([
+      'session.refused_account',
+      { reason: 'disabled' },
+    ]);
+  }
+});
+
+test('nobody is signed in who says no at the provider', async () => {
+  const { client, answer } = await oidc.signIn(null);
+  expect(answer.status).toBe(401);
+  await refused(answer, client, 'was cancelled');
+});
+
+const FAILED = 'did not work, or took too long';
+
+test.each([
+  ['another state', (back: URL) => back.searchParams.set('state', 'made-up')],
+  ['no state', (back: URL) => back.searchParams.delete('state')],
+  ['a code that was made up', (back: URL) => back.searchParams.set('code', 'made-up')],
+  ['two states', (back: URL) => back.searchParams.append('state', 'second')],
+])('nobody is signed in by an answer with %s', async (_, change) => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.account = account;
+  const client = oidc.console.visitor();
+  const back = new URL(await oidc.ask(await oidc.leave(client)), PUBLIC_URL);
+  change(back);
+  const answer = await client.get(back.pathname + back.search);
+  expect(answer.status).toBe(401);
+  await refused(answer, client, FAILED);
+});
+
+test('nobody is signed in by an answer that another browser got, which does not spoil it for its owner', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.account = account;
+  const owner = oidc.console.visitor();
+  const back = await oidc.ask(await oidc.leave(owner));
+  const thief = oidc.console.visitor();
+  await thief.get('/login');
+  await refused(await thief.get(back), thief, FAILED);
+  expect((await owner.get(back)).status).toBe(303);
+});
+
+test('nobody is signed in by an answer that was used before', async () => {
+  const { account } = await oidc.newPerson();
+  const client = oidc.console.visitor();
+  const visit = await client.get('/login').then(() => client.cookies.get('conciliation-visit'));
+  const { back, answer } = await oidc.signIn(account, client);
+  expect(answer.status).toBe(303);
+  const replay = oidc.console.visitor();
+  replay.cookies.set('conciliation-visit', visit ?? '');
+  await refused(await replay.get(back), replay, FAILED);
+  // With a state of its own the provider is asked, and knows the code as used.
+  const code = new URL(back, PUBLIC_URL).searchParams.get('code') ?? '';
+  const again = new URL(await oidc.ask(await oidc.leave(replay)), PUBLIC_URL);
+  again.searchParams.set('code', code);
+  await refused(await replay.get(again.pathname + again.search), replay, FAILED);
+  expect(oidc.provider.refusals).toEqual(['invalid_grant: code']);
+});
+
+test('nobody is signed in by an answer that came too late', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.account = account;
+  const client = oidc.console.visitor();
+  const back = await oidc.ask(await oidc.leave(client));
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.console_oidc_login SET expires_at = now()`;
+  await refused(await client.get(back), client, FAILED);
+});
+
+test('nobody is signed in where PKCE was taken out of the request', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.account = account;
+  const client = oidc.console.visitor();
+  const url = await oidc.leave(client);
+  url.searchParams.delete('code_challenge');
+  await refused(await client.get(await oidc.ask(url)), client, FAILED);
+});
+
+test('nobody is signed in by a code of another request, whose verifier is another', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.account = account;
+  const client = oidc.console.visitor();
+  const [victim, own] = [
+    await oidc.ask(await oidc.leave(client)),
+    await oidc.ask(await oidc.leave(client)),
+  ];
+  const mixed = new URL(own, PUBLIC_URL);
+  mixed.searchParams.set('code', new URL(victim, PUBLIC_URL).searchParams.get('code') ?? '');
+  await refused(await client.get(mixed.pathname + mixed.search), client, FAILED);
+  expect(oidc.provider.refusals).toEqual(['invalid_grant: PKCE']);
+});
+
+test.each([
+  ['another nonce', { nonce: 'made-up' }],
+  ['no nonce', { nonce: undefined }],
+  ['another issuer', { iss: 'https://evil.example' }],
+  ['another audience', { aud: 'another-client' }],
+  [
+    'an audience it shares with a client that is not ours',
+    { aud: ['conciliation', 'x'], azp: 'x' },
+  ],
+  ['an end in the past', { exp: Math.floor(Date.now() / 1000) - 120 }],
+  ['no end', { exp: undefined }],
+  ['no subject', { sub: undefined }],
+])('nobody is signed in by an ID token with %s', async (_, forged) => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.forge = (claims) =>
+    Object.fromEntries(
+      Object.entries({ ...claims, ...forged }).filter(([, value]) => value !== undefined),
+    );
+  const { client, answer } = await oidc.signIn(account);
+  expect(answer.status).toBe(401);
+  await refused(answer, client, FAILED);
+});
+
+test('nobody is signed in by an ID token that somebody else signed', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.hasForeignKey = true;
+  const { client, answer } = await oidc.signIn(account);
+  await refused(answer, client, FAILED);
+});
+
+test('nobody is signed in where the provider names another issuer than was configured', async () => {
+  const other = await oidc.open({
+    issuerUrl: new URL(oidc.provider.issuer.replace('127.0.0.1', 'localhost')),
+  });
+  try {
+    const client = other.visitor();
+    const answer = await client.get('/login/oidc');
+    expect(answer.status).toBe(503);
+  } finally {
+    await other.close();
+  }
+});
+
+test('who tries too often waits', async () => {
+  const client = oidc.console.visitor();
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 31; tries += 1) {
+    statuses.push((await client.get('/login/oidc/callback?state=x')).status);
+  }
+  expect(statuses.slice(0, 30)).toEqual(Array(30).fill(401));
+  expect(statuses.at(-1)).toBe(429);
+});

@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { changeUser } from '../../../src/staging/console-users.ts';
+import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
+import { type OidcWorld, openOidcWorld } from '../../support/oidc-world.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let oidc: OidcWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+beforeEach(async () => {
+  // A console of its own, because it remembers who tried too often.
+  oidc = await openOidcWorld(world.database);
+});
+afterEach(() => oidc.close());
+afterAll(() => world.close());
+
+const auditOf = async (actor: string) =>
+  (
+    await world.database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
+      SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`
+  ).map(({ action, details }) => [action, details]);
+
+const expectNobody = async (client: ConsoleClient) => {
+  expect(client.cookies.has('conciliation')).toBe(false);
+  expect((await client.get('/')).status).toBe(303);
+};
+
+test('who exists here is signed in by the verified address, and lands where they wanted to', async () => {
+  const { name, account } = await oidc.newPerson();
+  const { client, answer } = await oidc.signIn(account);
+  expect([answer.status, answer.location]).toEqual([303, '/audit']);
+  expect((await client.get('/audit')).text).toContain(name);
+  expect(await auditOf(name)).toEqual([
+    ['user.bind', { issuer: oidc.provider.issuer }],
+    ['session.start', null],
+  ]);
+});
+
+test('the request asks for a code with PKCE, state and nonce, and nothing else of the person', async () => {
+  const client = oidc.console.visitor();
+  const [first, second] = [await oidc.leave(client), await oidc.leave(client)];
+  const query = Object.fromEntries(first.searchParams);
+  expect(query).toMatchObject({
+    response_type: 'code',
+    client_id: 'conciliation',
+    redirect_uri: 'http://console.localhost:8080/login/oidc/callback',
+    scope: 'openid email',
+    code_challenge_method: 'S256',
+  });
+  for (const name of ['code_challenge', 'state', 'nonce']) {
+    expect(first.searchParams.get(name)).toMatch(/^[\w-]{43}$/);
+    expect(first.searchParams.get(name)).not.toBe(second.searchParams.get(name));
+  }
+});
+
+test('a session that was planted is not taken over', async () => {
+  const { account } = await oidc.newPerson();
+  const client = oidc.console.visitor();
+  client.cookies.set('conciliation', 'planted-by-somebody-else');
+  const { answer } = await oidc.signIn(account, client);
+  expect(answer.status).toBe(303);
+  expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
+});
+
+test('once tied, the subject counts and the address no more', async () => {
+  const { name, account } = await oidc.newPerson();
+  await oidc.signIn(account);
+  const renamed = { sub: account.sub, email: 'another@example.com', email_verified: false };
+  expect((await oidc.signIn(renamed)).answer.status).toBe(303);
+  const successor = await oidc.signIn({ ...account, sub: 'somebody-else' });
+  expect(successor.answer.status).toBe(403);
+  await expectNobody(successor.client);
+  // Until an administrator says that the address is another account now.
+  await changeUser(world.database, { name, email: account.email ?? '', by: 'test' });
+  expect((await oidc.signIn({ ...account, sub: 'somebody-else' })).answer.status).toBe(303);
+  expect((await oidc.signIn(account)).answer.status).toBe(403);
+});
+
+test('a provider that is away, before or after, harms nobody and comes back', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.isDown = true;
+  const client = oidc.console.visitor();
+  const before = await client.get('/login/oidc');
+  expect(before.status).toBe(503);
+  expect(before.text).toContain('A password of this console works meanwhile');
+  expect(before.text).toContain('name="password"');
+  oidc.provider.isDown = false;
+  oidc.provider.account = account;
+  const back = await oidc.ask(await oidc.leave(client));
+  oidc.provider.isDown = true;
+  expect((await client.get(back)).status).toBe(503);
+  oidc.provider.isDown = false;
+  expect((await oidc.signIn(account)).answer.status).toBe(303);
+  await oidc.provider.close();
+  const gone = await oidc.open({});
+  try {
+    const answer = await gone.visitor().get('/login/oidc', { 'accept-language': 'pt-BR' });
+    expect([answer.status, answer.text.includes('não responde no momento')]).toEqual([503, true]);
+    expect((await gone.visitor().get('/login')).status).toBe(200);
+  } finally {
+    await gone.close();
+  }
+});
+
+test('an address that is in no ID token is asked for', async () => {
+  const { account } = await oidc.newPerson();
+  oidc.provider.hasThinTokens = true;
+  expect((await oidc.signIn(account)).answer.status).toBe(303);
+});
+
+test('a provider that verifies every address may be believed, unless it says no', async () => {
+  const trusting = await oidc.open({ assumesVerifiedEmail: true });
+  try {
+    const { account } = await oidc.newPerson();
+    const { sub, email = '' } = account;
+    const no = await oidc.signIn({ sub, email, email_verified: false }, trusting.visitor());
+    expect(no.answer.status).toBe(403);
+    expect((await oidc.signIn({ sub, email }, trusting.visitor())).answer.status).toBe(303);
+  } finally {
+    await trusting.close();
+  }
+});
+
+test('without a provider there is no button and no way', async () => {
+  const plain = await openConsole(world.database);
+  try {
+    expect((await plain.visitor().get('/login')).text).not.toContain('/login/oidc');
+    expect((await plain.visitor().get('/login/oidc')).status).toBe(404);
+    expect((await plain.visitor().get('/login/oidc/callback?state=x')).status).toBe(404);
+  } finally {
+    await plain.close();
+  }
+  expect((await oidc.console.visitor().get('/login')).text).toContain('/login/oidc?next=%2F');
+});
