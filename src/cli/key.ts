@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { openStaging } from '../app.ts';
-import { KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
+import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
 import { InputError } from '../errors.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from '../staging/api-keys.ts';
 import type { Database } from '../staging/database.ts';
@@ -8,9 +8,6 @@ import { idArgument, integerArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { renderTable } from './table.ts';
-
-const DEFAULT_DAYS = 90;
-const MAX_DAYS = 366;
 
 interface AddOptions {
   readonly role: KeyRole;
@@ -49,9 +46,9 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
     .option('--scopes <list>', `of ${KEY_SCOPES.join(', ')}, parted by commas`, 'read')
     .option(
       '--days <n>',
-      `works for so long, at most ${MAX_DAYS} days`,
-      integerArgument(1, MAX_DAYS),
-      DEFAULT_DAYS,
+      `works for so long, at most ${KEY_DAYS.max} days`,
+      integerArgument(1, KEY_DAYS.max),
+      KEY_DAYS.default,
     )
     .option('--json', 'print one JSON document')
     .addHelpText(

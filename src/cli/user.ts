@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { openStaging } from '../app.ts';
 import type { Config } from '../config.ts';
-import { CONSOLE_ROLES, type ConsoleRole } from '../domain/role.ts';
+import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../domain/role.ts';
 import { InputError } from '../errors.ts';
 import { addUser, changeUser, createLink, readUsers } from '../staging/console-users.ts';
 import type { Database } from '../staging/database.ts';
@@ -14,8 +14,6 @@ import {
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { renderTable } from './table.ts';
-
-const LINK_HOURS = 48;
 
 interface JsonOption {
   readonly json?: boolean;
@@ -41,7 +39,7 @@ Example: conciliation user add ana --role reviewer`,
 
   user
     .command('add')
-    .description(`add a user, and print a link that works once, for ${LINK_HOURS} hours`)
+    .description(`add a user, and print a link that works once, for ${PASSWORD_LINK_HOURS} hours`)
     .argument('<name>', 'the name to sign in with')
     .addOption(
       new Option('--role <role>', 'what the user may do')
@@ -151,7 +149,7 @@ async function linkResult(
   const token = await createLink(database, {
     name,
     purpose: 'password',
-    validMinutes: LINK_HOURS * 60,
+    validMinutes: PASSWORD_LINK_HOURS * 60,
     by: operatorName(),
   });
   const base =
@@ -159,7 +157,7 @@ async function linkResult(
   const link = `${base}/link/${token}`;
   return done(
     { name, link },
-    `Send this to ${name} over a way that others cannot read. It works once, for ${LINK_HOURS} hours:\n\n  ${link}`,
+    `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
   );
 }
 

@@ -18,6 +18,7 @@ export interface RouteAccess {
 const EVERYBODY: readonly ConsoleRole[] = ['viewer', 'reviewer', 'operator', 'admin'];
 const REVIEW: readonly ConsoleRole[] = ['reviewer', 'admin'];
 const OPERATE: readonly ConsoleRole[] = ['operator', 'admin'];
+const ADMINISTER: readonly ConsoleRole[] = ['admin'];
 const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
 
 const anyone: RouteAccess = { who: 'anyone', scope: null };
@@ -69,6 +70,16 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /backfills': people(OPERATE),
   'POST /backfills/:id/cancel': people(OPERATE),
   'POST /backfills/:id/resume': people(OPERATE),
+
+  'GET /users': people(ADMINISTER),
+  'POST /users': people(ADMINISTER),
+  'POST /users/:name/role': people(ADMINISTER),
+  'POST /users/:name/email': people(ADMINISTER),
+  'POST /users/:name/link': people(ADMINISTER),
+  'POST /users/:name/disable': people(ADMINISTER),
+  'POST /users/:name/enable': people(ADMINISTER),
+  'POST /keys': people(ADMINISTER),
+  'POST /keys/:id/revoke': people(ADMINISTER),
 
   'GET /api/openapi.json': api(EVERYBODY, 'read'),
   'GET /api/status': api(EVERYBODY, 'read'),

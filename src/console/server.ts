@@ -39,6 +39,7 @@ import { addOidcRoutes } from './oidc-routes.ts';
 import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 import { addTitleRoutes } from './title-routes.tsx';
+import { addUsersRoutes } from './users-routes.tsx';
 import { addWatchRoutes } from './watch-routes.tsx';
 
 export interface ConsoleOptions {
@@ -134,6 +135,7 @@ async function addPages(
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addWatchRoutes(server, parts);
+  addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
   await registerQueueBoard(server, queues);
   return routes;

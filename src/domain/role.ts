@@ -10,6 +10,12 @@ export type KeyRole = (typeof KEY_ROLES)[number];
 export const KEY_SCOPES = ['read', 'export', 'decide', 'pull'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
+/** How long a key works: unless told, and at most. */
+export const KEY_DAYS = { default: 90, max: 366 } as const;
+
+/** How long the link works with which somebody chooses a password. */
+export const PASSWORD_LINK_HOURS = 48;
+
 /** Whether the role may see tax identifiers, bank accounts and raw text; each look is audited. */
 export function maySeePersonalData(role: ConsoleRole): boolean {
   return role !== 'viewer';

@@ -7,6 +7,7 @@ import { hashToken, newToken } from './secret-token.ts';
 
 /** So that a key which leaked into a repository or a log is recognised as one. */
 const KEY_PREFIX = 'conciliation_';
+const MAX_NAME_LENGTH = 80;
 const SHOWN_LENGTH = KEY_PREFIX.length + 6;
 
 export interface ApiKey {
@@ -23,7 +24,10 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
 }
 
-/** @returns the key, which is kept nowhere */
+/**
+ * @returns the key, which is kept nowhere
+ * @throws InputError for a key without a name or a purpose, or with a book for a name
+ */
 export function createApiKey(
   database: Database,
   key: {
@@ -36,17 +40,24 @@ export function createApiKey(
 ): Promise<string> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
+      const name = key.name.trim();
+      if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
+        throw new InputError(
+          `a key has a name of at most ${MAX_NAME_LENGTH} characters, and at least one scope`,
+          { context: { fault: 'key' } },
+        );
+      }
       const text = KEY_PREFIX + newToken();
       const [row] = await tx.$queryRaw<[{ id: bigint }]>`
         INSERT INTO conciliation.api_key
           (name, key_hash, key_start, role, scopes, created_by, expires_at)
-        VALUES (${key.name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${key.role},
+        VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${key.role},
                 ${[...key.scopes]}, ${key.by}, now() + make_interval(days => ${key.validDays}::int))
         RETURNING id`;
       await recordAudit(tx, {
         actor: key.by,
         action: 'key.add',
-        details: { keyId: Number(row.id), name: key.name, role: key.role, scopes: key.scopes },
+        details: { keyId: Number(row.id), name, role: key.role, scopes: key.scopes },
       });
       return text;
     }),
@@ -60,7 +71,11 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
       const revoked = await tx.$executeRaw`
         UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
         WHERE id = ${id} AND revoked_at IS NULL`;
-      if (revoked === 0) throw new InputError(`key ${id} does not exist or is revoked already`);
+      if (revoked === 0) {
+        throw new InputError(`key ${id} does not exist or is revoked already`, {
+          context: { fault: 'unknown_key' },
+        });
+      }
       await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId: Number(id) } });
     }),
   );

@@ -102,6 +102,13 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
             <a href={`${BOARD_PATH}/`}>{nav.queue}</a>
           </li>
         )}
+        {role !== undefined && mayUse(role, 'GET', '/users') && (
+          <li>
+            <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>
+              {nav.users}
+            </a>
+          </li>
+        )}
       </ul>
     </nav>
   );

@@ -11,6 +11,7 @@ const en = {
     alerts: 'Alerts',
     audit: 'Audit',
     queue: 'Queue',
+    users: 'Users',
     openCount: (count: string) => `${count} open`,
     signOut: 'Sign out',
     language: 'Language',
@@ -43,6 +44,10 @@ const en = {
     acknowledged: 'The change is acknowledged.',
     backfill_cancelled: 'The backfill is cancelled; what was pulled stays.',
     backfill_resumed: 'The backfill goes on.',
+    user_changed: 'The user is changed, and signed out.',
+    user_disabled: 'The user is disabled, and signed out.',
+    user_enabled: 'The user may sign in again.',
+    key_revoked: 'The key is revoked.',
   },
 };
 
@@ -59,6 +64,7 @@ const ptBR: typeof en = {
     alerts: 'Alertas',
     audit: 'Auditoria',
     queue: 'Fila',
+    users: 'Usuários',
     openCount: (count) => `${count} em aberto`,
     signOut: 'Sair',
     language: 'Idioma',
@@ -91,6 +97,10 @@ const ptBR: typeof en = {
     acknowledged: 'A mudança está confirmada.',
     backfill_cancelled: 'A recarga foi cancelada; o que foi buscado fica.',
     backfill_resumed: 'A recarga continua.',
+    user_changed: 'O usuário foi alterado e seus acessos foram encerrados.',
+    user_disabled: 'O usuário foi desativado e seus acessos foram encerrados.',
+    user_enabled: 'O usuário pode entrar de novo.',
+    key_revoked: 'A chave foi revogada.',
   },
 };
 

@@ -5,6 +5,7 @@ import { daysText } from './days-text.ts';
 import { frameText } from './frame-text.ts';
 import type { Language } from './language.ts';
 import { titlesText } from './titles-text.ts';
+import { usersText } from './users-text.ts';
 import { watchText } from './watch-text.ts';
 
 const en = {
@@ -15,6 +16,7 @@ const en = {
   ...titlesText.en,
   ...backfillsText.en,
   ...watchText.en,
+  ...usersText.en,
 };
 
 /** Every sentence of the console; what one language has, the other has too, or it does not compile. */
@@ -28,6 +30,7 @@ const ptBR: Text = {
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...watchText['pt-BR'],
+  ...usersText['pt-BR'],
 };
 
 export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };

@@ -44,6 +44,30 @@ test('a user is added with a link, listed, given a role, disabled and enabled', 
   ]);
 });
 
+test('an e-mail address is given, changed and taken away', async () => {
+  const added = await run('user', 'add', 'davi', '--role', 'viewer', '--email', 'Davi@Example.com');
+  expect(added.exit).toBe(0);
+  expect((await run('user', 'list')).stdout).toContain('davi@example.com');
+  expect((await run('user', 'email', 'davi', 'no address')).exit).toBe(2);
+  expect((await run('user', 'email', 'ana', 'davi@example.com')).exit).toBe(2);
+  expect((await run('user', 'email', 'davi')).exit).toBe(0);
+  expect((await run('user', 'list')).stdout).not.toContain('davi@example.com');
+});
+
+test('the last administrator is neither disabled nor given another role', async () => {
+  expect((await run('user', 'add', 'root', '--role', 'admin')).exit).toBe(0);
+  for (const command of [
+    ['disable', 'root'],
+    ['role', 'root', 'operator'],
+  ]) {
+    const refused = await run('user', ...command);
+    expect(refused.exit).toBe(2);
+    expect(refused.stderr).toContain('the last administrator');
+  }
+  expect((await run('user', 'add', 'rosa', '--role', 'admin')).exit).toBe(0);
+  expect((await run('user', 'disable', 'root')).exit).toBe(0);
+});
+
 test('a key is printed once, listed without it, and revoked', async () => {
   const added = await run(
     'key',

@@ -88,6 +88,13 @@ test('the table itself gives nobody more than it should', () => {
   expect(unsafeFor('viewer')).toEqual(['POST /logout', 'POST /exports']);
   expect(unsafeFor('reviewer').filter((route) => /pull|release|backfill/.test(route))).toEqual([]);
   expect(unsafeFor('operator').filter((route) => /sign-off|reopen/.test(route))).toEqual([]);
+  const administration = Object.entries(ROUTE_ACCESS).filter(([route]) =>
+    / \/(users|keys)(\/|$)/.test(route),
+  );
+  expect(administration).toHaveLength(9);
+  expect(administration.map(([, access]) => access)).toEqual(
+    Array(9).fill({ who: ['admin'], scope: null }),
+  );
   expect(
     Object.entries(ROUTE_ACCESS).filter(
       ([, { who }]) => Array.isArray(who) && !who.includes('admin'),

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { addUser, changeUser, findLoginUser } from '../../../src/staging/console-users.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const PASSWORD = 'quatro palavras ao acaso';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let admin: ConsoleClient;
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
+});
+beforeEach(async () => {
+  await world.database.prisma.$executeRaw`UPDATE conciliation.console_user SET role = 'viewer'`;
+  await addUser(world.database, { name: 'alma', role: 'admin', by: 'test' }).catch(() =>
+    changeUser(world.database, { name: 'alma', role: 'admin', isDisabled: false, by: 'test' }),
+  );
+  admin = await console.as('admin', 'alma');
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+const auditOf = async (action: string) =>
+  world.database.prisma.auditEntry.findFirst({ where: { action }, orderBy: { id: 'desc' } });
+
+test('a user is added, chooses a password by the link, and is signed in', async () => {
+  const added = await admin.post('/users', { name: 'Bia', role: 'operator' });
+  expect(added.status).toBe(201);
+  const path = new RegExp(`${console.url}(/link/[\\w-]{43})<`).exec(added.text)?.[1] ?? '';
+  const bia = console.visitor();
+  const chosen = await bia.post(path, { password: PASSWORD, again: PASSWORD });
+  expect(chosen.status).toBe(303);
+  expect((await bia.get('/backfills')).text).toContain('bia');
+  expect((await admin.get('/users')).text).not.toContain('/link/');
+  expect(await auditOf('user.add')).toMatchObject({
+    actor: 'alma',
+    details: { user: 'bia', role: 'operator' },
+  });
+});
+
+test('another role and being disabled end the sessions at once, and a new link replaces the old', async () => {
+  const caio = await console.as('viewer', 'caio');
+  expect((await caio.get('/')).status).toBe(200);
+  expect((await admin.post('/users/caio/role', { role: 'reviewer' })).location).toBe(
+    '/users?notice=user_changed',
+  );
+  expect((await caio.get('/')).status).toBe(303);
+  const link = await admin.post('/users/caio/link');
+  const path = /(\/link\/[\w-]{43})</.exec(link.text)?.[1] ?? '';
+  expect((await console.visitor().get(path)).status).toBe(200);
+  const again = await console.as('reviewer', 'caio');
+  expect((await admin.post('/users/caio/disable')).status).toBe(303);
+  expect((await again.get('/')).status).toBe(303);
+  expect((await console.visitor().get(path)).status).toBe(404);
+  expect((await admin.post('/users/caio/link')).text).toContain('That user is disabled');
+  expect((await admin.post('/users/caio/enable')).status).toBe(303);
+  expect(await findLoginUser(world.database, 'caio')).not.toBeNull();
+  expect(await auditOf('user.change')).toMatchObject({
+    actor: 'alma',
+    details: { user: 'caio', isDisabled: false },
+  });
+});
+
+test('an e-mail address is one person’s, and must be one', async () => {
+  await addUser(world.database, { name: 'duda', role: 'viewer', by: 'test' });
+  const email = 'Duda@Example.com';
+  expect((await admin.post('/users/duda/email', { email })).status).toBe(303);
+  expect((await admin.get('/users')).text).toContain('duda@example.com');
+  const taken = await admin.post('/users', { name: 'dora', role: 'viewer', email });
+  expect(taken.status).toBe(400);
+  expect(taken.text).toContain('Another user has that e-mail address already.');
+  expect(await findLoginUser(world.database, 'dora')).toBeNull();
+  for (const wrong of [
+    'duda',
+    'duda@',
+    '@example.com',
+    'du da@example.com',
+    'dud\u212a@example.com',
+  ]) {
+    expect((await admin.post('/users/duda/email', { email: wrong })).status).toBe(400);
+  }
+  expect((await admin.post('/users/duda/email')).status).toBe(303);
+  expect((await admin.get('/users')).text).not.toContain('duda@example.com');
+});
+
+test('what cannot be done is said in the language of the reader, and not done', async () => {
+  const portuguese = { headers: { 'accept-language': 'pt-BR' } };
+  const cases = [
+    ['/users', { name: 'alma', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
+    ['/users', { name: 'não serve', role: 'viewer' }, 'Um nome de usuário tem de 1 a 64'],
+    ['/users', { name: 'eva', role: 'king' }, 'Escolha um perfil.'],
+    ['/users/nobody/role', { role: 'viewer' }, 'Não existe usuário com esse nome.'],
+    ['/users/alma/disable', {}, 'Outro administrador precisa desativar você'],
+    ['/users/alma/role', { role: 'viewer' }, 'Outro administrador precisa desativar você'],
+    ['/keys', { name: 'x', role: 'viewer', days: '30' }, 'Uma chave precisa de um nome'],
+    ['/keys', { name: 'x', role: 'admin', scope_read: 'on', days: '30' }, 'Uma chave precisa'],
+    ['/keys', { name: 'x', role: 'viewer', scope_read: 'on', days: '367' }, 'de 1 a 366 dias'],
+    ['/keys/999999/revoke', {}, 'Essa chave não existe'],
+  ] as const;
+  for (const [path, fields, sentence] of cases) {
+    const answer = await admin.post(path, { ...fields }, portuguese);
+    expect([path, answer.status]).toEqual([path, 400]);
+    expect(answer.text, path).toContain(sentence);
+  }
+});
+
+test('the last administrator stays one, also of two who remove each other at once', async () => {
+  await expect(
+    changeUser(world.database, { name: 'alma', role: 'viewer', by: 'command line: root' }),
+  ).rejects.toThrow('last administrator');
+  await expect(
+    changeUser(world.database, { name: 'alma', isDisabled: true, by: 'command line: root' }),
+  ).rejects.toThrow('last administrator');
+  const other = await console.as('admin', 'aldo');
+  await changeUser(world.database, { name: 'aldo', role: 'admin', by: 'test' });
+  const aldo = await console.as('admin', 'aldo');
+  expect((await other.get('/users')).status).toBe(303);
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all([
+      admin.post('/users/aldo/disable'),
+      aldo.post('/users/alma/disable'),
+    ]);
+    expect(answers.filter(({ location }) => location?.startsWith('/users'))).toHaveLength(1);
+    const left = await world.database.prisma.consoleUser.count({
+      where: { role: 'admin', disabled_at: null },
+    });
+    expect(left).toBe(1);
+    await world.database.prisma
+      .$executeRaw`UPDATE conciliation.console_user SET disabled_at = NULL`;
+    admin = await console.as('admin', 'alma');
+    aldo.cookies.set(
+      'conciliation',
+      (await console.as('admin', 'aldo')).cookies.get('conciliation') ?? '',
+    );
+  }
+});
+
+test('a key is shown once, works for what it is for, and stops when it is revoked', async () => {
+  const made = await admin.post('/keys', {
+    name: 'ERP <b>import</b>',
+    role: 'viewer',
+    scope_read: 'on',
+    days: '30',
+  });
+  expect(made.status).toBe(201);
+  const key = /conciliation_[\w-]{43}/.exec(made.text)?.[0] ?? '';
+  const ask = (path: string) => console.visitor().get(path, { authorization: `Bearer ${key}` });
+  expect((await ask('/api/status')).status).toBe(200);
+  expect((await ask('/api/export?from=2026-03-01&to=2026-03-02&format=csv')).status).toBe(403);
+  const page = await admin.get('/users');
+  expect(page.text).toContain('ERP &lt;b>import&lt;/b>');
+  expect(page.text).not.toContain(key);
+  const id = /\/keys\/(\d+)\/revoke/.exec(page.text)?.[1] ?? '';
+  expect((await admin.post(`/keys/${id}/revoke`)).location).toBe('/users?notice=key_revoked');
+  expect((await ask('/api/status')).status).toBe(401);
+  expect(await auditOf('key.add')).toMatchObject({ actor: 'alma' });
+  expect(await auditOf('key.revoke')).toMatchObject({ actor: 'alma' });
+});
+
+test('only an administrator is led here', async () => {
+  expect((await admin.get('/')).text).toContain('href="/users"');
+  const olga = await console.as('operator', 'olga');
+  expect((await olga.get('/')).text).not.toContain('href="/users"');
+  expect((await olga.get('/users')).status).toBe(403);
+});
