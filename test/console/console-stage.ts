@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -18,6 +19,7 @@ import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { readLedgerDay } from '../../src/staging/ledger-days.ts';
 import { signOffDay } from '../../src/staging/sign-off.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { titleText } from '../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -28,6 +30,7 @@ export interface ConsoleStage {
   readonly url: string;
   readonly database: Database;
   readonly sandbox: Sandbox;
+  readonly provider: IdentityProvider;
   /** Dates with a story each. */
   readonly dates: {
     /** Signed off, and to be restated by one cent. */
@@ -42,7 +45,7 @@ export interface ConsoleStage {
   };
   setTitles(date: CivilDate, texts: readonly string[]): void;
   /** Adds a person. @returns the path of the link to choose a password with */
-  invite(name: string, role: ConsoleRole): Promise<string>;
+  invite(name: string, role: ConsoleRole, email?: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -57,6 +60,9 @@ export async function openStage(): Promise<ConsoleStage> {
   const logger = pino({ level: 'silent' });
   const testDatabase = await createTestDatabase();
   const sandbox = await startSandbox({ seed: 'console', titlesPerDay: 40, restate: false });
+  const provider = await startIdentityProvider();
+  // Known beforehand, because the identity provider is told where to send browsers back to.
+  const port = await freePort();
   const last = lastClosedDate(TIME_ZONE, new Date());
   const startDate = addDays(last, 1 - DAYS);
   const dates = {
@@ -96,7 +102,11 @@ export async function openStage(): Promise<ConsoleStage> {
       PULL_CRON: '0 0 * * *',
       LOOKBACK_DAYS: '0',
       SWEEP_CRON: '0 0 29 2 *',
-      CONSOLE_PORT: '0',
+      CONSOLE_PORT: String(port),
+      CONSOLE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      OIDC_ISSUER_URL: provider.issuer,
+      OIDC_CLIENT_ID: provider.clientId,
+      OIDC_CLIENT_SECRET: provider.clientSecret,
     },
     { platform: true },
   );
@@ -134,10 +144,11 @@ export async function openStage(): Promise<ConsoleStage> {
     url: service.consoleUrl ?? '',
     database,
     sandbox,
+    provider,
     dates,
     setTitles: (date, texts) => sandbox.setDayTexts(date, texts),
-    async invite(name, role) {
-      await addUser(database, { name, role, by: 'test' });
+    async invite(name, role, email) {
+      await addUser(database, { name, role, email: email ?? null, by: 'test' });
       const token = await createLink(database, {
         name,
         purpose: 'password',
@@ -150,8 +161,17 @@ export async function openStage(): Promise<ConsoleStage> {
       await service.stop(0);
       await database.close();
       await sandbox.close();
+      await provider.close();
       await testDatabase.drop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

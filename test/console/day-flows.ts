@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { type BrowserWorld, textOf } from './browser-world.ts';
+
+/** What finance decides about days. In this order: each leaves a day as a later one expects it. */
+export function addDayFlows(world: BrowserWorld): void {
+  test('the days say at a glance where everything stands, and lead to each', async () => {
+    const { stage, reviewer } = world;
+    await reviewer.goto('/');
+    await reviewer
+      .getByRole('heading', { level: 1 })
+      .filter({ hasText: /needs? a person/ })
+      .waitFor();
+    await reviewer.locator(`.month a[href="/days/${stage.dates.open}"]`).click();
+    await reviewer.waitForURL(`**/days/${stage.dates.open}`);
+  });
+
+  test('a day is signed off, restated by one cent, and shows exactly that', async () => {
+    const { stage, reviewer, operator } = world;
+    const { signed } = stage.dates;
+    const { rows } = await stage.database.pool.query<{ text: string }>(
+      `SELECT order_uid AS text FROM conciliation.title WHERE accepted_date = $1 ORDER BY order_uid`,
+      [signed],
+    );
+    expect(rows).toHaveLength(42);
+    await reviewer.goto(`/days/${signed}`);
+    await reviewer.getByText('Signed off by helena').waitFor();
+    const platform = await (
+      await fetch(
+        `${stage.sandbox.baseUrl}/api/anticipations/conciliation?conciliationDate=${signed}`,
+        { headers: { authorization: `Bearer ${stage.sandbox.issueToken()}` } },
+      )
+    ).text();
+    const texts = [...platform.matchAll(/\{"order":.*?"accountDigit":"0"\}\}\}/g)].map(
+      ([text]) => text,
+    );
+    expect(texts).toHaveLength(42);
+    stage.setTitles(
+      signed,
+      texts.map((text, index) =>
+        index === 6
+          ? text.replace('"platformDiscountedValue":12.34', '"platformDiscountedValue":12.35')
+          : text,
+      ),
+    );
+    await operator.goto(`/days/${signed}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await operator.getByText('The pull is asked for').waitFor();
+    await expect
+      .poll(
+        async () => {
+          await reviewer.goto(`/days/${signed}`);
+          return reviewer.getByText('restated this day after it was signed off').count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
+    const row = reviewer.locator('tr', { hasText: 'PO-2026-0007' }).first();
+    expect(await textOf(row)).toMatch(/Changed[\s\S]*Platform discount[\s\S]*12\.34[\s\S]*12\.35/);
+    await expect
+      .poll(async () => {
+        await reviewer.goto('/alerts');
+        return reviewer.getByText('Restated after sign-off').count();
+      })
+      .toBeGreaterThan(0);
+  });
+
+  test('rejects are looked at, accepted, and then signed off by somebody else', async () => {
+    const { stage, reviewer, operator } = world;
+    const { attention } = stage.dates;
+    await operator.goto(`/days/${attention}`);
+    await operator.locator('summary', { hasText: 'Show the raw text' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Show the raw text' }).click();
+    await operator.getByText('PO-2026-9001').waitFor();
+    await operator.locator('summary', { hasText: 'Accept the rejects' }).click();
+    await operator.getByLabel('Reason').fill('a test title of the platform');
+    await operator
+      .locator('.disclosed')
+      .getByRole('button', { name: 'Accept the rejects' })
+      .click();
+    await operator.getByText('The rejects are accepted.').waitFor();
+    await reviewer.goto(`/days/${attention}`);
+    await reviewer.getByLabel('Note (optional)').fill('agrees with the ERP');
+    await reviewer.getByRole('button', { name: 'Sign off' }).click();
+    await reviewer.getByText('Signed off by rita').waitFor();
+  });
+
+  test('a held pull is released by who has seen what goes', async () => {
+    const { stage, operator } = world;
+    const { held } = stage.dates;
+    stage.setTitles(held, []);
+    await operator.goto(`/days/${held}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    await expect
+      .poll(
+        async () => {
+          await operator.goto(`/days/${held}`);
+          return operator.getByText('A pull is held').count();
+        },
+        { timeout: 30_000 },
+      )
+      .toBe(1);
+    await world.keep('day-held', `/days/${held}`, operator.context());
+    await operator.getByRole('link', { name: 'See what a release would do' }).click();
+    await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
+    await world.checkPage(operator, 'release');
+    await world.keep('release', new URL(operator.url()).pathname, operator.context());
+    await operator.getByLabel('Why is this right?').fill('cancelled by the platform, confirmed');
+    await operator.getByRole('button', { name: 'Release' }).click();
+    await operator.getByText('The pull is released.').waitFor();
+    expect(await textOf(operator.locator('main'))).toContain('Withdrawn: 36');
+  });
+}

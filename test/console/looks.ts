@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { BrowserWorld } from './browser-world.ts';
+
+/** Every page in every look: accessible, no wider than the screen, and kept as a picture. */
+export function addLooks(world: BrowserWorld): void {
+  const LOOKS = {
+    light: {},
+    dark: { colorScheme: 'dark' },
+    'pt-br': { locale: 'pt-BR' },
+    phone: { viewport: { width: 360, height: 740 } },
+    'phone-dark-pt-br': {
+      viewport: { width: 360, height: 740 },
+      colorScheme: 'dark',
+      locale: 'pt-BR',
+    },
+  } as const;
+
+  test.each(Object.entries(LOOKS))(
+    'every page is accessible and fits, %s',
+    async (look, options) => {
+      const { stage, operator, admin } = world;
+      const titleRow = await stage.database.prisma.title.findFirstOrThrow({
+        where: { order_uid: 'PO-2026-0007', accepted_date: new Date(stage.dates.signed) },
+      });
+      const pages: readonly (readonly [string, string])[] = [
+        ['days', '/'],
+        ['day', `/days/${stage.dates.open}`],
+        ['day-restated', `/days/${stage.dates.signed}`],
+        ['day-released', `/days/${stage.dates.held}`],
+        ['day-titles', `/days/${stage.dates.open}/titles`],
+        ['titles', '/titles'],
+        ['title', `/titles/${titleRow.id}`],
+        ['backfills', '/backfills'],
+        ['backfill', '/backfills/1'],
+        ['providers', '/providers'],
+        ['alerts', '/alerts'],
+        ['exports', '/exports'],
+        ['audit', '/audit'],
+        ['not-found', '/nothing'],
+      ];
+      const context = await world.openContext({
+        storageState: await operator.context().storageState(),
+        ...options,
+      });
+      const page = await context.newPage();
+      for (const [name, path] of pages) {
+        await page.goto(path);
+        await world.checkPage(page, `${name}, ${look}`);
+        await world.shoot(page, `${name}-${look}`);
+      }
+      await context.clearCookies();
+      await page.goto('/login');
+      await world.checkPage(page, `login, ${look}`);
+      await world.shoot(page, `login-${look}`);
+      await context.close();
+      const ofAdmin = await world.openContext({
+        storageState: await admin.context().storageState(),
+        ...options,
+      });
+      const users = await ofAdmin.newPage();
+      await users.goto('/users');
+      await world.checkPage(users, `users, ${look}`);
+      await world.shoot(users, `users-${look}`);
+      for (const summary of await users.locator('.disclosure > summary').all()) {
+        await summary.click();
+      }
+      await world.checkPage(users, `users, all open, ${look}`);
+      await world.shoot(users, `users-open-${look}`);
+      await ofAdmin.close();
+      // A page that does not exist is an error to the browser, and was asked for on purpose.
+      const problems = world.takeProblems();
+      expect(problems.filter((problem) => !/\/nothing: Failed to load/.test(problem))).toEqual([]);
+    },
+  );
+}
