@@ -19,6 +19,11 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
+// On a phone the navigation scrolls: the page that is shown is in sight.
+document
+  .querySelector('.nav [aria-current]')
+  ?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 // A disclosed form is there to be filled in.
 for (const details of document.querySelectorAll('details.disclosure')) {
   details.addEventListener('toggle', () => {

@@ -61,11 +61,11 @@ export function addLooks(world: BrowserWorld): void {
       await users.goto('/users');
       await world.checkPage(users, `users, ${look}`);
       await world.shoot(users, `users-${look}`);
-      for (const summary of await users.locator('.disclosure > summary').all()) {
-        await summary.click();
-      }
-      await world.checkPage(users, `users, all open, ${look}`);
-      await world.shoot(users, `users-open-${look}`);
+      await users.goto('/users');
+      const forms = await users.locator('.disclosure > summary').all();
+      for (const summary of [...forms.slice(0, 2), ...forms.slice(-2)]) await summary.click();
+      await world.checkPage(users, `users, forms open, ${look}`);
+      await world.shoot(users, `users-forms-${look}`);
       await ofAdmin.close();
       // A page that does not exist is an error to the browser, and was asked for on purpose.
       const problems = world.takeProblems();

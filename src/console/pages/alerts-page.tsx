@@ -1,6 +1,7 @@
 import type { AlertRow } from '../../staging/alert-list.ts';
 import type { PageContext } from '../page-context.ts';
-import { Card, DayLink, Instant, TableFrame } from './parts.tsx';
+import { DataTable } from './data-table.tsx';
+import { Card, DayLink, Instant } from './parts.tsx';
 
 export function AlertsPage(props: {
   readonly context: PageContext;
@@ -41,42 +42,44 @@ function AlertTable(props: {
   const { text } = context;
   // A kind that is newer than these words is shown by its own name.
   const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
+  const sentences: Readonly<Record<string, string>> | null = text.alerts.sentences;
   return (
-    <TableFrame label={props.label}>
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">{text.alerts.kind}</th>
-            <th scope="col">{text.audit.date}</th>
-            <th scope="col">{text.alerts.message}</th>
-            <th scope="col">{text.alerts.raised}</th>
-            {props.isOver && <th scope="col">{text.alerts.resolved}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {props.alerts.map((alert) => (
-            <tr key={alert.id}>
-              <th scope="row">
-                <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
-                  {kinds[alert.kind] ?? alert.kind}
-                </span>
-              </th>
-              <td>
-                <DayLink context={context} date={alert.date} />
-              </td>
-              <td lang="en">{alert.message}</td>
-              <td>
-                <Instant context={context} at={alert.raisedAt} />
-              </td>
-              {props.isOver && (
-                <td>
-                  <Instant context={context} at={alert.resolvedAt} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableFrame>
+    <DataTable
+      label={props.label}
+      heads={[
+        text.alerts.kind,
+        text.audit.date,
+        text.alerts.message,
+        text.alerts.raised,
+        ...(props.isOver ? [text.alerts.resolved] : []),
+      ]}
+    >
+      {props.alerts.map((alert) => (
+        <tr key={alert.id}>
+          <th scope="row">
+            <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
+              {kinds[alert.kind] ?? alert.kind}
+            </span>
+          </th>
+          <td>
+            <DayLink context={context} date={alert.date} />
+          </td>
+          <td class="prose">
+            {sentences?.[alert.kind] !== undefined && <p>{sentences[alert.kind]}</p>}
+            <p lang="en" class={sentences === null ? '' : 'quiet small'}>
+              {alert.message}
+            </p>
+          </td>
+          <td>
+            <Instant context={context} at={alert.raisedAt} />
+          </td>
+          {props.isOver && (
+            <td>
+              <Instant context={context} at={alert.resolvedAt} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </DataTable>
   );
 }

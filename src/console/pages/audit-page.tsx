@@ -1,7 +1,8 @@
-import type { CivilDate } from '../../domain/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import type { AuditRow } from '../../staging/audit.ts';
 import type { PageContext } from '../page-context.ts';
-import { DayLink, Instant, TableFrame } from './parts.tsx';
+import { DataTable } from './data-table.tsx';
+import { DayLink, Instant } from './parts.tsx';
 
 export function AuditPage(props: {
   readonly context: PageContext;
@@ -22,39 +23,35 @@ export function AuditPage(props: {
         {entries.length === 0 ? (
           <p class="quiet">{text.audit.none}</p>
         ) : (
-          <TableFrame label={text.audit.title}>
-            <table class="data">
-              <thead>
-                <tr>
-                  <th scope="col">{text.audit.at}</th>
-                  <th scope="col">{text.audit.actor}</th>
-                  <th scope="col">{text.audit.action}</th>
-                  <th scope="col">{text.audit.date}</th>
-                  <th scope="col">{text.audit.pull}</th>
-                  <th scope="col">{text.audit.reason}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {entries.map((entry) => (
-                  <tr key={entry.id}>
-                    <td>
-                      <Instant context={context} at={entry.at} />
-                    </td>
-                    <th scope="row">{entry.actor}</th>
-                    <td>
-                      {text.audit.actions[entry.action] ?? entry.action}
-                      <Details details={entry.details} />
-                    </td>
-                    <td>
-                      <DayLink context={context} date={entry.date} />
-                    </td>
-                    <td class="number">{entry.pullId ?? ''}</td>
-                    <td>{entry.reason ?? ''}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </TableFrame>
+          <DataTable
+            label={text.audit.title}
+            heads={[
+              text.audit.at,
+              text.audit.actor,
+              text.audit.action,
+              text.audit.date,
+              text.audit.pull,
+              text.audit.reason,
+            ]}
+          >
+            {entries.map((entry) => (
+              <tr key={entry.id}>
+                <td>
+                  <Instant context={context} at={entry.at} />
+                </td>
+                <th scope="row">{entry.actor}</th>
+                <td>
+                  {text.audit.actions[entry.action] ?? entry.action}
+                  <Details context={context} details={entry.details} />
+                </td>
+                <td>
+                  <DayLink context={context} date={entry.date} />
+                </td>
+                <td class="number">{entry.pullId ?? ''}</td>
+                <td>{entry.reason ?? ''}</td>
+              </tr>
+            ))}
+          </DataTable>
         )}
         {(!props.isFirst || props.older !== null) && (
           <nav class="pager" aria-label={text.audit.title}>
@@ -71,11 +68,27 @@ export function AuditPage(props: {
   );
 }
 
-/** Short values that say which; a digest is for the database. */
-function Details({ details }: { readonly details: unknown }) {
+/** The values that have a label here, in that order; the rest is for the database. */
+function Details({ context, details }: { context: PageContext; details: unknown }) {
   if (typeof details !== 'object' || details === null) return null;
-  const shown = Object.entries(details)
-    .filter(([name, value]) => value !== null && !name.endsWith('Digest'))
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : value}`);
-  return shown.length === 0 ? null : <span class="quiet small"> {shown.join(', ')}</span>;
+  const values = new Map<string, unknown>(Object.entries(details));
+  const { text } = context;
+  const labels = new Map(Object.entries(text.audit.details));
+  const show = (name: string, value: unknown): string => {
+    if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
+    if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
+    if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
+    const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      role: text.roles,
+      scopes: text.users.scopeNames,
+      reason: text.audit.refusals,
+    };
+    const date = typeof value === 'string' ? parseCivilDate(value) : null;
+    if (date !== null) return context.formats.date(date);
+    return words[name]?.[String(value)] ?? String(value);
+  };
+  const shown = [...labels]
+    .filter(([name]) => (values.get(name) ?? null) !== null)
+    .map(([name, label]) => `${label} ${show(name, values.get(name))}`);
+  return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
 }

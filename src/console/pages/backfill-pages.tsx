@@ -7,8 +7,9 @@ import type { Formats } from '../formats.ts';
 import type { PageContext } from '../page-context.ts';
 import { mayUse } from '../route-access.ts';
 import type { Text } from '../text/texts.ts';
+import { DataTable } from './data-table.tsx';
 import { Field } from './layout.tsx';
-import { ActionForm, Card, Instant, StateBadge, TableFrame } from './parts.tsx';
+import { ActionForm, Card, Instant, StateBadge } from './parts.tsx';
 
 export function BackfillsPage(props: {
   readonly context: PageContext;
@@ -52,38 +53,34 @@ export function BackfillsPage(props: {
         {backfills.length === 0 ? (
           <p class="quiet">{text.backfills.none}</p>
         ) : (
-          <TableFrame label={text.backfills.title}>
-            <table class="data">
-              <thead>
-                <tr>
-                  <th scope="col">{text.backfills.number}</th>
-                  <th scope="col">{text.backfills.range}</th>
-                  <th scope="col">{text.backfills.state}</th>
-                  <th scope="col">{text.backfills.progress}</th>
-                  <th scope="col">{text.backfills.by}</th>
-                  <th scope="col">{text.backfills.at}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {backfills.map((backfill) => (
-                  <tr key={backfill.id}>
-                    <th scope="row">
-                      <a href={`/backfills/${backfill.id}`}>{backfill.id}</a>
-                    </th>
-                    <td class="tight">
-                      {formats.date(backfill.from)} – {formats.date(backfill.to)}
-                    </td>
-                    <td>{text.backfills.states[backfill.state]}</td>
-                    <td>{progressTexts(backfill, text, formats).progress}</td>
-                    <td>{backfill.requestedBy}</td>
-                    <td>
-                      <Instant context={context} at={backfill.createdAt} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </TableFrame>
+          <DataTable
+            label={text.backfills.title}
+            heads={[
+              text.backfills.number,
+              text.backfills.range,
+              text.backfills.state,
+              text.backfills.progress,
+              text.backfills.by,
+              text.backfills.at,
+            ]}
+          >
+            {backfills.map((backfill) => (
+              <tr key={backfill.id}>
+                <th scope="row">
+                  <a href={`/backfills/${backfill.id}`}>{backfill.id}</a>
+                </th>
+                <td class="tight">
+                  {formats.date(backfill.from)} – {formats.date(backfill.to)}
+                </td>
+                <td>{text.backfills.states[backfill.state]}</td>
+                <td>{progressTexts(backfill, text, formats).progress}</td>
+                <td>{backfill.requestedBy}</td>
+                <td>
+                  <Instant context={context} at={backfill.createdAt} />
+                </td>
+              </tr>
+            ))}
+          </DataTable>
         )}
       </section>
     </>

@@ -1,4 +1,4 @@
-import { addDays, type CivilDate } from '../../domain/business-day.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { DayPull, DayReject } from '../../staging/day-pulls.ts';
 import type { DayTotalsBy } from '../../staging/day-totals.ts';
@@ -8,20 +8,12 @@ import type { SignOff } from '../../staging/sign-off.ts';
 import type { PageContext } from '../page-context.ts';
 import { mayUse } from '../route-access.ts';
 import { DayActions, SignOffCard } from './day-actions.tsx';
-import { Field } from './layout.tsx';
+import { DayHead } from './day-head.tsx';
+import { DayRejects } from './day-rejects.tsx';
 import { MovedTable } from './moved.tsx';
-import {
-  ActionForm,
-  Amount,
-  Banner,
-  Card,
-  Disclosure,
-  Instant,
-  lookOf,
-  StateBadge,
-  TableFrame,
-} from './parts.tsx';
+import { Amount, Banner, Card } from './parts.tsx';
 import { PartyTable } from './party-table.tsx';
+import { PullsTable } from './pulls-table.tsx';
 
 export interface DayPageData {
   readonly date: CivilDate;
@@ -33,52 +25,6 @@ export interface DayPageData {
   readonly seals: readonly SignOff[];
   /** Whether this person decided something about the day that keeps them from signing it. */
   readonly isOwnDecision: boolean;
-}
-
-export function DayHead(props: {
-  readonly context: PageContext;
-  readonly date: CivilDate;
-  readonly day: LedgerDay | null;
-  readonly active: 'overview' | 'titles';
-}) {
-  const { context, date, day } = props;
-  const { text, formats } = context;
-  const tabs = [
-    ['overview', `/days/${date}`, text.day.overview],
-    ['titles', `/days/${date}/titles`, text.day.titles],
-  ] as const;
-  return (
-    <>
-      <nav class="crumbs" aria-label={text.nav.days}>
-        <a href={`/days/${addDays(date, -1)}`}>← {text.day.previous}</a>
-        <a href={`/days/${addDays(date, 1)}`}>{text.day.next} →</a>
-      </nav>
-      <div class="day-head">
-        <h1>{formats.longDate(date)}</h1>
-        <StateBadge context={context} look={lookOf(day)} />
-        {day !== null && lookOf(day) !== 'restated' && day.isRestated && (
-          <StateBadge context={context} look="restated" />
-        )}
-        {day !== null && (
-          <p class="quiet small">
-            {day.verifiedAt === null
-              ? text.day.never
-              : text.day.verified(formats.instant(day.verifiedAt))}
-          </p>
-        )}
-      </div>
-      {day !== null && (
-        <nav class="tabs" aria-label={formats.date(date)}>
-          {tabs.map(([name, href, label]) => (
-            <a key={name} href={href} {...(props.active === name && { 'aria-current': 'page' })}>
-              {label}
-              {name === 'titles' && ` (${formats.count(day.titles)})`}
-            </a>
-          ))}
-        </nav>
-      )}
-    </>
-  );
 }
 
 export function DayPage({ context, data }: { context: PageContext; data: DayPageData }) {
@@ -127,7 +73,9 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
           isOwnDecision={data.isOwnDecision}
         />
       </div>
-      {data.rejects.length > 0 && <Rejects context={context} data={data} />}
+      {data.rejects.length > 0 && (
+        <DayRejects context={context} date={data.date} rejects={data.rejects} />
+      )}
       {!day.isRestated && moved}
       <div class="columns">
         <Card title={text.day.byAgent}>
@@ -234,123 +182,5 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
         {formats.count(day.rejected)}
       </p>
     </Card>
-  );
-}
-
-function Rejects({ context, data }: { context: PageContext; data: DayPageData }) {
-  const { text, formats } = context;
-  const role = context.principal?.role ?? 'viewer';
-  const hasOpen = data.rejects.some(({ status }) => status === 'open');
-  const isRevealed = data.rejects.some(({ raw }) => raw !== null);
-  return (
-    <Card title={text.day.rejects} id="rejects">
-      <ul class="timeline">
-        {data.rejects.map((reject) => (
-          <li key={reject.id}>
-            <div>
-              <p>{text.day.rejectNumber(formats.count(reject.ordinal + 1))}</p>
-              <p class="quiet small">
-                {reject.status === 'open'
-                  ? text.day.rejectOpen
-                  : text.day.rejectAccepted(reject.decidedBy ?? '')}
-                {' · '}
-                {text.day.rejectBytes(formats.count(reject.rawBytes))}
-              </p>
-            </div>
-            <div>
-              <ul>
-                {reject.reasons.map((reason) => (
-                  <li key={reason}>{reason}</li>
-                ))}
-              </ul>
-              {reject.reason !== null && <p class="quiet">{reject.reason}</p>}
-              {reject.raw !== null && (
-                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
-                <pre class="raw mono" tabIndex={0}>
-                  {reject.raw}
-                </pre>
-              )}
-            </div>
-          </li>
-        ))}
-      </ul>
-      {mayUse(role, 'POST', '/days/:date/rejects') && (
-        <div class="buttons">
-          {!isRevealed && (
-            <Disclosure label={text.day.showRaw}>
-              <ActionForm context={context} action={`/days/${data.date}/rejects`}>
-                <p class="small">{text.day.showRawHelp}</p>
-                <button type="submit" class="button">
-                  {text.day.showRaw}
-                </button>
-              </ActionForm>
-            </Disclosure>
-          )}
-          {hasOpen && (
-            <Disclosure label={text.day.accept}>
-              <ActionForm context={context} action={`/days/${data.date}/accept-rejects`}>
-                <p class="small">{text.day.acceptHelp}</p>
-                <Field label={text.day.reason}>
-                  <input name="reason" required maxLength={500} />
-                </Field>
-                <button type="submit" class="button primary">
-                  {text.day.accept}
-                </button>
-              </ActionForm>
-            </Disclosure>
-          )}
-        </div>
-      )}
-    </Card>
-  );
-}
-
-function PullsTable({ context, pulls }: { context: PageContext; pulls: readonly DayPull[] }) {
-  const { text, formats } = context;
-  if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
-  const count = (value: number | null) => (value === null ? '–' : formats.count(value));
-  return (
-    <TableFrame label={text.day.pulls}>
-      <table class="data">
-        <thead>
-          <tr>
-            <th scope="col">{text.day.pullNumber}</th>
-            <th scope="col">{text.day.origin}</th>
-            <th scope="col">{text.day.fetched}</th>
-            <th scope="col">{text.day.outcome}</th>
-            <th scope="col">{text.day.counts}</th>
-            <th scope="col">{text.day.by}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {pulls.map((pull) => (
-            <tr key={pull.id}>
-              <th scope="row" class="number">
-                {pull.id}
-              </th>
-              <td>{text.day.origins[pull.origin]}</td>
-              <td>
-                <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
-              </td>
-              <td>
-                {text.day.outcomes[pull.outcome ?? pull.state]}
-                {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
-              </td>
-              <td class="number">
-                {pull.outcome === null
-                  ? '–'
-                  : [pull.inserted, pull.changed, pull.withdrawn, pull.restored]
-                      .map(count)
-                      .join(' · ')}
-              </td>
-              <td>
-                {pull.decidedBy ?? pull.requestedBy}
-                {pull.reason !== null && <span class="quiet small"> {pull.reason}</span>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </TableFrame>
   );
 }

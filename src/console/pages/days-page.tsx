@@ -1,20 +1,12 @@
-import { addDays, type CivilDate, daysBetween, toCivilDate } from '../../domain/business-day.ts';
+import { addDays, type CivilDate, daysBetween } from '../../domain/business-day.ts';
 import type { LedgerDay, Need, NeedCounts } from '../../staging/ledger-days.ts';
 import type { CheckpointRow } from '../../staging/reads.ts';
 import type { PageContext } from '../page-context.ts';
+import { Calendar } from './calendar.tsx';
+import { DaysTable } from './days-table.tsx';
 import type { Badges } from './layout.tsx';
-import {
-  Amount,
-  Banner,
-  Card,
-  DayLink,
-  type DayLook,
-  lookOf,
-  Metric,
-  StateBadge,
-  StateIcon,
-  TableFrame,
-} from './parts.tsx';
+import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from './parts.tsx';
+import { SumsChart } from './sums-chart.tsx';
 
 export interface DaysPageData {
   readonly checkpoint: CheckpointRow | null;
@@ -39,7 +31,6 @@ const NEED_LOOKS: Readonly<Record<Need, DayLook>> = {
 
 export function DaysPage({ context, data }: { context: PageContext; data: DaysPageData }) {
   const { days } = context.text;
-  const byDate = new Map(data.days.map((day) => [day.date, day]));
   return (
     <>
       <Headline context={context} data={data} />
@@ -63,12 +54,7 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           </nav>
         }
       >
-        <div class="months">
-          {data.months.map((month) => (
-            <Month key={month} context={context} month={month} days={byDate} />
-          ))}
-        </div>
-        <Legend context={context} />
+        <Calendar context={context} months={data.months} days={data.days} />
       </Card>
       {data.days.length > 0 && <SumsChart context={context} days={data.days} />}
       {data.days.length > 0 && <DaysTable context={context} days={data.days} />}
@@ -162,224 +148,6 @@ function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) 
           </li>
         ))}
       </ul>
-    </Card>
-  );
-}
-
-/** Weeks from Monday; null where a week has days of another month. */
-function weeksOf(month: string): (CivilDate | null)[][] {
-  const first = toCivilDate(`${month}-01`);
-  // 1970-01-05 was a Monday.
-  const monday = toCivilDate('1970-01-05');
-  const offset = ((daysBetween(monday, first) % 7) + 7) % 7;
-  const weeks: (CivilDate | null)[][] = [];
-  for (let start = addDays(first, -offset); start.slice(0, 7) <= month; start = addDays(start, 7)) {
-    const week = Array.from({ length: 7 }, (_, day) => addDays(start, day));
-    weeks.push(week.map((date) => (date.startsWith(month) ? date : null)));
-  }
-  return weeks;
-}
-
-function Month(props: {
-  readonly context: PageContext;
-  readonly month: string;
-  readonly days: ReadonlyMap<string, LedgerDay>;
-}) {
-  const { context, month } = props;
-  const { formats, text } = context;
-  return (
-    <table class="month">
-      <caption>{formats.month(month)}</caption>
-      <thead>
-        <tr>
-          {formats.weekdays.map((weekday) => (
-            <th key={weekday} scope="col">
-              {weekday}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {weeksOf(month).map((week, index) => (
-          <tr key={`${month} ${index}`}>
-            {week.map((date, weekday) => {
-              if (date === null) return <td key={`${index} ${weekday}`} />;
-              const day = props.days.get(date);
-              const look = lookOf(day);
-              const number = Number(date.slice(8));
-              return (
-                <td key={date}>
-                  {day === undefined ? (
-                    <span class="cell is-absent">{number}</span>
-                  ) : (
-                    <a
-                      class={`cell is-${look}`}
-                      href={`/days/${date}`}
-                      title={`${formats.date(date)}: ${text.states[look]}, ${formats.count(day.titles)} ${text.days.titles.toLowerCase()}`}
-                    >
-                      <span class="cell-day">{number}</span>
-                      <StateIcon look={look} />
-                      <span class="sr">
-                        {text.states[look]}, {formats.count(day.titles)}{' '}
-                        {text.days.titles.toLowerCase()}
-                      </span>
-                    </a>
-                  )}
-                </td>
-              );
-            })}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-const LEGEND: readonly DayLook[] = [
-  'signed',
-  'reconciled',
-  'restated',
-  'attention',
-  'held',
-  'failed',
-  'pending',
-];
-
-function Legend({ context }: { context: PageContext }) {
-  return (
-    <ul class="legend">
-      {LEGEND.map((look) => (
-        <li key={look} class={`is-${look}`}>
-          <StateIcon look={look} />
-          {context.text.states[look]}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const CHART_HEIGHT = 120;
-const CHART_WIDTH = 1160;
-/** Narrow enough for a quarter, wide enough to be hit. */
-const MIN_BAR_STEP = 12;
-const MAX_BAR_STEP = 40;
-
-function SumsChart({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
-  const { text, formats } = context;
-  // Heights alone are approximate; every figure that is written stays exact.
-  const values = days.map((day) => Math.max(0, Number(day.sums.original_value)));
-  const top = Math.max(...values, 1);
-  const step = Math.min(
-    MAX_BAR_STEP,
-    Math.max(MIN_BAR_STEP, Math.floor(CHART_WIDTH / days.length)),
-  );
-  const barWidth = Math.round(step * 0.7);
-  const width = days.length * step;
-  return (
-    <Card title={text.days.chart} aside={<p class="quiet small">{text.days.chartHelp}</p>}>
-      <TableFrame label={text.days.chart}>
-        {/* biome-ignore lint/a11y/noSvgWithoutTitle: the group around it and each bar have names */}
-        <svg
-          class="chart"
-          viewBox={`0 0 ${width} ${CHART_HEIGHT}`}
-          width={width}
-          height={CHART_HEIGHT}
-          preserveAspectRatio="xMinYMax meet"
-        >
-          <line
-            class="chart-base"
-            x1="0"
-            x2={width}
-            y1={CHART_HEIGHT - 0.5}
-            y2={CHART_HEIGHT - 0.5}
-          />
-          {days.map((day, index) => {
-            const height = Math.max(2, ((values[index] ?? 0) / top) * (CHART_HEIGHT - 8));
-            const label = `${formats.date(day.date)}: ${formats.amount(day.sums.original_value)}`;
-            return (
-              <a key={day.date} href={`/days/${day.date}`} aria-label={label}>
-                <rect class="chart-hit" x={index * step} y="0" width={step} height={CHART_HEIGHT} />
-                <rect
-                  class={`bar is-${lookOf(day)}`}
-                  x={index * step + (step - barWidth) / 2}
-                  y={CHART_HEIGHT - height}
-                  width={barWidth}
-                  height={height}
-                  rx="1.5"
-                >
-                  <title>{label}</title>
-                </rect>
-              </a>
-            );
-          })}
-        </svg>
-      </TableFrame>
-    </Card>
-  );
-}
-
-function DaysTable({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
-  const { text, formats } = context;
-  return (
-    <Card title={text.days.table}>
-      <TableFrame label={text.days.table}>
-        <table class="data">
-          <thead>
-            <tr>
-              <th scope="col">{text.days.date}</th>
-              <th scope="col">{text.days.state}</th>
-              <th scope="col" class="right">
-                {text.days.titles}
-              </th>
-              <th scope="col" class="right">
-                {text.amounts.original_value}
-              </th>
-              <th scope="col" class="right">
-                {text.amounts.platform_discounted_value}
-              </th>
-              <th scope="col" class="right">
-                {text.amounts.financial_discounted_value}
-              </th>
-              <th scope="col" class="right">
-                {text.days.withdrawn}
-              </th>
-              <th scope="col" class="right">
-                {text.days.rejected}
-              </th>
-              <th scope="col">{text.days.signedBy}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {days.toReversed().map((day) => (
-              <tr key={day.date}>
-                <th scope="row">
-                  <DayLink context={context} date={day.date} />
-                </th>
-                <td>
-                  <StateBadge context={context} look={lookOf(day)} />
-                </td>
-                <td class="right number">{formats.count(day.titles)}</td>
-                <td class="right">
-                  <Amount context={context} value={day.sums.original_value} />
-                </td>
-                <td class="right">
-                  <Amount context={context} value={day.sums.platform_discounted_value} />
-                </td>
-                <td class="right">
-                  <Amount context={context} value={day.sums.financial_discounted_value} />
-                </td>
-                <td class={`right number ${day.withdrawn === 0 ? 'quiet' : ''}`}>
-                  {formats.count(day.withdrawn)}
-                </td>
-                <td class={`right number ${day.rejected === 0 ? 'quiet' : ''}`}>
-                  {formats.count(day.rejected)}
-                </td>
-                <td>{day.signedOffBy ?? <span class="quiet">–</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
     </Card>
   );
 }

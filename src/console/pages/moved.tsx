@@ -1,7 +1,8 @@
 import type { MovedField, MovedTitles } from '../../staging/moved-titles.ts';
 import { maskColumn } from '../masking.ts';
 import type { PageContext } from '../page-context.ts';
-import { Amount, TableFrame } from './parts.tsx';
+import { DataTable, right } from './data-table.tsx';
+import { Amount } from './parts.tsx';
 
 const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
@@ -59,42 +60,34 @@ export function MovedTable(props: {
           </span>
         ))}
       </p>
-      <TableFrame label={props.label}>
-        <table class="data">
-          <thead>
-            <tr>
-              <th scope="col">{text.titles.order}</th>
-              <th scope="col">{text.day.change}</th>
-              <th scope="col">
-                {text.day.before} → {text.day.after}
-              </th>
-              <th scope="col" class="right">
-                {text.titles.value}
-              </th>
-              <th scope="col">{text.day.pullNumber}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {moved.titles.map((title) => (
-              <tr key={title.titleId}>
-                <th scope="row">
-                  <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
-                </th>
-                <td>
-                  <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
-                </td>
-                <td>
-                  <Moves context={context} fields={title.fields} isRevealed={false} />
-                </td>
-                <td class="right">
-                  <Amount context={context} value={title.originalValue} />
-                </td>
-                <td class="number">{title.pullId}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
+      <DataTable
+        label={props.label}
+        heads={[
+          text.titles.order,
+          text.day.change,
+          `${text.day.before} → ${text.day.after}`,
+          right(text.titles.value),
+          text.day.pullNumber,
+        ]}
+      >
+        {moved.titles.map((title) => (
+          <tr key={title.titleId}>
+            <th scope="row">
+              <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+            </th>
+            <td>
+              <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
+            </td>
+            <td>
+              <Moves context={context} fields={title.fields} isRevealed={false} />
+            </td>
+            <td class="right">
+              <Amount context={context} value={title.originalValue} />
+            </td>
+            <td class="number">{title.pullId}</td>
+          </tr>
+        ))}
+      </DataTable>
       {moved.count > moved.titles.length && (
         <p class="quiet small">
           {text.day.movedCount(formats.count(moved.titles.length), formats.count(moved.count))}

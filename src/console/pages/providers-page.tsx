@@ -3,8 +3,9 @@ import type { ProviderSummary, RefusedProvider } from '../../staging/providers.t
 import { maskAccount, maskTaxId } from '../masking.ts';
 import type { PageContext } from '../page-context.ts';
 import { mayUse } from '../route-access.ts';
+import { DataTable } from './data-table.tsx';
 import { Field } from './layout.tsx';
-import { ActionForm, Card, DayLink, Disclosure, Instant, Metric, TableFrame } from './parts.tsx';
+import { ActionForm, Card, DayLink, Disclosure, Instant, Metric } from './parts.tsx';
 
 export interface ProvidersPageData {
   readonly summary: ProviderSummary;
@@ -63,32 +64,24 @@ export function ProvidersPage(props: {
         {data.refused.length === 0 ? (
           <p class="quiet">{text.providers.refusedNone}</p>
         ) : (
-          <TableFrame label={text.providers.refused}>
-            <table class="data">
-              <thead>
-                <tr>
-                  <th scope="col">{text.providers.externalId}</th>
-                  <th scope="col">{text.days.state}</th>
-                  <th scope="col">{text.providers.reason}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {data.refused.map((provider) => (
-                  <tr key={provider.externalId}>
-                    <th scope="row">{provider.externalId}</th>
-                    <td>{text.providers.states[provider.state]}</td>
-                    <td>
-                      {provider.reason === null ? (
-                        <span class="quiet">{text.providers.byPlatform}</span>
-                      ) : (
-                        <span lang="en">{provider.reason}</span>
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </TableFrame>
+          <DataTable
+            label={text.providers.refused}
+            heads={[text.providers.externalId, text.days.state, text.providers.reason]}
+          >
+            {data.refused.map((provider) => (
+              <tr key={provider.externalId}>
+                <th scope="row">{provider.externalId}</th>
+                <td>{text.providers.states[provider.state]}</td>
+                <td>
+                  {provider.reason === null ? (
+                    <span class="quiet">{text.providers.byPlatform}</span>
+                  ) : (
+                    <span lang="en">{provider.reason}</span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </DataTable>
         )}
       </Card>
     </>

@@ -169,7 +169,7 @@ function FieldRow(props: {
         ) : column === 'buyer_is_financial' ? (
           text.title[shown === 'true' ? 'yes' : 'no']
         ) : shown === '' ? (
-          '“”'
+          <span class="quiet">{text.title.empty}</span>
         ) : (
           shown
         )}

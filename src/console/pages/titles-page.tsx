@@ -3,7 +3,7 @@ import type { LedgerDay } from '../../staging/ledger-days.ts';
 import { TITLE_SORTS, type TitlePage, type TitleSort } from '../../staging/title-list.ts';
 import type { PageContext } from '../page-context.ts';
 import { MAX_LIST_DAYS, type TitleQuery, titleQueryText } from '../title-filters.ts';
-import { DayHead } from './day-page.tsx';
+import { DayHead } from './day-head.tsx';
 import { Field } from './layout.tsx';
 import { Amount, Card, DayLink, TableFrame } from './parts.tsx';
 

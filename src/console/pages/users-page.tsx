@@ -113,13 +113,18 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
           <span class="quiet small">
             {user.lastLoginAt === null
               ? users.neverLogin
-              : users.lastLogin(formats.instant(user.lastLoginAt))}{' '}
-            · <span class="anywhere">{user.email ?? users.noEmail}</span>
+              : users.lastLogin(formats.instant(user.lastLoginAt))}
+            {user.email !== null && (
+              <>
+                {' · '}
+                <span class="anywhere">{user.email}</span>
+              </>
+            )}
             {user.isBound && ` · ${users.bound}`}
           </span>
         </p>
         <Disclosure label={users.change(user.name)}>
-          <div class="stack">
+          <div class="deeds">
             {isOwn ? (
               <p class="quiet small">{users.ownHelp}</p>
             ) : (

@@ -19,7 +19,7 @@ const en = {
         'Your company account has no verified e-mail address, so it cannot be told who you are here.',
       disabled: 'Your user here is disabled. Ask an administrator of this console.',
     },
-    help: 'No account yet? Whoever runs this service adds you with “conciliation user add” and gives you a link.',
+    help: 'No account yet? An administrator of this console adds you and gives you a link.',
   },
   link: {
     signInTitle: 'Open the console',
@@ -59,7 +59,7 @@ const ptBR: typeof en = {
         'Sua conta da empresa não tem um e-mail verificado; por isso não dá para saber quem você é aqui.',
       disabled: 'Seu usuário aqui está desativado. Fale com um administrador deste console.',
     },
-    help: 'Ainda sem conta? Quem opera este serviço cria a sua com “conciliation user add” e envia um link.',
+    help: 'Ainda sem conta? Um administrador deste console cria a sua e envia um link.',
   },
   link: {
     signInTitle: 'Abrir o console',

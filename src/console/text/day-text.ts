@@ -132,7 +132,7 @@ const ptBR: typeof en = {
     titles: 'Títulos',
     previous: 'Dia anterior',
     next: 'Dia seguinte',
-    notInLedger: 'Esta data ainda não está no livro.',
+    notInLedger: 'Esta data ainda não tem registro.',
     notInLedgerHelp: 'Ela entra com a primeira busca.',
     verified: (at) => `Comparado com a plataforma pela última vez em ${at}`,
     never: 'Nunca buscado',

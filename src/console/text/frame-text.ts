@@ -76,7 +76,7 @@ const ptBR: typeof en = {
   roles: { viewer: 'Leitor', reviewer: 'Revisor', operator: 'Operador', admin: 'Administrador' },
   errors: {
     notFound: 'Não há nada aqui',
-    notFoundHelp: 'O endereço pode estar errado, ou o que ele indica nunca esteve no livro.',
+    notFoundHelp: 'O endereço pode estar errado, ou o que ele indica nunca existiu aqui.',
     forbidden: 'Isto não cabe a você',
     forbiddenHelp:
       'Seu perfil não permite, ou a página ficou aberta tempo demais. Volte, recarregue e tente de novo.',

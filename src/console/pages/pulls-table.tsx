@@ -1,0 +1,55 @@
+import type { DayPull } from '../../staging/day-pulls.ts';
+import type { PageContext } from '../page-context.ts';
+import { DataTable } from './data-table.tsx';
+import { Instant } from './parts.tsx';
+
+/** The pulls that touched a day, and what each did to it. */
+export function PullsTable({
+  context,
+  pulls,
+}: {
+  context: PageContext;
+  pulls: readonly DayPull[];
+}) {
+  const { text, formats } = context;
+  if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
+  const count = (value: number | null) => (value === null ? '–' : formats.count(value));
+  return (
+    <DataTable
+      label={text.day.pulls}
+      heads={[
+        text.day.pullNumber,
+        text.day.origin,
+        text.day.fetched,
+        text.day.outcome,
+        text.day.counts,
+        text.day.by,
+      ]}
+    >
+      {pulls.map((pull) => (
+        <tr key={pull.id}>
+          <th scope="row" class="number">
+            {pull.id}
+          </th>
+          <td>{text.day.origins[pull.origin]}</td>
+          <td>
+            <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
+          </td>
+          <td>
+            {text.day.outcomes[pull.outcome ?? pull.state]}
+            {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
+          </td>
+          <td class="number">
+            {pull.outcome === null
+              ? '–'
+              : [pull.inserted, pull.changed, pull.withdrawn, pull.restored].map(count).join(' · ')}
+          </td>
+          <td>
+            {pull.decidedBy ?? pull.requestedBy}
+            {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
