@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { cancelBackfill, readBackfillProgress } from '../staging/backfill-ledger.ts';
+import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { readLedgerDay } from '../staging/ledger-days.ts';
+import { reopenDay, signOffDay } from '../staging/sign-off.ts';
+import { describe, requireDate, requireId } from './api-request.ts';
+import * as schemas from './api-schemas.ts';
+import { startBackfill } from './backfill-routes.tsx';
+import type { ConsoleParts } from './console-parts.ts';
+import { textParameter } from './page-context.ts';
+import { actorOf, optionalReason, requireReason } from './path-parameters.ts';
+import { requestPull } from './request-pull.ts';
+
+/** What the buttons of the pages do. */
+export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const policy = () => ({
+    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
+  });
+
+  const decide = (
+    path: string,
+    summary: string,
+    body: TSchema,
+    deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
+  ) => {
+    const schema = { params: schemas.DateParameter, body, answer: schemas.Day };
+    api.post(path, describe('days', summary, schema), async (request) => {
+      const date = requireDate(request);
+      await deed(request, date);
+      return readLedgerDay(database, date);
+    });
+  };
+  decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>
+    signOffDay(database, date, {
+      by: actorOf(request),
+      reason: optionalReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+      fourEyes: parts.fourEyes,
+    }),
+  );
+  decide('/days/:date/reopen', 'Reopen a day', schemas.ReasonBody, (request, date) =>
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+  decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    return acceptRejects(database, date, decision, policy());
+  });
+
+  api.post(
+    '/days/:date/pull',
+    describe('pulls', 'Pull a day again', {
+      params: schemas.DateParameter,
+      status: 202,
+      answer: Type.Object({ pullId: Type.Integer() }),
+    }),
+    async (request, reply) => {
+      const pullId = await requestPull(parts, requireDate(request), actorOf(request));
+      return reply.code(202).send({ pullId: Number(pullId) });
+    },
+  );
+
+  api.post(
+    '/pulls/:id/release',
+    describe('pulls', 'Merge what a held pull would change', {
+      params: schemas.IdParameter,
+      body: schemas.ReasonBody,
+      answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
+    }),
+    async (request) => {
+      const decision = { by: actorOf(request), reason: requireReason(request.body) };
+      const { pullId, dates } = await releasePull(database, requireId(request), decision, policy());
+      return { pullId: Number(pullId), dates: dates.map(({ date }) => date) };
+    },
+  );
+
+  api.post(
+    '/backfills',
+    describe('backfills', 'Pull a range day by day', {
+      body: schemas.BackfillBody,
+      status: 201,
+      answer: schemas.Backfill,
+    }),
+    async (request, reply) => {
+      const body = request.body as { from: string; to: string; concurrency?: number };
+      const source = { ...body, concurrency: String(body.concurrency ?? 2) };
+      const id = await startBackfill(parts, source, actorOf(request));
+      return reply.code(201).send(await readBackfillProgress(database, id));
+    },
+  );
+
+  api.post(
+    '/backfills/:id/cancel',
+    describe('backfills', 'Stop a backfill; what was pulled stays', {
+      params: schemas.IdParameter,
+      answer: schemas.Backfill,
+    }),
+    async (request) => {
+      const id = requireId(request);
+      await cancelBackfill(database, id, actorOf(request));
+      return readBackfillProgress(database, id);
+    },
+  );
+}
