@@ -23,9 +23,6 @@ const PAGE_LIMIT_MS = 100;
 const LIST_LIMIT_MS = 200;
 const EXPORT_LIMIT_MB = 200;
 const PAGE_SIZE = 50;
-/** Without a bound Node lets garbage lie where there is room, and on a large machine there is much. */
-const SMALL_HEAP = ['--max-old-space-size=128', '--max-semi-space-size=4'];
-
 const { values } = parseArgs({
   options: {
     days: { type: 'string', default: '1000' },
@@ -136,8 +133,8 @@ async function makeDay(back, count) {
 }
 
 /** The console in a process of its own, so that its memory is nobody else's. */
-async function serve(execArgv = []) {
-  const child = fork(new URL('console-process.mjs', import.meta.url), [postgres.url], { execArgv });
+async function serve() {
+  const child = fork(new URL('console-process.mjs', import.meta.url), [postgres.url]);
   const [{ url, cookie }] = await once(child, 'message');
   return {
     url,
@@ -239,7 +236,7 @@ async function measureExports() {
     SELECT (max(date) - 90)::text AS from, max(date)::text AS to FROM conciliation.day`;
   let over = false;
   for (const format of ['csv', 'jsonl', 'xlsx']) {
-    const web = await serve(SMALL_HEAP);
+    const web = await serve();
     try {
       over = (await measureExport(web, { from, to, format })) || over;
     } finally {

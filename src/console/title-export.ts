@@ -1,5 +1,4 @@
-import { PassThrough, Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { maySeePersonalData } from '../domain/role.ts';
 import type { CsvLocale } from '../export/csv.ts';
@@ -28,34 +27,43 @@ export async function sendTitleFile(
   request: TitleSelection & { readonly format: ExportFormat; readonly locale: CsvLocale },
 ): Promise<FastifyReply> {
   const { format, locale, ...selection } = request;
+  const { from, to } = selection;
+  const { raw } = reply;
   const isMasked = !maySeePersonalData(principal.role);
   const gone = new AbortController();
-  const body = new PassThrough();
-  reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort();
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort();
   });
-  // Only once the totals are known is there anything to send, or an error to answer with.
-  await new Promise<void>((resolve, reject) => {
-    readTitleSnapshot(database, selection, gone.signal, async (snapshot) => {
+  try {
+    await readTitleSnapshot(database, selection, gone.signal, async (snapshot) => {
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, principal.name, { ...selection, format, rows });
-      resolve();
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
       const { bytes } = encodeTitles({ ...snapshot, titles }, format, locale);
-      await pipeline(Readable.from(bytes, { objectMode: false }), body);
-    }).catch((error: unknown) => {
-      reject(error);
-      // Cut short, the transfer does not end as a whole one does, and the browser says so.
-      body.destroy(error instanceof Error ? error : undefined);
-      if (!gone.signal.aborted)
-        logger.warn({ err: describeError(error) }, 'an export was cut short');
+      reply
+        .type(CONTENT_TYPES[format])
+        .header('content-disposition', `attachment; filename="titles-${from}-${to}.${format}"`)
+        .hijack();
+      raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
+      // Each piece is on its way before the next is made: what queues up outlives its use.
+      for await (const chunk of bytes) await write(raw, chunk);
+      raw.end();
     });
+  } catch (error) {
+    // Until something was sent, there is an error to answer with.
+    if (!reply.sent) throw error;
+    // Cut short, the transfer does not end as a whole one does, and the browser says so.
+    raw.destroy();
+    if (!gone.signal.aborted) logger.warn({ err: describeError(error) }, 'an export was cut short');
+  }
+  return reply;
+}
+
+/** @returns once the bytes are with the operating system */
+function write(to: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    to.write(chunk, (error) => (error ? reject(error) : resolve()));
   });
-  const { from, to } = selection;
-  return reply
-    .type(CONTENT_TYPES[format])
-    .header('content-disposition', `attachment; filename="titles-${from}-${to}.${format}"`)
-    .send(body);
 }
 
 async function* maskRows(batches: RowBatches): RowBatches {

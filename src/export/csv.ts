@@ -1,4 +1,5 @@
 import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
+import { CHUNK_LENGTH } from './chunk-length.ts';
 
 /** `pt-BR`: semicolons and decimal commas, what Excel in Brazil opens by itself; `en`: `,` and `.`. */
 export type CsvLocale = 'pt-BR' | 'en';
@@ -35,11 +36,17 @@ export async function* writeCsv(
   yield Buffer.from(
     `${BYTE_ORDER_MARK}${columns.map((column) => column.name).join(separator)}\r\n`,
   );
+  let lines = '';
   for await (const rows of batches) {
-    let lines = '';
-    for (const row of rows) lines += `${encodeRow(row, kinds, separator, locale)}\r\n`;
-    yield Buffer.from(lines);
+    for (const row of rows) {
+      lines += `${encodeRow(row, kinds, separator, locale)}\r\n`;
+      if (lines.length >= CHUNK_LENGTH) {
+        yield Buffer.from(lines);
+        lines = '';
+      }
+    }
   }
+  yield Buffer.from(lines);
 }
 
 function encodeRow(

@@ -1,4 +1,5 @@
 import type { ColumnKind, ExportColumn, RowBatches } from '../staging/export-columns.ts';
+import { CHUNK_LENGTH } from './chunk-length.ts';
 
 /**
  * One JSON object a line, UTF-8, every column in every object, null where nothing is stored. Amounts
@@ -13,16 +14,20 @@ export async function* writeJsonl(
     kind: column.kind,
     key: `${index === 0 ? '{' : ','}${JSON.stringify(column.name)}:`,
   }));
+  let lines = '';
   for await (const rows of batches) {
-    let lines = '';
     for (const row of rows) {
       for (const [index, field] of fields.entries()) {
         lines += field.key + encodeValue(row[index] ?? null, field.kind);
       }
       lines += '}\n';
+      if (lines.length >= CHUNK_LENGTH) {
+        yield Buffer.from(lines);
+        lines = '';
+      }
     }
-    yield Buffer.from(lines);
   }
+  yield Buffer.from(lines);
 }
 
 /** Integers, booleans and json are JSON already, as PostgreSQL writes them. */

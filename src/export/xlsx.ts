@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import type { ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
+import { CHUNK_LENGTH } from './chunk-length.ts';
 import { createRowEncoder, type XlsxLimits } from './sheet-cells.ts';
 import {
   contentTypesXml,
@@ -69,7 +70,7 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
     zip.addBuffer(Buffer.from(xml), path, { compressionLevel: COMPRESSION_LEVEL });
   const addSheet = (path: string, xml: AsyncIterable<Buffer>) =>
     zip.addReadStreamLazy(path, { compressionLevel: COMPRESSION_LEVEL }, (deliver) => {
-      const stream = Readable.from(xml, { objectMode: false });
+      const stream = Readable.from(xml, { objectMode: false, highWaterMark: 1 });
       stream.on('error', (error) => output.destroy(error));
       opened.push(stream);
       deliver(null, stream);
@@ -125,18 +126,21 @@ async function* rowsXml(
   const encodeRow = createRowEncoder(sheet.columns, limits);
   let rowNumber = 1;
   yield Buffer.from(sheetHead(sheet));
+  let xml = '';
   for await (const rows of batches) {
-    let xml = '';
     for (const row of rows) {
       rowNumber += 1;
       xml += encodeRow(row, rowNumber);
+      if (xml.length >= CHUNK_LENGTH) {
+        yield Buffer.from(xml);
+        xml = '';
+      }
     }
-    yield Buffer.from(xml);
   }
   if (rowNumber !== sheet.rowCount + 1) {
     throw new Error('there are fewer rows than the workbook was told of');
   }
-  yield Buffer.from(sheetTail(sheet));
+  yield Buffer.from(xml + sheetTail(sheet));
 }
 
 /** Hands the batches on from sheet to sheet, cutting the batch that a sheet's end falls into. */
