@@ -89,6 +89,8 @@ function Details({ context, details }: { context: PageContext; details: unknown 
   };
   const shown = [...labels]
     .filter(([name]) => (values.get(name) ?? null) !== null)
+    // What an export did not do is nothing to read about.
+    .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
     .map(([name, label]) => `${label} ${show(name, values.get(name))}`);
   return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
 }

@@ -40,7 +40,6 @@ async function pull(...texts: string[]) {
   return world.pullDay(date);
 }
 
-const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 const lastAudit = async () => {
   const [entry] = await world.database.prisma.auditEntry.findMany({
     orderBy: { id: 'desc' },
@@ -48,112 +47,6 @@ const lastAudit = async () => {
   });
   return entry;
 };
-
-describe('a day', () => {
-  test('shows totals by provider and by agent that add up to its own', async () => {
-    await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('0.30');
-    expect(text).toMatch(/Outro Agente[\s\S]*?0\.20/);
-    expect(text).toMatch(/P-1[\s\S]*?0\.30/);
-  });
-
-  test('is signed off by a reviewer, restated by one cent, and says what moved', async () => {
-    await pull(title('a'), title('b', { discount: '12.34' }));
-    const before = await reviewer.get(`/days/${date}`);
-    const signed = await reviewer.post(`/days/${date}/sign-off`, {
-      digest: digestOf(before.text),
-      reason: 'checked against the ERP',
-    });
-    expect(signed.location).toBe(`/days/${date}?notice=signed_off`);
-    const sealed = await viewer.get(`/days/${date}?notice=signed_off`);
-    expect(sealed.text).toContain('Signed off by rita');
-    expect(sealed.text).toContain('The day is signed off.');
-    await pull(title('a'), title('b', { discount: '12.35' }));
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('restated this day after it was signed off');
-    expect(text).toMatch(/Platform discount[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
-    expect((await viewer.get('/')).text).toContain('Restated after sign-off');
-  });
-
-  test('that changed while somebody looked at it is not signed off by that look', async () => {
-    await pull(title('a'));
-    const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
-    await pull(title('a', { discount: '99' }));
-    const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain('look again');
-  });
-
-  test('with rejects waits for a person, and the one who accepted them does not sign', async () => {
-    await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
-    expect((await viewer.get(`/days/${date}`)).text).toContain('broke the contract');
-    expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
-    await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
-    const own = await reviewer.get(`/days/${date}`);
-    expect(own.text).toContain('somebody else has to sign it off');
-    const { content_digest: digest } = await world.database.prisma.day.findUniqueOrThrow({
-      where: { date: new Date(date) },
-    });
-    const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('may not sign')]);
-    const other = await console.as('reviewer', 'rosa');
-    const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect(signed.status).toBe(303);
-  });
-
-  test('shows the raw text of a reject to who may see it, and notes that', async () => {
-    await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
-    expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
-    const shown = await reviewer.post(`/days/${date}/rejects`);
-    expect(shown.text).toContain('CANARY');
-    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
-  });
-
-  test('that is held is released by an operator who has seen what goes', async () => {
-    await pull(title('a', { value: '70' }), title('b', { value: '30' }));
-    const { pullId } = await pull();
-    expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
-    const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toMatch(/Titles that would be withdrawn[\s\S]*>a<[\s\S]*70\.00/);
-    expect(preview.text).toContain('100.00');
-    const left = await world.database.prisma.$queryRaw<{ rows: number }[]>`
-      SELECT count(*)::int AS rows FROM conciliation.staged_change`;
-    expect(left).toEqual([{ rows: 0 }]);
-    const released = await operator.post(`/pulls/${pullId}/release`, { reason: 'confirmed' });
-    expect(released.location).toBe(`/days/${date}?notice=released`);
-    expect((await operator.get(`/pulls/${pullId}/release`)).status).toBe(404);
-    expect(await lastAudit()).toMatchObject({ actor: 'otto', action: 'pull.release' });
-  });
-
-  test('is reopened with a reason, which stays on record', async () => {
-    await pull(title('a'));
-    const page = await reviewer.get(`/days/${date}`);
-    await reviewer.post(`/days/${date}/sign-off`, { digest: digestOf(page.text) });
-    await reviewer.post(`/days/${date}/reopen`, { reason: 'wrong rate' });
-    const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('Not signed off');
-    expect(text).toContain('wrong rate');
-  });
-
-  test('is pulled again on demand: a worker is woken and the log says who', async () => {
-    const answer = await operator.post(`/days/${date}/pull`);
-    expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
-    const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
-    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requested_by: 'otto' });
-    expect(console.woken.at(-1)).toBe(created.id);
-    expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
-  });
-
-  test.each(['/days/2026-02-30', '/days/0000-00-00', '/days/x', '/days/9999-12-31', '/titles/0'])(
-    '%s does not exist, as a page',
-    async (path) => {
-      const answer = await viewer.get(path);
-      expect(answer.status).toBe(404);
-      expect(answer.headers['content-type']).toContain('text/html');
-    },
-  );
-});
 
 describe('titles', () => {
   const uids = (text: string) =>
