@@ -1,5 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../errors.ts';
+import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
@@ -52,22 +53,23 @@ export function acknowledgeAccountChange(
 ): Promise<void> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
-      const acknowledged = await tx.$executeRaw`
-        WITH acknowledged AS (
-          UPDATE conciliation.account_change
-          SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
-          WHERE id = ${id} AND acknowledged_at IS NULL
-          RETURNING id, accepted_date, pull_id
-        )
-        INSERT INTO conciliation.audit_entry (actor, action, date, pull_id, reason, details)
-        SELECT ${decision.by}, 'account_change.acknowledge', accepted_date, pull_id,
-               ${decision.reason}, jsonb_build_object('accountChangeId', id)
-        FROM acknowledged`;
-      if (acknowledged === 0) {
+      const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
+        UPDATE conciliation.account_change
+        SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
+        WHERE id = ${id} AND acknowledged_at IS NULL
+        RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
+      if (acknowledged === undefined) {
         throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
           context: { accountChangeId: String(id) },
         });
       }
+      await recordAudit(tx, {
+        actor: decision.by,
+        action: 'account_change.acknowledge',
+        ...acknowledged,
+        reason: decision.reason,
+        details: { accountChangeId: Number(id) },
+      });
     }),
   );
 }

@@ -6,6 +6,7 @@ import {
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { recordAudit } from './audit.ts';
 import { cancelQueuedPulls } from './backfill-plans.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
@@ -122,10 +123,11 @@ async function audit(
   actor: string,
   backfillId: bigint,
 ): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, details)
-    SELECT ${actor}, ${action}, jsonb_build_object('backfillId', id, 'from', from_date, 'to', to_date)
+  const [range] = await tx.$queryRaw<[{ from: CivilDate; to: CivilDate }]>`
+    SELECT from_date::text AS "from", to_date::text AS "to"
     FROM conciliation.backfill WHERE id = ${backfillId}`;
+  const details = { backfillId: Number(backfillId), ...range };
+  await recordAudit(tx, { actor, action, details });
 }
 
 /** Null where there is no such backfill. */

@@ -2,6 +2,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { stateAfterMerge } from '../domain/day-state.ts';
 import { InputError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { type AuditRecord, recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDays } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
@@ -71,7 +72,9 @@ export function releasePull(
         WHERE pull_id = ${pullId} AND date = ANY(${liveDates}::date[])`;
       await settleHeldPull(tx, pullId);
       await discardStaged(tx, fence);
-      for (const date of liveDates) await audit(tx, 'pull.release', decision, { date, pullId });
+      for (const date of liveDates) {
+        await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
+      }
       return { pullId, dates: reports };
     }, MERGE_TRANSACTION),
   );
@@ -100,7 +103,7 @@ export function acceptRejects(
       if (day === undefined || accepted === 0) {
         throw new InputError(`${date} has no rejected titles that wait for a decision`);
       }
-      await audit(tx, 'rejects.accept', decision, { date, pullId: null });
+      await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
       if (day.state === 'attention') {
         const state = stateAfterMerge({ isClosed: date <= policy.lastClosedDate, openRejects: 0 });
         const [row] = await tx.$queryRaw<[{ last_pull_id: bigint }]>`
@@ -132,13 +135,10 @@ function notHeld(pullId: bigint): InputError {
   );
 }
 
-async function audit(
-  tx: Prisma.TransactionClient,
+function auditRecord(
   action: string,
-  decision: Decision,
+  { by, reason }: Decision,
   about: { readonly date: CivilDate; readonly pullId: bigint | null },
-): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, date, pull_id, reason)
-    VALUES (${decision.by}, ${action}, ${about.date}::date, ${about.pullId}::bigint, ${decision.reason})`;
+): AuditRecord {
+  return { actor: by, action, ...about, reason };
 }

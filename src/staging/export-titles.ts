@@ -3,6 +3,7 @@ import Cursor from 'pg-cursor';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { ShutdownError } from '../errors.ts';
+import { recordAudit } from './audit.ts';
 import { type Database, toStagingError } from './database.ts';
 import { type ExportRow, type RowBatches, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
 import { inStaging } from './in-staging.ts';
@@ -150,10 +151,6 @@ export async function recordExport(
   exported: TitleSelection & { readonly format: string; readonly rows: number },
 ): Promise<void> {
   const { from, to, format, rows, includeWithdrawn } = exported;
-  const details = JSON.stringify({ from, to, format, rows, includeWithdrawn });
-  await inStaging(
-    () => database.prisma.$executeRaw`
-      INSERT INTO conciliation.audit_entry (actor, action, details)
-      VALUES (${actor}, 'export', ${details}::jsonb)`,
-  );
+  const details = { from, to, format, rows, includeWithdrawn };
+  await inStaging(() => recordAudit(database.prisma, { actor, action: 'export', details }));
 }

@@ -1,5 +1,6 @@
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { contentHash, isRelieved, lockProviders, rivals } from './providers.ts';
@@ -105,9 +106,7 @@ export function recordChecks(
       const synced = states.filter((state) => state === 'synced').length;
       const invalid = states.length - synced + others;
       if (invalid > 0) {
-        await tx.$executeRaw`
-          INSERT INTO conciliation.audit_entry (actor, action, details)
-          VALUES (${actor}, 'providers.invalid', jsonb_build_object('invalid', ${invalid}::int))`;
+        await recordAudit(tx, { actor, action: 'providers.invalid', details: { invalid } });
       }
       return { invalid, synced };
     }),

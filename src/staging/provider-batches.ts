@@ -1,4 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts';
+import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { contentHash, lockProviders, rivals } from './providers.ts';
@@ -170,10 +171,8 @@ async function auditPush(
   batchId: bigint,
   counts: { readonly synced: number; readonly rejected: number },
 ): Promise<void> {
-  const details = JSON.stringify({ batchId: Number(batchId), ...counts });
-  await tx.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, details)
-    VALUES (${actor}, 'providers.push', ${details}::jsonb)`;
+  const details = { batchId: Number(batchId), ...counts };
+  await recordAudit(tx, { actor, action: 'providers.push', details });
 }
 
 function recordset(rows: readonly (SentProvider & { readonly refusal?: string | null })[]) {

@@ -1,5 +1,6 @@
 import type { Provider } from '../domain/provider.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION } from './merge.ts';
@@ -46,7 +47,11 @@ export async function importProviders(
         dryRun.result = { ...counts, repeated };
         throw new RolledBack();
       }
-      await audit(tx, options.actor, counts);
+      await recordAudit(tx, {
+        actor: options.actor,
+        action: 'providers.import',
+        details: { ...counts },
+      });
       return { ...counts, repeated };
     }, MERGE_TRANSACTION),
   ).catch((error: unknown) => {
@@ -124,14 +129,4 @@ async function writeProviders(tx: Prisma.TransactionClient): Promise<ImportCount
            (SELECT count(*) FROM pg_temp.provider_import)::int - count(*)::int AS unchanged
     FROM written`;
   return counts;
-}
-
-async function audit(
-  tx: Prisma.TransactionClient,
-  actor: string,
-  counts: ImportCounts,
-): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, details)
-    VALUES (${actor}, 'providers.import', ${JSON.stringify(counts)}::jsonb)`;
 }

@@ -4,6 +4,7 @@ import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { InputError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import type { Decision } from './decisions.ts';
 import { inStaging } from './in-staging.ts';
@@ -151,10 +152,18 @@ async function audit(
   date: CivilDate,
   { by, reason }: { readonly by: string; readonly reason: string | null },
 ): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, date, pull_id, reason, details)
-    SELECT ${by}, ${action}, date, last_pull_id, ${reason},
-           jsonb_build_object('contentDigest', content_digest, 'titles', title_count,
-                              'signedOffDigest', signed_off_digest)
+  const [{ pullId, ...details }] = await tx.$queryRaw<
+    [
+      {
+        pullId: bigint | null;
+        contentDigest: string | null;
+        titles: number;
+        signedOffDigest: string | null;
+      },
+    ]
+  >`
+    SELECT last_pull_id AS "pullId", content_digest AS "contentDigest", title_count AS titles,
+           signed_off_digest AS "signedOffDigest"
     FROM conciliation.day WHERE date = ${date}::date`;
+  await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }
