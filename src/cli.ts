@@ -1,6 +1,7 @@
 /** The command line: each command is one file of cli/, and sets the process's exit status. */
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from './app.ts';
+import { addAuditCommand } from './cli/audit.ts';
 import { addBackfillCommand } from './cli/backfill.ts';
 import { EXIT, type ExitStatus } from './cli/command-run.ts';
 import { addDecisionCommands } from './cli/decide.ts';
@@ -43,6 +44,7 @@ addProvidersCommand(program, exit);
 addExportCommand(program, exit);
 addUserCommand(program, exit);
 addKeyCommand(program, exit);
+addAuditCommand(program, exit);
 addMigrateCommand(program, exit);
 addSandboxCommand(program, exit);
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
+import { migrateQueue } from '../queue/postgres-backend.ts';
 import { migrate } from '../staging/migrate.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
@@ -7,14 +8,19 @@ export function addMigrateCommand(program: Command, exit: (status: ExitStatus) =
   program
     .command('migrate')
     .description('bring the staging schema up to date')
+    .option('--roles', 'also set up the database roles of prisma/roles.sql')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
 Applies what is missing of prisma/migrations to DATABASE_URL (or the embedded database) under a lock, so
-that it may be started twice at once. Nothing is ever dropped.`,
+that it may be started twice at once. Nothing is ever dropped.
+
+With --roles, DATABASE_URL is that of the owner, who alone changes the schema; the service then runs with
+a DATABASE_URL whose user is a member of conciliation_worker. Run it again after every upgrade: it brings
+the queue's schema up to date as well, unless REDIS_URL is set.`,
     )
-    .action(async (options: { json?: boolean }) => {
+    .action(async (options: { roles?: boolean; json?: boolean }) => {
       exit(
         await runCommand({ json: options.json, platform: false }, async ({ config, logger }) => {
           const embedded =
@@ -23,13 +29,17 @@ that it may be started twice at once. Nothing is ever dropped.`,
               : null;
           try {
             const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
-            const { applied } = await migrate({ databaseUrl, logger });
+            const withRoles = options.roles === true;
+            // Before the rights are granted, which are on its tables too.
+            if (withRoles && config.redisUrl === null) await migrateQueue(databaseUrl, logger);
+            const { applied } = await migrate({ databaseUrl, logger, roles: withRoles });
+            const schema =
+              applied.length === 0
+                ? 'The schema is up to date.'
+                : `Applied ${applied.length} migration(s):\n${applied.map((name) => `  ${name}`).join('\n')}`;
             return {
               document: { applied },
-              text:
-                applied.length === 0
-                  ? 'The schema is up to date.'
-                  : `Applied ${applied.length} migration(s):\n${applied.map((name) => `  ${name}`).join('\n')}`,
+              text: withRoles ? `${schema}\nThe roles have their rights.` : schema,
               exit: EXIT.done,
             };
           } finally {

@@ -6,6 +6,7 @@ import {
 } from '../staging/account-changes.ts';
 import { readAlerts } from '../staging/alert-list.ts';
 import { readAuditLog, recordAudit } from '../staging/audit.ts';
+import { readChainHead } from '../staging/audit-chain.ts';
 import { readProviderSummary, readRefusedProviders } from '../staging/providers.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { textParameter } from './page-context.ts';
@@ -37,18 +38,28 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const before = textParameter(request.query, 'before');
     const isPlace = before !== null && /^[1-9]\d{0,17}$/.test(before);
     const date = parseCivilDate(textParameter(request.query, 'date') ?? '');
-    const entries = await readAuditLog(database, {
-      before: isPlace ? BigInt(before) : null,
-      limit: ENTRIES_A_PAGE + 1,
-      date,
-    });
+    const [entries, head] = await Promise.all([
+      readAuditLog(database, {
+        before: isPlace ? BigInt(before) : null,
+        limit: ENTRIES_A_PAGE + 1,
+        date,
+      }),
+      readChainHead(database),
+    ]);
     const shown = entries.slice(0, ENTRIES_A_PAGE);
     const older = entries.length > shown.length ? (shown.at(-1)?.id ?? null) : null;
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.audit.title,
       active: '/audit',
       body: (
-        <AuditPage context={context} entries={shown} date={date} isFirst={!isPlace} older={older} />
+        <AuditPage
+          context={context}
+          entries={shown}
+          date={date}
+          head={head}
+          isFirst={!isPlace}
+          older={older}
+        />
       ),
     }));
   });

@@ -57,7 +57,8 @@ export async function openPostgresBackend(
   };
 }
 
-async function migrateQueue(databaseUrl: string, logger: Logger): Promise<void> {
+/** @throws ConfigError, StagingUnavailableError */
+export async function migrateQueue(databaseUrl: string, logger: Logger): Promise<void> {
   const database = openDatabase({
     databaseUrl,
     applicationName: APPLICATION_NAME,
@@ -101,7 +102,7 @@ function toOpeningError(error: unknown): unknown {
   }
   if (databaseErrorCode(error) === INSUFFICIENT_PRIVILEGE) {
     return new ConfigError([
-      `DATABASE_URL: its user may not create or use the schema ${SCHEMA_NAME}; grant it the right to, or set REDIS_URL`,
+      `DATABASE_URL: its user may not create or use the schema ${SCHEMA_NAME}; run "conciliation migrate --roles" as its owner, grant it the right to, or set REDIS_URL`,
     ]);
   }
   return toStagingError(error);

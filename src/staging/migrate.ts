@@ -7,6 +7,7 @@ import { ConfigError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
 import { databaseErrorCode, describeDatabaseError, isUnavailable } from './database-error.ts';
+import { grantRoles, hasRolesInUse } from './roles.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Holds every table, and with `_prisma_migrations` their history: one schema is all of the product. */
@@ -49,6 +50,8 @@ interface RecordedMigration {
 export async function migrate(options: {
   readonly databaseUrl: string;
   readonly logger: Logger;
+  /** Sets up the roles of prisma/roles.sql; without it, only the rights of roles that are in use follow. */
+  readonly roles?: boolean;
 }): Promise<{ applied: string[] }> {
   const migrations = await readMigrations();
   return withConnection(options.databaseUrl, async (client) => {
@@ -63,6 +66,9 @@ export async function migrate(options: {
 
     const pending = pendingOf(migrations, history);
     const applied = pending.length === 0 ? [] : await applyPending(client, migrations);
+    const roles =
+      options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+    if (roles) await grantRoles(client);
     await client.query('COMMIT');
     if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
     return { applied };
@@ -290,7 +296,7 @@ function refusalOf(error: unknown): string | null {
     case '3D000':
       return 'DATABASE_URL: the server has no such database';
     case '42501':
-      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, or tables in it`;
+      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or roles; run "conciliation migrate" as the user that owns them`;
     default:
       return null;
   }

@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'main',
     'pull',
     'push',
+    'queue',
     'sandbox',
     'staging',
   ],

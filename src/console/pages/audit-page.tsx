@@ -1,5 +1,6 @@
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import type { AuditRow } from '../../staging/audit.ts';
+import type { ChainLink } from '../../staging/audit-chain.ts';
 import type { PageContext } from '../page-context.ts';
 import { DataTable } from './data-table.tsx';
 import { DayLink, Instant } from './parts.tsx';
@@ -10,15 +11,22 @@ export function AuditPage(props: {
   /** Null: of all days. */
   readonly date: CivilDate | null;
   readonly isFirst: boolean;
+  /** The newest link of the log's chain; null: nothing was ever done. */
+  readonly head: ChainLink | null;
   /** The id that the next page begins before; null: there is none. */
   readonly older: number | null;
 }) {
-  const { context, entries, date } = props;
+  const { context, entries, date, head } = props;
   const { text, formats } = context;
   const day = date === null ? '' : `date=${date}&`;
   return (
     <>
       <h1>{date === null ? text.audit.title : text.audit.of(formats.date(date))}</h1>
+      {head !== null && (
+        <p class="quiet small">
+          {text.audit.chained(head.position)} <code>{`${head.position}:${head.hash}`}</code>
+        </p>
+      )}
       <section class="card">
         {entries.length === 0 ? (
           <p class="quiet">{text.audit.none}</p>

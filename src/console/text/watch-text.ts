@@ -55,6 +55,8 @@ const en = {
   audit: {
     title: 'Audit',
     of: (date: string) => `Audit of ${date}`,
+    chained: (entries: number) =>
+      `${entries} entries in one chain. "conciliation audit verify" checks it; its head, to be kept elsewhere:`,
     at: 'When',
     actor: 'Who',
     action: 'What',
@@ -198,6 +200,8 @@ const ptBR: typeof en = {
   audit: {
     title: 'Auditoria',
     of: (date) => `Auditoria de ${date}`,
+    chained: (entries) =>
+      `${entries} registros em uma só cadeia. "conciliation audit verify" confere; a ponta dela, para guardar em outro lugar:`,
     at: 'Quando',
     actor: 'Quem',
     action: 'O quê',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { readChainHead } from '../../../src/staging/audit-chain.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
@@ -223,6 +224,8 @@ test('alerts and the audit log are shown, page by page', async () => {
   const first = await viewer.get('/audit');
   expect(first.text).toContain('act-119');
   expect(first.text).not.toContain('act-19<');
+  const head = await readChainHead(world.database);
+  expect(first.text).toContain(`${head?.position}:${head?.hash}`);
   const older = /href="(\/audit\?before=\d+)"/.exec(first.text)?.[1] ?? '';
   expect((await viewer.get(older)).text).toContain('act-19');
 });

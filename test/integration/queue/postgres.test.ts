@@ -44,7 +44,7 @@ test('a user who may not create the schema is refused, and one who finds it ther
   const error = await open(asRole()).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ConfigError);
   expect((error as ConfigError).problems).toEqual([
-    'DATABASE_URL: its user may not create or use the schema conciliation_queue; grant it the right to, or set REDIS_URL',
+    'DATABASE_URL: its user may not create or use the schema conciliation_queue; run "conciliation migrate --roles" as its owner, grant it the right to, or set REDIS_URL',
   ]);
 
   await (await open(database.url)).close();

@@ -92,6 +92,8 @@ describe('append-only tables', () => {
       await client.query(
         `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('someone', 'something')`,
       );
+      // A table whose triggers still wait for the commit refuses TRUNCATE for that reason alone.
+      await client.query('SET CONSTRAINTS ALL IMMEDIATE');
       const column = table === 'audit_entry' ? 'action' : 'kind';
       const rewriting = [
         `UPDATE conciliation.${table} SET ${column} = ${column}`,
@@ -103,6 +105,10 @@ describe('append-only tables', () => {
       expect(rows).toHaveLength(1);
     },
   );
+});
+
+test.each(['DELETE FROM', 'TRUNCATE'])('no title is deleted: %s', async (verb) => {
+  expect(await refusal(`${verb} conciliation.title`)).toBe(RESTRICT_VIOLATION);
 });
 
 test.each([

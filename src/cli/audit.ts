@@ -1,0 +1,77 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { openStaging } from '../app.ts';
+import {
+  type ChainFault,
+  type ChainLink,
+  type ChainReport,
+  verifyAuditChain,
+} from '../staging/audit-chain.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+
+const FAULTS: Readonly<Record<ChainFault, string>> = {
+  changed: 'is not what it was when it was written',
+  deleted: 'was deleted',
+  unlinked: 'was put in past the chain, or its link was removed',
+  broken_link: 'does not follow the link before it: a link was removed, put in or moved',
+  anchor_missing: 'is gone: the newest entries were deleted together with their links',
+  anchor_changed: 'is another one than was kept: the chain was written anew',
+};
+
+export function addAuditCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const audit = program.command('audit').description('the audit log');
+  audit
+    .command('verify')
+    .description('check that nobody changed, removed, put in or moved an entry of the audit log')
+    .option('--anchor <position:hash>', 'a head that an earlier run printed', parseAnchor)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Each entry's hash covers the entry and the hash before it. Exit status 1 names the first entry that is
+not as it was. Keep the head that is printed outside of this database and give it to the next run as
+--anchor: whoever can delete the newest entries can delete their links too, and only the anchor tells.
+
+Example: conciliation audit verify --anchor 412:5f1c…`,
+    )
+    .action(async (options: { anchor?: ChainLink; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, async ({ config, logger }) => {
+          const staging = await openStaging(config, logger);
+          try {
+            return toResult(await verifyAuditChain(staging.database, options.anchor ?? null));
+          } finally {
+            await staging.close();
+          }
+        }),
+      );
+    });
+}
+
+function parseAnchor(text: string): ChainLink {
+  const [, position = '', hash = ''] = /^([1-9]\d{0,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (hash === '') {
+    throw new InvalidArgumentError('expected <position>:<hash> as an earlier run printed it');
+  }
+  return { position: Number(position), hash };
+}
+
+function toResult(report: ChainReport): CommandResult {
+  const { fault, head, links } = report;
+  if (fault !== null) {
+    const subject =
+      fault.entryId === null ? `the link ${fault.position}` : `entry ${fault.entryId}`;
+    return {
+      document: report,
+      text: `Broken after ${links} link(s): ${subject} ${FAULTS[fault.kind]}.`,
+      exit: EXIT.failed,
+    };
+  }
+  return {
+    document: report,
+    text:
+      head === null
+        ? 'The audit log is empty.'
+        : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
+    exit: EXIT.done,
+  };
+}

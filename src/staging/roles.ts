@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import type pg from 'pg';
+
+/** The same distance from src/staging and from dist/staging. */
+const ROLES_FILE = new URL('../../prisma/roles.sql', import.meta.url);
+
+/** The roles that prisma/roles.sql makes, for whom it says. */
+export const DATABASE_ROLES = {
+  worker: 'conciliation_worker',
+  finance: 'conciliation_finance',
+  erp: 'conciliation_erp',
+} as const;
+
+/** Makes the roles where they are missing, and gives each its rights and no others. */
+export async function grantRoles(client: pg.Client): Promise<void> {
+  await client.query(await readFile(ROLES_FILE, 'utf8'));
+}
+
+/** Whether this database's schema was ever opened to the roles, which belong to the whole server. */
+export async function hasRolesInUse(client: pg.Client, schemaName: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_roles
+     WHERE rolname = $1 AND has_schema_privilege(pg_roles.oid, to_regnamespace($2), 'USAGE')
+       AND NOT rolsuper`,
+    [DATABASE_ROLES.worker, schemaName],
+  );
+  return rows.length > 0;
+}

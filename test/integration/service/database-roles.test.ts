@@ -1,0 +1,111 @@
+/** The service as it should be run: a user of the database who can do no more than the service has to. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { verifyAuditChain } from '../../../src/staging/audit-chain.ts';
+import { runCommand } from '../../support/child-command.ts';
+import { createTestDatabase } from '../../support/database.ts';
+import { createRoleUsers } from '../../support/database-roles.ts';
+import { providerOf, readProviders } from '../../support/provider-rows.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import { errorsOf } from '../../support/service-process.ts';
+import { dueSince, eventually, openServiceWorld } from '../../support/service-world.ts';
+
+test('the service and every command do all their work as the worker’s user, who owns nothing', async () => {
+  const world = await openServiceWorld('PostgreSQL', {
+    redisDatabase: 15,
+    environment: dueSince(daysFrom(-3, TODAY)),
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-roles-'));
+  const owned = await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
+  expect(owned).toMatchObject({ exit: 0, stderr: '' });
+  const users = await createRoleUsers(world.databaseUrl);
+  const environment = {
+    DATABASE_URL: users.urlOf('worker'),
+    PLATFORM_BASE_URL: world.sandbox.baseUrl,
+    PLATFORM_TOKEN: world.sandbox.issueToken(),
+  };
+  const command = async (...args: string[]) => {
+    const { exit, stderr } = await runCommand(args, environment);
+    expect({ args, exit, stderr }).toEqual({ args, exit: 0, stderr: '' });
+  };
+  try {
+    const service = await world.start({ environment });
+    const erp = new Client({ connectionString: users.urlOf('erp') });
+    await erp.connect();
+    await erp.query(
+      `INSERT INTO conciliation.provider (external_id, name) VALUES ('F7', 'CANARY')`,
+    );
+    await erp.end();
+    await eventually(async () => {
+      const days = await world.database.prisma.day.findMany({ where: { state: 'reconciled' } });
+      expect(days).toHaveLength(3);
+    });
+
+    const file = join(folder, 'providers.json');
+    await writeFile(file, JSON.stringify([providerOf(1), providerOf(2)]));
+    const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
+    await command('providers', 'import', file);
+    await command('pull', yesterday);
+    await command('sweep', '--from', before);
+    await command('backfill', '--from', before, '--to', yesterday, '--detach');
+    await command('user', 'add', 'ana', '--role', 'admin');
+    await command('key', 'add', 'script', '--role', 'viewer', '--scopes', 'read');
+    await command(
+      'export',
+      '--from',
+      before,
+      '--to',
+      yesterday,
+      '--format',
+      'csv',
+      '--out',
+      join(folder, 'x'),
+    );
+    await command('status');
+    await command('audit', 'verify');
+    await world.database.prisma.$executeRaw`
+      UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
+    await eventually(async () => {
+      const states = [...(await readProviders(world.database)).values()].map(({ state }) => state);
+      expect(states.sort()).toEqual(['invalid', 'synced', 'synced']);
+    });
+    await eventually(async () => {
+      const [backfill] = await world.database.prisma.backfill.findMany();
+      expect(backfill?.state).toBe('done');
+    });
+
+    const sessions = await world.database.prisma.$queryRaw<{ usename: string }[]>`
+      SELECT DISTINCT usename FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name LIKE 'conciliation%'`;
+    expect(sessions).toEqual([{ usename: users.nameOf('worker') }]);
+    expect(errorsOf(service)).toEqual([]);
+    expect((await verifyAuditChain(world.database)).fault).toBeNull();
+    service.send('SIGTERM');
+    expect((await service.ended).exit).toBe(0);
+  } finally {
+    await world.close();
+    await users.drop();
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('on a database that lacks migrations the worker’s user is told who has to run them', async () => {
+  const database = await createTestDatabase();
+  const users = await createRoleUsers(database.url);
+  try {
+    const run = await runCommand(['start'], {
+      DATABASE_URL: users.urlOf('worker'),
+      PLATFORM_BASE_URL: 'http://127.0.0.1:9',
+      PLATFORM_TOKEN: 'unused',
+      CONSOLE_PORT: '0',
+    });
+    expect(run.exit).toBe(2);
+    expect(run.stderr).toContain('run "conciliation migrate" as the user that owns them');
+  } finally {
+    await database.drop();
+    await users.drop();
+  }
+});

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+import { DATABASE_ROLES } from '../../src/staging/roles.ts';
+
+export type RoleName = keyof typeof DATABASE_ROLES;
+
+/** A user of its own for each role, whose names nobody else on the server has. */
+export interface RoleUsers {
+  /** The database's address for the user who has that role. */
+  urlOf(role: RoleName): string;
+  nameOf(role: RoleName): string;
+  /** Once nothing of theirs is in use any more. */
+  drop(): Promise<void>;
+}
+
+/** Roles are the server's, so that they have to be there: see grantRoles. */
+export async function createRoleUsers(databaseUrl: string): Promise<RoleUsers> {
+  const suffix = randomBytes(6).toString('hex');
+  const nameOf = (role: RoleName) => `test_${role}_${suffix}`;
+  const roles = Object.keys(DATABASE_ROLES) as RoleName[];
+  await onServer(
+    roles.map(
+      (role) => `CREATE ROLE ${nameOf(role)} LOGIN PASSWORD 'test' IN ROLE ${DATABASE_ROLES[role]}`,
+    ),
+  );
+  return {
+    nameOf,
+    urlOf(role) {
+      const url = new URL(databaseUrl);
+      url.username = nameOf(role);
+      url.password = 'test';
+      return url.href;
+    },
+    drop: () => onServer(roles.map((role) => `DROP ROLE ${nameOf(role)}`)),
+  };
+}
+
+async function onServer(statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: inject('serverUrl') });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
