@@ -1,3 +1,9 @@
+import {
+  databaseAddressFault,
+  fileFault,
+  redisAddressFault,
+  secureAddressFault,
+} from './address-faults.ts';
 import type { CivilDate } from './domain/business-day.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 import { ConfigError } from './errors.ts';
@@ -13,6 +19,8 @@ export interface Config {
   readonly startDate: CivilDate | null;
   /** Null: the queue lives in the staging database. */
   readonly redisUrl: string | null;
+  /** PEM file of the authority that vouches for Redis; null: those that Node trusts. */
+  readonly redisCaFile: string | null;
   readonly pullCron: string;
   readonly lookbackDays: number;
   readonly sweepCron: string;
@@ -59,8 +67,6 @@ export interface OidcConfig {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /**
  * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.
  * @throws ConfigError naming every variable at fault
@@ -70,19 +76,15 @@ export function readConfig(
   needs: { readonly platform: boolean },
 ): Config {
   const reader = new EnvironmentReader(environment);
+  refuseTrustInAnybody(reader);
   const consolePublicUrl = readPublicUrl(reader);
   const config: Config = {
     platform: needs.platform ? readPlatform(reader) : null,
-    databaseUrl: readServerUrl(
-      reader,
-      'DATABASE_URL',
-      ['postgres:', 'postgresql:'],
-      'postgresql://user:password@host:port/database',
-    ),
+    databaseUrl: readDatabaseUrl(reader),
     dataDir: reader.text('DATA_DIR') ?? '.data',
     timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
     startDate: reader.date('START_DATE'),
-    redisUrl: readServerUrl(reader, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379'),
+    ...readRedis(reader),
     pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
@@ -134,7 +136,7 @@ function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig 
     if (set.length > 0) reader.problems.push(`OIDC_ISSUER_URL: not set, and ${set.join(', ')} is`);
     return null;
   }
-  const issuerUrl = checkSecureUrl(
+  const issuerUrl = readSecureUrl(
     reader,
     'OIDC_ISSUER_URL',
     issuer,
@@ -170,45 +172,52 @@ function readBaseUrl(reader: EnvironmentReader): URL | null {
     reader.problems.push(`${name}: not set, expected the platform's address, https://…`);
     return null;
   }
-  return checkSecureUrl(reader, name, text, 'the token must not travel in the clear');
+  return readSecureUrl(reader, name, text, 'the token must not travel in the clear');
 }
 
-/** An address of somebody else's service, over https; over http on this machine alone. */
-function checkSecureUrl(
+function readSecureUrl(
   reader: EnvironmentReader,
   name: string,
   text: string,
   whyHttps: string,
 ): URL | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    reader.secretFault(name, 'an address that begins with https://');
-    return null;
-  }
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    reader.secretFault(name, 'an address without user, password, query or fragment');
-    return null;
-  }
-  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname)) {
-    reader.secretFault(name, `https (http only to localhost): ${whyHttps}`);
-    return null;
-  }
-  return url;
+  const fault = secureAddressFault(text, whyHttps);
+  if (fault !== null) reader.secretFault(name, fault);
+  return fault === null ? new URL(text) : null;
 }
 
 /** Addresses that may hold a password: what is wrong with one is said, never the address. */
-function readServerUrl(
-  reader: EnvironmentReader,
-  name: string,
-  protocols: readonly string[],
-  example: string,
-): string | null {
-  const text = reader.text(name);
-  if (text === null) return null;
-  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
-    reader.secretFault(name, example);
-  }
+function readDatabaseUrl(reader: EnvironmentReader): string | null {
+  const text = reader.text('DATABASE_URL');
+  const fault = text === null ? null : databaseAddressFault(text);
+  if (fault !== null) reader.secretFault('DATABASE_URL', fault);
   return text;
+}
+
+function readRedis(reader: EnvironmentReader): Pick<Config, 'redisUrl' | 'redisCaFile'> {
+  const redisUrl = reader.text('REDIS_URL');
+  const urlFault = redisUrl === null ? null : redisAddressFault(redisUrl);
+  if (urlFault !== null) reader.secretFault('REDIS_URL', urlFault);
+  const redisCaFile = reader.text('REDIS_CA_FILE');
+  if (redisCaFile !== null) {
+    const fault = fileFault(redisCaFile);
+    if (fault !== null) {
+      reader.problems.push(`REDIS_CA_FILE: cannot read ${redisCaFile} (${fault})`);
+    }
+    if (!redisUrl?.startsWith('rediss:')) {
+      reader.problems.push('REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://');
+    }
+  }
+  return { redisUrl, redisCaFile };
+}
+
+/** Node would trust any certificate, of the platform's and of everybody's server alike. */
+function refuseTrustInAnybody(reader: EnvironmentReader): void {
+  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  if (reader.text(name) !== '0') return;
+  reader.problems.push(
+    `${name}: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS`,
+  );
 }
 
 function readWebhookUrl(reader: EnvironmentReader): URL | null {

@@ -43,7 +43,12 @@ export async function runBackfill(
   const token = openToken(config);
   const platform = openPlatform(config, token);
   const pulls = await openPulls(config, logger, staging, platform);
-  const queue = await openPullQueue({ redisUrl: config.redisUrl, databaseUrl, logger });
+  const queue = await openPullQueue({
+    redisUrl: config.redisUrl,
+    redisCaFile: config.redisCaFile,
+    databaseUrl,
+    logger,
+  });
   try {
     const planner = createPlanner({
       database,

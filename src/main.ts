@@ -123,7 +123,12 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     ...overrides.clock,
   };
   const { database, databaseUrl } = staging;
-  const queue = await openPullQueue({ redisUrl: config.redisUrl, databaseUrl, logger });
+  const queue = await openPullQueue({
+    redisUrl: config.redisUrl,
+    redisCaFile: config.redisCaFile,
+    databaseUrl,
+    logger,
+  });
   stops.push(() => queue.close());
   const pushQueue = await openPushQueue(queue, logger);
   stops.push(() => pushQueue.close());

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import { ConfigError } from '../errors.ts';
 
 /** Where the bearer token comes from. Both calls throw ConfigError where there is no usable token. */
@@ -10,6 +10,16 @@ export interface TokenSource {
 
 /** No JWT comes near this; a wrong path such as a log file must not be read whole. */
 const MAX_TOKEN_BYTES = 64 * 1024;
+
+const OTHERS_WRITE = 0o022;
+const EVERYBODY_READS = 0o004;
+
+/**
+ * Where container engines mount secrets, inside of a container that has one user: Docker under
+ * /run/secrets with mode 0444 or that of the file outside, Kubernetes with mode 0644 in a folder named
+ * after the time at which the secret was written.
+ */
+const SECRET_MOUNT = /^(?:\/var)?\/run\/secrets\/|\/\.\.\d{4}_\d\d_\d\d_/;
 
 /**
  * The token in a file, which somebody else rotates. Each use looks at the file's times, size and
@@ -45,14 +55,31 @@ export function fixedToken(token: string): TokenSource {
 
 async function fileVersion(path: string): Promise<string> {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    const { dev, ino, size, mode, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     if (size > MAX_TOKEN_BYTES) {
       throw new ConfigError([`PLATFORM_TOKEN_FILE: ${path} is larger than any token`]);
     }
+    if (process.platform !== 'win32') await refuseOpenFile(path, Number(mode));
     return [dev, ino, size, mtimeNs, ctimeNs].join(':');
   } catch (error) {
     throw unreadable(path, error);
   }
+}
+
+/**
+ * Who can write the file has this program send whatever token he likes, and who can read it has the
+ * platform's answers. Its group may read it, as with the secrets of a container that runs as a group.
+ */
+async function refuseOpenFile(path: string, mode: number): Promise<void> {
+  if ((mode & OTHERS_WRITE) !== 0) {
+    throw new ConfigError([
+      `PLATFORM_TOKEN_FILE: ${path} can be written by others than its owner; run chmod 600 on it`,
+    ]);
+  }
+  if ((mode & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(await realpath(path))) return;
+  throw new ConfigError([
+    `PLATFORM_TOKEN_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
+  ]);
 }
 
 async function readText(path: string): Promise<string> {

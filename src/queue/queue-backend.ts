@@ -8,6 +8,8 @@ const SETTLED_MS = 100;
 export interface BackendOptions {
   /** `redis://` or `rediss://`, with user, password and database number; null: on PostgreSQL. */
   readonly redisUrl: string | null;
+  /** PEM file of the authority that vouches for a `rediss://` server; null: those that Node trusts. */
+  readonly redisCaFile?: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
 }

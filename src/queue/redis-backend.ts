@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { createRedisBackend } from 'bullmq';
 import { ConfigError, StagingUnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
@@ -11,11 +13,17 @@ const COMMAND_TIMEOUT_MS = 5_000;
 /** A server that is asked something and stays silent is given up; BullMQ's longest block is 10 s. */
 const SOCKET_TIMEOUT_MS = 30_000;
 
-export async function openRedisBackend(redisUrl: string, logger: Logger): Promise<QueueBackend> {
+export async function openRedisBackend(
+  redisUrl: string,
+  caFile: string | null,
+  logger: Logger,
+): Promise<QueueBackend> {
   const address = addressOf(redisUrl);
-  const { mayAskInfo } = await checkRedis(redisUrl, address, logger);
+  const tls = redisUrl.startsWith('rediss:') ? { tls: tlsOptions(redisUrl, caFile) } : {};
+  const { mayAskInfo } = await checkRedis(redisUrl, address, logger, undefined, tls);
   const common = {
     url: redisUrl,
+    ...tls,
     connectTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
@@ -39,6 +47,15 @@ export async function openRedisBackend(redisUrl: string, logger: Logger): Promis
           },
     toOpeningError: (error) =>
       new StagingUnavailableError(`the queue's Redis at ${address} went away`, { cause: error }),
+  };
+}
+
+function tlsOptions(redisUrl: string, caFile: string | null) {
+  const { hostname } = new URL(redisUrl);
+  return {
+    ...(caFile !== null && { ca: readFileSync(caFile) }),
+    // Said only where it is a name; what the certificate is checked against is the host either way.
+    ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { ConfigError, StagingUnavailableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { within } from './within.ts';
@@ -11,6 +11,9 @@ const OLDEST_VERSION = { major: 6, minor: 2 };
 const PATIENCE_MS = 15_000;
 const RETRY_INTERVAL_MS = 500;
 const ANSWER_TIMEOUT_MS = 5_000;
+
+/** What a connection needs besides its address. */
+type TlsOptions = Pick<RedisOptions, 'tls'>;
 
 const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
@@ -36,8 +39,9 @@ export async function checkRedis(
   address: string,
   logger: Logger,
   patienceMs = PATIENCE_MS,
+  tls: TlsOptions = {},
 ): Promise<{ readonly mayAskInfo: boolean }> {
-  const client = await connect(redisUrl, address, patienceMs);
+  const client = await connect(redisUrl, tls, address, patienceMs);
   try {
     const info = await askUnlessForbidden(client.info());
     if (info !== null) refuseOldVersion(info, address);
@@ -93,11 +97,16 @@ function refuseOldVersion(info: string, address: string): void {
   ]);
 }
 
-async function connect(redisUrl: string, address: string, patienceMs: number): Promise<Redis> {
+async function connect(
+  redisUrl: string,
+  tls: TlsOptions,
+  address: string,
+  patienceMs: number,
+): Promise<Redis> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     try {
-      return await connectOnce(redisUrl);
+      return await connectOnce(redisUrl, tls);
     } catch (error) {
       const problem = problemOf(error);
       if (problem !== null)
@@ -113,8 +122,9 @@ async function connect(redisUrl: string, address: string, patienceMs: number): P
   }
 }
 
-async function connectOnce(redisUrl: string): Promise<Redis> {
+async function connectOnce(redisUrl: string, tls: TlsOptions): Promise<Redis> {
   const client = new Redis(redisUrl, {
+    ...tls,
     lazyConnect: true,
     enableReadyCheck: false,
     connectTimeout: ANSWER_TIMEOUT_MS,

@@ -51,9 +51,15 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   'SocketTimeout',
 ]);
 
+/** Certificates that were exchanged badly may be exchanged again; at the start they are refused. */
+const UNTRUSTED_CODE = /^(ERR_TLS_|ERR_SSL_|TlsConnectionError)|CERT|^UNABLE_TO_VERIFY/;
+
 /** `pg` gives these no code, and Prisma passes them on as they are. */
 const UNAVAILABLE_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
+
+const NO_TLS_MESSAGE =
+  /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
 
 /** Prisma's P2028 is also the code of mistakes in the program, told apart by their text alone. */
 const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
@@ -63,9 +69,17 @@ export function isUnavailable(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
   if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
   if (code !== null && UNAVAILABLE_CODES.has(code)) return true;
+  if (isUntrusted(error)) return true;
   if (!(error instanceof Error)) return false;
   if (code === 'P2028') return TRANSACTION_TIMEOUT.test(error.message);
   return UNAVAILABLE_MESSAGE.test(error.message);
+}
+
+/** Whether it is not certain that the server is the one that was meant. */
+export function isUntrusted(error: unknown): boolean {
+  const { sqlState, code } = readFacts(error);
+  if (sqlState !== null || !(error instanceof Error)) return false;
+  return code === null ? NO_TLS_MESSAGE.test(error.message) : UNTRUSTED_CODE.test(code);
 }
 
 /** Whether the error comes from the database or the way to it, so that its text may quote a row. */
@@ -96,7 +110,8 @@ export function describeDatabaseError(error: unknown): string {
   if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
   if (code !== null) return code;
   if (!(error instanceof Error)) return typeof error;
-  return UNAVAILABLE_MESSAGE.exec(error.message)?.[0] ?? error.name;
+  const known = UNAVAILABLE_MESSAGE.exec(error.message) ?? NO_TLS_MESSAGE.exec(error.message);
+  return known?.[0] ?? error.name;
 }
 
 function readFacts(error: unknown): ErrorFacts {

@@ -6,7 +6,12 @@ import pg from 'pg';
 import { ConfigError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
-import { databaseErrorCode, describeDatabaseError, isUnavailable } from './database-error.ts';
+import {
+  databaseErrorCode,
+  describeDatabaseError,
+  isUnavailable,
+  isUntrusted,
+} from './database-error.ts';
 import { grantRoles, hasRolesInUse } from './roles.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
@@ -289,6 +294,9 @@ async function withConnection<T>(
 
 /** Where PostgreSQL is there but will not have us: only a person can change that. */
 function refusalOf(error: unknown): string | null {
+  if (isUntrusted(error)) {
+    return `DATABASE_URL: its server cannot be trusted (${describeDatabaseError(error)}); sslrootcert names the authority that vouches for it, and the host has to be the one in its certificate`;
+  }
   switch (databaseErrorCode(error)) {
     case '28000':
     case '28P01':

@@ -111,7 +111,7 @@ export async function openServiceWorld(
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
   const write = async (name: string, text: string) => {
     // Whoever reads it meanwhile reads the old one.
-    await writeFile(join(folder, 'new'), text);
+    await writeFile(join(folder, 'new'), text, { mode: 0o600 });
     await rename(join(folder, 'new'), join(folder, name));
     return join(folder, name);
   };

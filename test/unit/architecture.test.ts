@@ -12,8 +12,9 @@ const SRC = join(import.meta.dirname, '../../src');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   errors: [],
+  'address-faults': [],
   'environment-reader': ['domain'],
-  config: ['domain', 'environment-reader', 'errors'],
+  config: ['address-faults', 'domain', 'environment-reader', 'errors'],
   logger: ['config', 'errors'],
   generated: [],
   staging: ['domain', 'errors', 'logger', 'generated'],

@@ -82,6 +82,10 @@ describe('PLATFORM_BASE_URL', () => {
     'http://127.0.0.1:1/x',
     'http://[::1]:80',
     'https://h.example',
+    'HTTPS://H.example:8443/a/prefix',
+    'https://192.0.2.1',
+    'https://[2001:db8::1]:8443',
+    'https://xn--pltform-9fg.example',
   ])('takes %s', (url) => {
     expect(problemsOf({ ...GOOD, PLATFORM_BASE_URL: url })).toEqual([]);
   });
@@ -94,6 +98,35 @@ describe('PLATFORM_BASE_URL', () => {
     'https://u:secret@h.example',
     'https://h.example/?q=1',
     'https://h.example/#f',
+    // What a parser drops, converts or takes for something else.
+    'https://h.example/?',
+    'https://h.example/#',
+    'https://@h.example/',
+    'https://h.example/@other.example',
+    'https:\\\\h.example',
+    'https:\\h.example\\@other.example',
+    'https://h.example\\@other.example',
+    'https:h.example',
+    'https:/h.example',
+    'https:///h.example',
+    'https://h.exa\tmple',
+    'https://h.ex\nample',
+    'https://pl\u0430tform.example',
+    'https://h\u3002example',
+    'https://h%2eexample',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://127.1/',
+    'https://[0:0::1]/',
+    'http://127.1',
+    'http://0x7f000001',
+    'http://127.0.0.2',
+    'http://0.0.0.0',
+    'http://127.0.0.1.evil.example',
+    'http://localhost.',
+    'http://[::ffff:127.0.0.1]',
+    'HTTP://h.example',
+    'file:///etc/passwd',
   ])('refuses %s', (url) => {
     const problems = problemsOf({ ...GOOD, PLATFORM_BASE_URL: url });
     expect(problems).toHaveLength(1);
@@ -147,5 +180,55 @@ describe('OIDC', () => {
 
   test('an issuer on this machine may speak http', () => {
     expect(problemsOf({ ...OIDC, OIDC_ISSUER_URL: 'http://127.0.0.1:9000' })).toEqual([]);
+  });
+});
+
+describe('certificates', () => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, whatever else is configured', () => {
+    const unsafe = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    for (const environment of [unsafe, { ...GOOD, ...unsafe }]) {
+      const read = () => readConfig(environment, { platform: environment !== unsafe });
+      expect(read).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: got "0"/);
+      expect(read).toThrow(ConfigError);
+    }
+    expect(problemsOf({ ...GOOD, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+  });
+
+  const databaseUrl = 'postgresql://user:secret@db.example/conciliation';
+
+  test.each([
+    '',
+    '?sslmode=verify-full',
+    '?sslmode=require',
+    '?sslmode=disable',
+    '?sslmode=verify-full&sslrootcert=package.json',
+  ])('DATABASE_URL takes %s', (query) => {
+    expect(problemsOf({ ...GOOD, DATABASE_URL: `${databaseUrl}${query}` })).toEqual([]);
+  });
+
+  test.each([
+    ['?sslmode=no-verify', 'sslmode=verify-full'],
+    ['?ssl=no-verify', 'sslmode=verify-full'],
+    ['?sslmode=verify_full', 'sslmode=verify-full'],
+    ['?sslmode=require&uselibpqcompat=true', 'sslmode=verify-full'],
+    ['?sslmode=verify-full&sslrootcert=/nowhere', 'an sslrootcert that can be read (ENOENT)'],
+  ])('DATABASE_URL refuses %s', (query, expected) => {
+    const problems = problemsOf({ ...GOOD, DATABASE_URL: `${databaseUrl}${query}` });
+    expect(problems).toEqual([expect.stringContaining(`DATABASE_URL: expected ${expected}`)]);
+    expect(problems[0]).not.toContain('secret');
+  });
+
+  test('REDIS_CA_FILE has to be there, and a rediss:// address with it', () => {
+    const [good, bad] = ['package.json', '/nowhere'];
+    const secure = { ...GOOD, REDIS_URL: 'rediss://r.example' };
+    expect(problemsOf({ ...secure, REDIS_CA_FILE: good })).toEqual([]);
+    expect(problemsOf({ ...secure, REDIS_CA_FILE: bad })).toEqual([
+      'REDIS_CA_FILE: cannot read /nowhere (ENOENT)',
+    ]);
+    for (const REDIS_URL of ['redis://r.example', '']) {
+      expect(problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: good })).toEqual([
+        'REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://',
+      ]);
+    }
   });
 });

@@ -1,4 +1,14 @@
-import { mkdtemp, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -15,6 +25,10 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true }));
 
+/** As whoever issues tokens should. */
+const writeToken = (file: string, text: string | Uint8Array) =>
+  writeFile(file, text, { mode: 0o600 });
+
 const UNUSABLE = [
   ['nothing', '', 'is empty'],
   ['white space alone', ' \n\t\n', 'is empty'],
@@ -28,34 +42,34 @@ const UNUSABLE = [
 
 describe('a token in a file', () => {
   test('is taken without the white space around it', async () => {
-    await writeFile(path, ' \tey.J-one_~+/=\r\n\n');
+    await writeToken(path, ' \tey.J-one_~+/=\r\n\n');
     expect(await fileToken(path).current()).toBe('ey.J-one_~+/=');
   });
 
   test('is taken anew when the file is written again', async () => {
-    await writeFile(path, 'one');
+    await writeToken(path, 'one');
     const token = fileToken(path);
     expect(await token.current()).toBe('one');
-    await writeFile(path, 'other');
+    await writeToken(path, 'other');
     expect(await token.current()).toBe('other');
   });
 
   test('is taken anew when another file of equal size and time takes the place', async () => {
-    await writeFile(path, 'one');
+    await writeToken(path, 'one');
     const token = fileToken(path);
     expect(await token.current()).toBe('one');
     const { atime, mtime } = await stat(path);
-    await writeFile(`${path}.new`, 'two');
+    await writeToken(`${path}.new`, 'two');
     await utimes(`${path}.new`, atime, mtime);
     await rename(`${path}.new`, path);
     expect(await token.current()).toBe('two');
   });
 
   test('is what the file holds now after reread', async () => {
-    await writeFile(path, 'one');
+    await writeToken(path, 'one');
     const token = fileToken(path);
     await token.current();
-    await writeFile(path, 'two');
+    await writeToken(path, 'two');
     expect(await token.reread()).toBe('two');
     expect(await token.current()).toBe('two');
   });
@@ -66,7 +80,7 @@ describe('a token in a file', () => {
       await expect(read()).rejects.toThrow(ConfigError);
       await expect(read()).rejects.toThrow(`PLATFORM_TOKEN_FILE: cannot read ${path} (ENOENT)`);
     }
-    await writeFile(path, 'one');
+    await writeToken(path, 'one');
     expect(await token.current()).toBe('one');
   });
 
@@ -77,14 +91,14 @@ describe('a token in a file', () => {
   });
 
   test('is refused where the file is far too large to be one', async () => {
-    await writeFile(path, 'x'.repeat(65 * 1024));
+    await writeToken(path, 'x'.repeat(65 * 1024));
     await expect(fileToken(path).current()).rejects.toThrow(
       `PLATFORM_TOKEN_FILE: ${path} is larger than any token`,
     );
   });
 
   test.each(UNUSABLE)('is refused with %s, without being shown', async (_, content, reason) => {
-    await writeFile(path, content);
+    await writeToken(path, content);
     const refusal = await fileToken(path)
       .current()
       .catch((error: unknown) => error);
@@ -107,5 +121,61 @@ describe('a token in the environment', () => {
     expect(() => fixedToken(content)).toThrow(/PLATFORM_TOKEN: /);
     expect(() => fixedToken(content)).toThrow(reason);
     expect(() => fixedToken(content)).not.toThrow('ey.J');
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the mode of a token file', () => {
+  const current = async (mode: number) => {
+    await writeToken(path, 'ey.J');
+    await chmod(path, mode);
+    return fileToken(path).current();
+  };
+
+  test.each([0o600, 0o400, 0o640, 0o440])('%o is taken', async (mode) => {
+    expect(await current(mode)).toBe('ey.J');
+  });
+
+  test.each([0o660, 0o620, 0o602, 0o606, 0o666, 0o622])(
+    '%o is refused, for others can write it',
+    async (mode) => {
+      await expect(current(mode)).rejects.toThrow(
+        `PLATFORM_TOKEN_FILE: ${path} can be written by others than its owner; run chmod 600 on it`,
+      );
+    },
+  );
+
+  test.each([0o644, 0o444, 0o604])('%o is refused, for everybody can read it', async (mode) => {
+    const error = await current(mode).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).toContain(`${path} can be read by everybody on this machine`);
+  });
+
+  test('is looked at each time, not only the first', async () => {
+    await writeToken(path, 'ey.J');
+    const token = fileToken(path);
+    await token.current();
+    await chmod(path, 0o644);
+    await expect(token.current()).rejects.toThrow('can be read by everybody');
+    await expect(token.reread()).rejects.toThrow('can be read by everybody');
+  });
+
+  test('as Kubernetes mounts a secret is taken, unless others can write it', async () => {
+    const written = join(directory, '..2026_03_02_06_00_00.123456789');
+    await mkdir(written);
+    await writeFile(join(written, 'token'), 'ey.J');
+    await chmod(join(written, 'token'), 0o644);
+    await symlink('..2026_03_02_06_00_00.123456789', join(directory, '..data'));
+    await symlink('..data/token', path);
+    expect(await fileToken(path).current()).toBe('ey.J');
+    await chmod(join(written, 'token'), 0o666);
+    await expect(fileToken(path).current()).rejects.toThrow('can be written by others');
+  });
+
+  test('in a folder that merely ends like /run/secrets is refused', async () => {
+    const lookalike = join(directory, 'run/secrets');
+    await mkdir(lookalike, { recursive: true });
+    await writeFile(join(lookalike, 'token'), 'ey.J');
+    await chmod(join(lookalike, 'token'), 0o644);
+    await expect(fileToken(join(lookalike, 'token')).current()).rejects.toThrow('everybody');
   });
 });
