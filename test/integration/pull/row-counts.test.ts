@@ -1,0 +1,46 @@
+/** Rows are counted twice: as PostgreSQL says it took them, and as they lie there before the merge. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { StagingUnavailableError } from '../../../src/errors.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+  world.sandbox.setDayTexts(
+    DAY,
+    ['a', 'b', 'c'].map((uid) => titleText({ uid, date: DAY })),
+  );
+});
+afterAll(() => world.close());
+afterEach(() => world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE'));
+
+async function loseRows(trigger: string, body: string): Promise<void> {
+  await world.database.pool.query(`
+    CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+    CREATE TRIGGER lose_a_row ${trigger} EXECUTE FUNCTION lose_a_row()`);
+}
+
+async function expectNothingMerged(message: string): Promise<void> {
+  const outcome = await world.attempt(dayWindow(DAY));
+  expect(outcome).toMatchObject({ kind: 'retry', error: { message } });
+  expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
+  expect(await world.database.prisma.title.count()).toBe(0);
+}
+
+test('a title that PostgreSQL did not take fails the attempt', async () => {
+  await loseRows(
+    'BEFORE INSERT ON conciliation.staged_title FOR EACH ROW',
+    `IF NEW.order_uid = 'b' THEN RETURN NULL; END IF; RETURN NEW;`,
+  );
+  await expectNothingMerged('PostgreSQL took another number of rows than were sent');
+});
+
+test('a title that is gone before the merge fails the attempt', async () => {
+  await loseRows(
+    'AFTER INSERT ON conciliation.staged_title FOR EACH STATEMENT',
+    `DELETE FROM conciliation.staged_title WHERE order_uid = 'b'; RETURN NULL;`,
+  );
+  await expectNothingMerged('the staged rows are not the rows that were read');
+});

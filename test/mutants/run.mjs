@@ -1,0 +1,127 @@
+// Puts each defect of mutants.json into a copy of the tree, runs the tests that must notice, and says
+// which one did. A defect that no test notices survives, and ends this with 1.
+//
+//   npm run mutants                  all of them
+//   npm run mutants -- fence chain   those whose name holds one of the words
+//   npm run mutants -- --markdown    also prints the table of docs/guarantees.md
+//
+// First every test file that is named runs without any defect: one that fails anyway notices nothing.
+import { spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** A defect that makes a test hang is noticed too. */
+const TIMEOUT_MS = 240_000;
+
+const args = process.argv.slice(2);
+const words = args.filter((arg) => !arg.startsWith('--'));
+const all = JSON.parse(readFileSync(join(import.meta.dirname, 'mutants.json'), 'utf8'));
+const chosen = all.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+);
+const copy = mkdtempSync(join(tmpdir(), 'conciliation-mutants-'));
+process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+function copyTree() {
+  const listed = spawnSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    {
+      cwd: ROOT,
+      encoding: 'utf8',
+    },
+  );
+  for (const file of listed.stdout.split('\0').filter((name) => name !== '')) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    cpSync(join(ROOT, file), join(copy, file), { recursive: true });
+  }
+  cpSync(join(ROOT, 'src/generated'), join(copy, 'src/generated'), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  symlinkSync(join(ROOT, 'dist'), join(copy, 'dist'));
+}
+
+/** The names of the tests that failed; null where none did. */
+function failures(tests) {
+  const report = join(copy, 'report.json');
+  rmSync(report, { force: true });
+  const projects = [...new Set(tests.map((test) => test.split('/')[1]))];
+  const run = spawnSync(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      ...projects.flatMap((project) => ['--project', project]),
+      ...tests,
+      ...['--bail', '1', '--reporter', 'json', '--outputFile', report],
+    ],
+    { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS, killSignal: 'SIGTERM' },
+  );
+  if (run.status === 0) return null;
+  if (run.error?.code === 'ETIMEDOUT') return ['(hangs)'];
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
+    const failed = testResults
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ status }) => status === 'failed');
+    if (failed.length > 0) return failed.map(({ fullName }) => fullName);
+  } catch {
+    // Told below.
+  }
+  throw new Error(`no test failed, the run did:\n${run.stdout}${run.stderr}`);
+}
+
+function inDefect({ file, find, replace }, work) {
+  const path = join(copy, file);
+  const source = readFileSync(path, 'utf8');
+  if (source.split(find).length !== 2) {
+    throw new Error(`${file} has ${source.split(find).length - 1} places like ${find}`);
+  }
+  writeFileSync(
+    path,
+    source.replace(find, () => replace),
+  );
+  try {
+    return work();
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+copyTree();
+for (const test of new Set(chosen.flatMap(({ tests }) => tests))) {
+  const failed = failures([test]);
+  if (failed !== null) throw new Error(`${test} fails without any defect: ${failed.join(', ')}`);
+}
+console.log(`${chosen.length} defects; the tests pass without them.`);
+
+const rows = [];
+for (const mutant of chosen) {
+  const startedMs = performance.now();
+  const failed = inDefect(mutant, () => failures(mutant.tests));
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  rows.push({ ...mutant, failed });
+  console.log(`${failed === null ? 'SURVIVES' : 'caught  '} ${mutant.name} (${seconds} s)`);
+  if (failed !== null) console.log(`           ${failed[0]}`);
+}
+
+if (args.includes('--markdown')) {
+  for (const { guarantee, name, file, tests, failed } of rows) {
+    console.log(
+      `| ${guarantee} | ${name} | \`${file}\` | \`${tests[0]}\`: ${(failed?.[0] ?? 'NONE').replaceAll('|', '\\|')} |`,
+    );
+  }
+}
+const survivors = rows.filter(({ failed }) => failed === null);
+console.log(`${rows.length - survivors.length} of ${rows.length} caught.`);
+process.exitCode = survivors.length === 0 ? 0 : 1;
