@@ -10,6 +10,9 @@ export default defineConfig({
         test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: PATIENCE_MS },
       },
       {
+        test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: PATIENCE_MS },
+      },
+      {
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],

@@ -1,0 +1,198 @@
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { SyntheticTitles } from '../../src/sandbox/synthetic-titles.ts';
+import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
+import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
+import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';
+import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
+import { READABLE, REFUSED } from '../unit/pull/answer-corpus.ts';
+import { TITLES_OF_EVERY_KIND } from '../unit/pull/title-corpus.ts';
+
+/** Larger ones have tests of their own; here they would only take the time of many others. */
+const MAX_CORPUS_BYTES = 8_000;
+
+/** What mutation puts in: structure, spellings of numbers, text and dates, broken UTF-8. */
+const PIECES: readonly Buffer[] = [
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    ',',
+    ':',
+    '"',
+    '\\',
+    ' ',
+    '\n',
+    '0',
+    '-',
+    '.',
+    'e',
+    'E',
+    '+',
+    '9',
+    'null',
+  ],
+  ...[
+    'true',
+    'false',
+    '""',
+    '{}',
+    '[]',
+    '{"a":1}',
+    '[1,2]',
+    '\\u0000',
+    '\\ud800',
+    '\\udc00',
+    '\\"',
+  ],
+  ...['1e99', '1e101', '-0.0', '0e-99', '1.10', '9'.repeat(100), '9'.repeat(101), 'NaN', '1e'],
+  ...['"2026-02-29"', '"2026-03-02"', '"0000-01-01"', '"9999-12-31"', '"titles":[],', '"titles":'],
+  ...[
+    '"order":{"uid":"x"},',
+    '"more":1,',
+    '"__proto__":{},',
+    '"acceptedDate":null,',
+    '\ufeff',
+    'é',
+  ],
+  ...[
+    '€',
+    '😀',
+    '"INDIVIDUAL"',
+    '"COMPANY"',
+    '"externalId":"Z",',
+    `"${'x'.repeat(256)}"`,
+    '\u0000',
+  ],
+  ...[`"${'é'.repeat(255)}"`, `"${'😀'.repeat(1000)}"`, '[['.repeat(16), ']]'.repeat(16)],
+].map((text) => Buffer.from(text));
+const BYTES = [0x80, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xf0, 0xf4, 0xff, 0x1f, 0x7f];
+
+/** Whole answers, good and bad, from which the mutations start. */
+export function answerCorpus(date: CivilDate): readonly Buffer[] {
+  const synthetic = [
+    ...new SyntheticTitles({ seed: 'fuzz', titlesPerDay: 40, restate: true }).titlesOn(date, 5),
+  ];
+  const documents = [
+    ...synthetic.map((_, index) => document(synthetic.slice(index, index + 1 + (index % 4)))),
+    ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, synthetic[0] ?? text])),
+    ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
+    ...Object.values(REFUSED).map((answer) => Buffer.from(answer.document)),
+    ...[...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS].flatMap((line) =>
+      bodyOf(line, date),
+    ),
+  ];
+  return documents.filter((bytes) => bytes.length > 0 && bytes.length <= MAX_CORPUS_BYTES);
+}
+
+function document(titles: readonly string[]): Buffer {
+  return Buffer.from(`{"titles":[${titles.join(',')}]}`);
+}
+
+/** The body that a line of the hostile tables serves; none where it spoils something else. */
+function bodyOf({ serve }: HostileResponse, date: CivilDate): Buffer[] {
+  const bodies: Buffer[] = [];
+  const sandbox = {
+    setRawBody(_: CivilDate, { body }: RawBody) {
+      if (typeof body !== 'function') {
+        bodies.push(Buffer.from(body));
+        return;
+      }
+      const pieces: Uint8Array[] = [];
+      let size = 0;
+      for (const piece of body()) {
+        pieces.push(piece);
+        size += piece.length;
+        // Too large to be of use here.
+        if (size > MAX_CORPUS_BYTES) return;
+      }
+      bodies.push(Buffer.concat(pieces));
+    },
+    setDayTexts() {},
+    faults: { add() {} },
+  };
+  serve({ sandbox } as unknown as HostileStage, date);
+  return bodies;
+}
+
+/** Input `index` of a run: the seed and the index decide it, so that it can be had again by itself. */
+export function fuzzInput(
+  corpus: readonly Buffer[],
+  seed: string,
+  index: number,
+): { readonly bytes: Buffer; readonly chunks: readonly Buffer[] } {
+  const dice = createSeededRandom(`${seed}/${index}`);
+  let bytes = corpus[dice(corpus.length)] ?? Buffer.alloc(0);
+  const mutations = dice(5);
+  for (let done = 0; done < mutations; done += 1) bytes = mutate(bytes, corpus, dice);
+  return { bytes, chunks: split(bytes, dice) };
+}
+
+function mutate(bytes: Buffer, corpus: readonly Buffer[], dice: SeededRandom): Buffer {
+  const at = dice(bytes.length + 1);
+  const head = bytes.subarray(0, at);
+  const piece = PIECES[dice(PIECES.length)] ?? Buffer.alloc(0);
+  switch (dice(8)) {
+    case 0:
+      return Buffer.concat([head, piece, bytes.subarray(at)]);
+    case 1:
+      return Buffer.concat([
+        head,
+        piece,
+        bytes.subarray(Math.min(at + piece.length, bytes.length)),
+      ]);
+    case 2:
+      return Buffer.concat([head, bytes.subarray(at + 1 + dice(8))]);
+    case 3:
+      return Buffer.concat([
+        head,
+        Buffer.of(BYTES[dice(BYTES.length)] ?? 0),
+        bytes.subarray(at + dice(2)),
+      ]);
+    case 4:
+      return Buffer.concat([head, Buffer.of(dice(256)), bytes.subarray(at + 1)]);
+    case 5:
+      // A stretch twice.
+      return Buffer.concat([head, bytes.subarray(at, at + dice(60)), bytes.subarray(at)]);
+    case 6:
+      return replaceToken(bytes, at, piece);
+    default: {
+      const other = corpus[dice(corpus.length)] ?? bytes;
+      return dice(6) === 0
+        ? Buffer.concat([head, other.subarray(dice(other.length))])
+        : replaceToken(bytes, at, piece);
+    }
+  }
+}
+
+/** A whole value in the place of another, which gets past the grammar and down to the contract. */
+function replaceToken(bytes: Buffer, at: number, piece: Buffer): Buffer {
+  const text = bytes.toString('latin1');
+  const token = /:\s*("(?:[^"\\]|\\.)*"|-?[0-9][^,}\]\s]*|true|false|null)/g;
+  token.lastIndex = at;
+  const match = token.exec(text);
+  if (match?.[1] === undefined) return Buffer.concat([bytes.subarray(0, at), piece]);
+  const end = match.index + match[0].length;
+  return Buffer.concat([bytes.subarray(0, end - match[1].length), piece, bytes.subarray(end)]);
+}
+
+function split(bytes: Buffer, dice: SeededRandom): Buffer[] {
+  switch (dice(4)) {
+    case 0:
+      return [bytes];
+    case 1: {
+      const size = 1 + dice(40);
+      return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
+    }
+    default: {
+      const cuts = Array.from({ length: 1 + dice(5) }, () => dice(bytes.length + 1)).sort(
+        (one, other) => one - other,
+      );
+      return [0, ...cuts].map((from, index) => bytes.subarray(from, cuts[index] ?? bytes.length));
+    }
+  }
+}

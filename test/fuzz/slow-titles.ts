@@ -1,0 +1,251 @@
+import { isUtf8 } from 'node:buffer';
+import type { PullWindow } from '../../src/domain/pull-plan.ts';
+import { decodeSlowly, NotJson, parseSlowly, type SlowValue } from './slow-json.ts';
+
+/** Columns of a title that keeps the contract, as text; `extra` as canonical JSON. Null: rejected. */
+export type SlowTitle = Readonly<Record<string, string | null>> | null;
+
+type Kept =
+  | null
+  | boolean
+  | string
+  | { readonly number: string }
+  | readonly Kept[]
+  | ReadonlyMap<string, Kept>;
+
+const MARK = '\u00ef\u00bb\u00bf';
+const MAX_TITLE_BYTES = 1024 * 1024;
+const MAX_DEPTH = 32;
+const MAX_DIGITS = 100;
+
+/** All titles of an answer, in order; null for an answer that has to be refused. */
+export function readTitlesSlowly(bytes: Buffer, window: PullWindow): SlowTitle[] | null {
+  const whole = bytes.toString('latin1');
+  const skipped = whole.startsWith(MARK) ? MARK.length : 0;
+  let root: SlowValue;
+  try {
+    root = parseSlowly(whole.slice(skipped));
+  } catch (error) {
+    if (error instanceof NotJson) return null;
+    throw error;
+  }
+  if (root.kind !== 'object') return null;
+  const named = root.fields.filter((field) => decodeSlowly(field.nameInner) === 'titles');
+  const titles = named[0]?.value;
+  if (named.length !== 1 || titles?.kind !== 'array') return null;
+  const frame = Buffer.from(bytes);
+  for (const { start, end } of titles.items) frame.fill(' ', skipped + start, skipped + end);
+  if (!isUtf8(frame)) return null;
+  return titles.items.map(({ value, start, end }) =>
+    end - start > MAX_TITLE_BYTES ? null : readTitle(value, window),
+  );
+}
+
+class Unkeepable extends Error {}
+
+function readTitle(value: SlowValue, window: PullWindow): SlowTitle {
+  try {
+    const title = keep(value, 0);
+    if (!(title instanceof Map)) return null;
+    return flatten(title, window);
+  } catch (error) {
+    if (error instanceof Unkeepable) return null;
+    throw error;
+  }
+}
+
+function keep(value: SlowValue, level: number): Kept {
+  switch (value.kind) {
+    case 'null':
+      return null;
+    case 'boolean':
+      return value.value;
+    case 'string':
+      return keepText(value.inner);
+    case 'number':
+      if (digitsOf(value.text) > MAX_DIGITS) throw new Unkeepable('a number');
+      return { number: value.text };
+    case 'array':
+      if (level === MAX_DEPTH) throw new Unkeepable('depth');
+      return value.items.map((item) => keep(item.value, level + 1));
+    case 'object': {
+      if (level === MAX_DEPTH) throw new Unkeepable('depth');
+      const fields = new Map<string, Kept>();
+      for (const field of value.fields) {
+        const name = keepText(field.nameInner);
+        if (fields.has(name)) throw new Unkeepable('twice');
+        fields.set(name, keep(field.value, level + 1));
+      }
+      return fields;
+    }
+  }
+}
+
+function keepText(inner: string): string {
+  const text = decodeSlowly(inner);
+  if (text === null || text.includes('\0') || /\p{Surrogate}/u.test(text))
+    throw new Unkeepable('text');
+  return text;
+}
+
+/** How many digits the number has when it is written without an exponent. */
+function digitsOf(text: string): number {
+  const [mantissa = '', exponentText = '0'] = text.replace(/^-/, '').toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const exponent = Number(exponentText);
+  const digits = (whole + fraction).replace(/^0+/, '');
+  if (digits === '') return Math.abs(exponent) + whole.length + fraction.length;
+  const before = Math.max(digits.length - fraction.length + exponent, 0);
+  const behind = Math.max(fraction.length - exponent, 0);
+  return before + behind;
+}
+
+type Fields = ReadonlyMap<string, Kept>;
+
+/** As the interface documents it: the field's type, or the fields of the object. */
+interface Shape {
+  readonly [field: string]: 'key' | 'text' | 'amount' | 'date' | 'boolean' | Shape;
+}
+
+const ACCOUNT: Shape = {
+  bank: 'text',
+  agency: 'text',
+  agencyDigit: 'text',
+  account: 'text',
+  accountDigit: 'text',
+};
+const TITLE: Shape = {
+  order: { uid: 'key' },
+  financialAgent: {
+    type: 'text',
+    identificationNumber: 'text',
+    name: 'text',
+    buyerIsFinancial: 'boolean',
+    payment: { type: 'text', ...ACCOUNT },
+  },
+  buyerIdentification: 'key',
+  providerExternalId: 'key',
+  platformDiscountedValue: 'amount',
+  financialDiscountedValue: 'amount',
+  buyerDiscountedValue: 'amount',
+  billingFee: 'amount',
+  moneyTransferFee: 'amount',
+  originalValue: 'amount',
+  anticipatedDueDate: 'date',
+  acceptedDate: 'date',
+  platformCommission: 'text',
+  provider: { identification: 'text', externalId: 'key', bankAccount: ACCOUNT },
+};
+
+function flatten(title: Fields, window: PullWindow): SlowTitle {
+  if (!keepsShape(title, TITLE)) return null;
+  const at = (...path: string[]): string | null => {
+    let value: Kept = title;
+    for (const name of path) value = (value instanceof Map ? value.get(name) : null) ?? null;
+    if (value === null || typeof value === 'string') return value;
+    if (typeof value === 'boolean') return value ? 't' : 'f';
+    return 'number' in value ? String(value.number) : null;
+  };
+  const accepted = at('acceptedDate');
+  const uid = at('order', 'uid');
+  if (uid === null || uid === '' || accepted === null || at('originalValue') === null) return null;
+  if (accepted < window.from || (window.to !== null && accepted > window.to)) return null;
+  const outer = at('providerExternalId');
+  const inner = at('provider', 'externalId');
+  let extra = undocumented(title, TITLE);
+  if (outer !== null && inner !== null && outer !== inner) {
+    const provider = extra?.get('provider');
+    const merged = new Map(provider instanceof Map ? provider : []).set('externalId', inner);
+    extra = new Map(extra ?? []).set('provider', merged);
+  }
+  const account = (...path: string[]) =>
+    Object.fromEntries(
+      Object.entries({
+        bank: 'bank',
+        agency: 'agency',
+        agency_digit: 'agencyDigit',
+        account: 'account',
+        account_digit: 'accountDigit',
+      }).map(([column, field]) => [
+        `${path[0] === 'provider' ? 'provider' : 'payment'}_${column}`,
+        at(...path, field),
+      ]),
+    );
+  return {
+    order_uid: uid,
+    accepted_date: accepted,
+    anticipated_due_date: at('anticipatedDueDate'),
+    buyer_identification: at('buyerIdentification'),
+    provider_external_id: outer ?? inner,
+    provider_identification: at('provider', 'identification'),
+    ...account('provider', 'bankAccount'),
+    financial_agent_type: at('financialAgent', 'type'),
+    financial_agent_identification: at('financialAgent', 'identificationNumber'),
+    financial_agent_name: at('financialAgent', 'name'),
+    buyer_is_financial: at('financialAgent', 'buyerIsFinancial'),
+    payment_type: at('financialAgent', 'payment', 'type'),
+    ...account('financialAgent', 'payment'),
+    original_value: at('originalValue'),
+    platform_discounted_value: at('platformDiscountedValue'),
+    financial_discounted_value: at('financialDiscountedValue'),
+    buyer_discounted_value: at('buyerDiscountedValue'),
+    billing_fee: at('billingFee'),
+    money_transfer_fee: at('moneyTransferFee'),
+    platform_commission: at('platformCommission'),
+    extra: extra === null ? null : canonical(extra),
+  };
+}
+
+function keepsShape(fields: Fields, shape: Shape): boolean {
+  return Object.entries(shape).every(([name, type]) => {
+    const value = fields.get(name) ?? null;
+    if (value === null) return true;
+    if (typeof type === 'object') return value instanceof Map && keepsShape(value, type);
+    return keepsType(value, type);
+  });
+}
+
+function keepsType(value: Kept, type: 'key' | 'text' | 'amount' | 'date' | 'boolean'): boolean {
+  if (type === 'boolean') return typeof value === 'boolean';
+  if (type === 'amount') return typeof value === 'object' && value !== null && 'number' in value;
+  if (typeof value !== 'string') return false;
+  if (type === 'date') return isCalendarDate(value);
+  return [...value].length <= (type === 'key' ? 255 : 1000);
+}
+
+function isCalendarDate(text: string): boolean {
+  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text) || text < '0001') return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+/** What the interface does not have, where it stood; null where there is nothing. */
+function undocumented(fields: Fields, shape: Shape): Map<string, Kept> | null {
+  const unknown = new Map<string, Kept>();
+  for (const [name, value] of fields) {
+    const type = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (type === undefined) unknown.set(name, value);
+    else if (typeof type === 'object' && value instanceof Map) {
+      const inner = undocumented(value, type);
+      if (inner !== null) unknown.set(name, inner);
+    }
+  }
+  return unknown.size === 0 ? null : unknown;
+}
+
+/** One text for the same JSON, whatever the order of its fields; numbers as they were written. */
+export function canonical(value: Kept): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (value instanceof Map) {
+    const names = [...value.keys()].sort();
+    return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value.get(name) ?? null)}`).join(',')}}`;
+  }
+  return (value as { number: string }).number;
+}
+
+/** JSON that the program wrote, in the same canonical text. */
+export function canonicalOf(json: string): string {
+  return canonical(keep(parseSlowly(Buffer.from(json).toString('latin1')), 0));
+}
