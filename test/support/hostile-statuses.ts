@@ -37,7 +37,7 @@ function rotatedToken(stage: HostileStage, replacement: string) {
   const folder = mkdtempSync(join(tmpdir(), 'conciliation-token-'));
   stage.afterwards(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'token');
-  writeFileSync(path, stage.tokens.expired);
+  writeFileSync(path, stage.tokens.expired, { mode: 0o600 });
   const file = fileToken(path);
   return {
     reread: () => file.reread(),

@@ -248,7 +248,7 @@ describe('a refused token', () => {
     const directory = await mkdtemp(join(tmpdir(), 'token-'));
     onTestFinished(() => rm(directory, { recursive: true }));
     const path = join(directory, 'token');
-    await writeFile(path, 'old\n');
+    await writeFile(path, 'old\n', { mode: 0o600 });
     const server = await startServer(async ({ socket, headers }) => {
       if (headers.get('authorization') === 'Bearer new') {
         socket.write(answer('200 OK', '{}', JSON_TYPE));
