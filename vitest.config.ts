@@ -23,6 +23,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'model',
+          include: ['test/model/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
           name: 'console',
           include: ['test/console/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { addDays, type CivilDate, datesBetween } from '../../src/domain/business-day.ts';
+import { dayWindow, type PullWindow, sweepWindow } from '../../src/domain/pull-plan.ts';
+import { InputError, PlatformUnavailableError, StaleFenceError } from '../../src/errors.ts';
+import type { ConciliationResponse } from '../../src/platform/conciliation-client.ts';
+import type { PullParts } from '../../src/pull/pull-parts.ts';
+import { runPull } from '../../src/pull/run-pull.ts';
+import * as decisions from '../../src/staging/decisions.ts';
+import { createPull, discardAbandoned, startAttempt } from '../../src/staging/pull-ledger.ts';
+import { reopenDay, signOffDay } from '../../src/staging/sign-off.ts';
+import type { PullWorld } from '../support/pull-world.ts';
+import { titleText } from '../support/titles.ts';
+import {
+  type Answer,
+  acceptRejects,
+  advance,
+  dayOf,
+  fetchInto,
+  type Model,
+  release,
+} from './day-model.ts';
+import { expectTables, type FeedConsumer } from './tables.ts';
+
+export interface Real {
+  readonly world: PullWorld;
+  readonly consumer: FeedConsumer;
+  /** Pulls whose process died while it had them. */
+  readonly abandoned: { readonly pullId: bigint; readonly date: CivilDate }[];
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+type Deed = (model: Model, real: Real) => Promise<void>;
+
+const PEOPLE = ['ana', 'bob'] as const;
+/** Dates that the platform may have titles of; the clock goes a little beyond. */
+const DATES = 3;
+export const MODEL_DATES = 6;
+
+const kind = fc.record({
+  uid: fc.constantFrom('a', 'b', 'c'),
+  value: fc.constantFrom('10', '10.00', '0.1'),
+  discount: fc.constantFrom('0.01', '0.02'),
+  dueDate: fc.constantFrom('2030-01-01', '2030-01-02'),
+});
+const place = fc.nat(DATES - 1);
+const person = fc.constantFrom(...PEOPLE);
+const answer: fc.Arbitrary<Answer> = fc.record({
+  kinds: fc.array(kind, { maxLength: 6 }),
+  hasReject: fc.integer({ min: 0, max: 5 }).map((dice) => dice === 0),
+});
+
+/** Whatever was done, all of the tables is what the model says. */
+function command(name: string, deed: Deed): Command {
+  return {
+    check: () => true,
+    async run(model, real) {
+      await deed(model, real);
+      await real.consumer.read();
+      await expectTables(real.world, model, real.consumer);
+    },
+    toString: () => name,
+  };
+}
+
+const dateAt = (model: Model, index: number) => addDays(model.startDate, index);
+const partsOf = (model: Model, real: Real): PullParts => ({
+  ...real.world.parts,
+  now: () => new Date(`${model.today}T12:00:00Z`),
+});
+const policyOf = (model: Model) => ({ lastClosedDate: addDays(model.today, -1) });
+
+function serve(model: Model, real: Real, date: CivilDate, said: Answer): void {
+  dayOf(model, date).answer = said;
+  const texts = said.kinds.map((fields) => titleText({ date, ...fields }));
+  if (said.hasReject) texts.push(titleText({ date, uid: 'bad', value: '"a word"' }));
+  real.world.sandbox.setDayTexts(date, texts);
+}
+
+function newPull(real: Real, window: PullWindow, origin: 'manual' | 'backfill' = 'manual') {
+  return createPull(real.world.database, { origin, window, requestedBy: 'model' });
+}
+
+/** An attempt that has to be answered, and what it did to its dates. */
+async function attempt(model: Model, real: Real, pullId: bigint): Promise<Map<CivilDate, string>> {
+  const outcome = await runPull(partsOf(model, real), pullId, new AbortController().signal);
+  if (outcome.kind !== 'done') throw outcome.error;
+  return new Map(outcome.report.dates.map((report) => [report.date, report.outcome]));
+}
+
+async function pullDay(model: Model, real: Real, date: CivilDate, pullId: bigint): Promise<void> {
+  const read = await attempt(model, real, pullId);
+  const expected = fetchInto(model, date, pullId, dayOf(model, date).answer);
+  expect(read).toEqual(new Map([[date, expected]]));
+  if (expected !== 'held') advance(model);
+  // What changed nothing has given the feed nothing either.
+  if (expected === 'unchanged' || expected === 'held') expect(await real.consumer.read()).toBe(0);
+}
+
+const says = fc
+  .tuple(place, answer)
+  .map(([index, said]) =>
+    command(`the platform says of day ${index}: ${JSON.stringify(said)}`, async (model, real) =>
+      serve(model, real, dateAt(model, index), said),
+    ),
+  );
+
+const pull = place.map((index) =>
+  command(`pull day ${index}`, async (model, real) => {
+    const date = dateAt(model, index);
+    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+  }),
+);
+
+const backfill = fc.tuple(place, place).map(([one, other]) =>
+  command(`backfill days ${one} and ${other}`, async (model, real) => {
+    const [from, to] = [dateAt(model, one), dateAt(model, other)].sort();
+    if (from === undefined || to === undefined) return;
+    for (const date of datesBetween(from, to)) {
+      await pullDay(model, real, date, await newPull(real, dayWindow(date), 'backfill'));
+    }
+  }),
+);
+
+const sweep = place.map((index) =>
+  command(`sweep from day ${index}`, async (model, real) => {
+    const from = dateAt(model, index);
+    const pullId = await newPull(real, sweepWindow(from));
+    const read = await attempt(model, real, pullId);
+    const spokenOf = [...model.days].filter(
+      ([date, day]) =>
+        date >= from &&
+        (date < model.today || day.isKnown || day.answer.hasReject || day.answer.kinds.length > 0),
+    );
+    const expected = spokenOf.map(
+      ([date, day]) => [date, fetchInto(model, date, pullId, day.answer)] as const,
+    );
+    expect(read).toEqual(new Map(expected));
+    if (expected.some(([, outcome]) => outcome !== 'held')) advance(model);
+  }),
+);
+
+const releases = fc.tuple(place, person).map(([index, by]) =>
+  command(`${by} releases what is held on day ${index}`, async (model, real) => {
+    const { held } = dayOf(model, dateAt(model, index));
+    if (held === null) return;
+    const decision = { by, reason: 'model' };
+    await decisions.releasePull(real.world.database, held.pullId, decision, policyOf(model));
+    release(model, held.pullId, by);
+    advance(model);
+  }),
+);
+
+const accepts = fc.tuple(place, person).map(([index, by]) =>
+  command(`${by} accepts the rejects of day ${index}`, async (model, real) => {
+    const date = dateAt(model, index);
+    const day = dayOf(model, date);
+    const decision = { by, reason: 'model' };
+    const accepting = decisions.acceptRejects(real.world.database, date, decision, policyOf(model));
+    if (day.reject !== 'open') {
+      await expect(accepting).rejects.toThrow(InputError);
+      return;
+    }
+    expect(await accepting).toBe(1);
+    const movesOn = day.state === 'attention';
+    acceptRejects(model, date, by);
+    if (movesOn) advance(model);
+  }),
+);
+
+const signsOff = fc.tuple(place, person, fc.nat(4)).map(([index, by, dice]) =>
+  command(`${by} signs day ${index} off${dice === 0 ? ', unseen' : ''}`, async (model, real) => {
+    const date = dateAt(model, index);
+    const day = dayOf(model, date);
+    const [row] = await real.world.database.prisma.$queryRaw<{ digest: string | null }[]>`
+      SELECT content_digest AS digest FROM conciliation.day WHERE date = ${date}::date`;
+    const seenDigest = dice === 0 ? 'something else' : (row?.digest ?? '');
+    const signing = signOffDay(real.world.database, date, {
+      by,
+      reason: null,
+      seenDigest,
+      fourEyes: true,
+    });
+    const isAllowed =
+      day.state === 'reconciled' &&
+      dice !== 0 &&
+      (day.seal === null || day.isRestated) &&
+      !day.deciders.has(by);
+    if (!isAllowed) {
+      await expect(signing).rejects.toThrow(InputError);
+      return;
+    }
+    await signing;
+    day.seal = day.contents.join();
+    day.isRestated = false;
+  }),
+);
+
+const reopens = place.map((index) =>
+  command(`day ${index} is reopened`, async (model, real) => {
+    const date = dateAt(model, index);
+    const day = dayOf(model, date);
+    const reopening = reopenDay(real.world.database, date, { by: 'ana', reason: 'model' });
+    if (day.seal === null) {
+      await expect(reopening).rejects.toThrow(InputError);
+      return;
+    }
+    await reopening;
+    day.seal = null;
+    day.isRestated = false;
+  }),
+);
+
+/** Runs `meanwhile` once the answer has been asked for and before any of it is read. */
+function meanwhile(real: Real, work: () => Promise<void>): Pick<PullParts, 'platform'> {
+  const { platform } = real.world;
+  return {
+    platform: {
+      ...platform,
+      async fetchTitles(window, signal) {
+        const response = await platform.fetchTitles(window, signal);
+        await work();
+        return response;
+      },
+    },
+  };
+}
+
+const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
+  command(`a worker stands still while another takes day ${index} over`, async (model, real) => {
+    const date = dateAt(model, index);
+    const pullId = await newPull(real, dayWindow(date));
+    const stale = runPull(
+      {
+        ...partsOf(model, real),
+        ...meanwhile(real, async () => {
+          serve(model, real, date, said);
+          await pullDay(model, real, date, pullId);
+        }),
+      },
+      pullId,
+      new AbortController().signal,
+    );
+    await expect(stale).rejects.toThrow(StaleFenceError);
+  }),
+);
+
+const olderFetch = fc.tuple(place, answer).map(([index, said]) =>
+  command(`a fetch of day ${index} ends after a newer one`, async (model, real) => {
+    const date = dateAt(model, index);
+    const older = await newPull(real, dayWindow(date));
+    const outcome = await runPull(
+      {
+        ...partsOf(model, real),
+        ...meanwhile(real, async () => {
+          serve(model, real, date, said);
+          await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+        }),
+      },
+      older,
+      new AbortController().signal,
+    );
+    expect(outcome).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
+  }),
+);
+
+const cutAnswer = place.map((index) =>
+  command(`the answer for day ${index} is cut`, async (model, real) => {
+    const { platform } = real.world;
+    const cut = {
+      ...platform,
+      async fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse> {
+        const response = await platform.fetchTitles(window, signal);
+        return { ...response, chunks: halfOf(response.chunks) };
+      },
+    };
+    const pullId = await newPull(real, dayWindow(dateAt(model, index)));
+    const outcome = await runPull(
+      { ...partsOf(model, real), platform: cut },
+      pullId,
+      new AbortController().signal,
+    );
+    expect(outcome.kind).toBe('retry');
+  }),
+);
+
+async function* halfOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    yield chunk.subarray(0, Math.floor(chunk.length / 2));
+    throw new PlatformUnavailableError('the transfer was cut');
+  }
+}
+
+const crash = place.map((index) =>
+  command(`a process dies with day ${index} in its hands`, async (model, real) => {
+    const date = dateAt(model, index);
+    const pullId = await newPull(real, dayWindow(date));
+    await startAttempt(real.world.database, pullId);
+    real.abandoned.push({ pullId, date });
+  }),
+);
+
+const takeOver = fc.constant(
+  command('a dead process’s pull is taken over', async (model, real) => {
+    const found = real.abandoned.shift();
+    if (found !== undefined) await pullDay(model, real, found.date, found.pullId);
+  }),
+);
+
+const cleanUp = fc.constant(
+  command('what dead processes staged is removed', async (_, real) => {
+    await discardAbandoned(real.world.database);
+  }),
+);
+
+const clock = fc.nat(MODEL_DATES - 1).map((index) =>
+  command(`it is day ${index}`, async (model) => {
+    model.today = dateAt(model, index);
+  }),
+);
+
+/** Often: what changes something to be seen. */
+export const COMMANDS = [
+  ...[says, says, says, pull, pull, pull, backfill, sweep, sweep],
+  ...[releases, releases, accepts, signsOff, signsOff, reopens],
+  ...[staleWorker, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
+];

@@ -1,0 +1,58 @@
+/**
+ * Pulls, sweeps, backfills, decisions, sign-offs, crashes and clocks in any order, beside a model in
+ * memory that says what the tables have to hold after each. 500 runs by default;
+ * `npm run model -- --runs 20000 --seed 7` for as many as wanted. A failure prints seed and path, with
+ * which fast-check runs it again.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addDays, datesBetween, toCivilDate } from '../../src/domain/business-day.ts';
+import { openPullWorld, type PullWorld } from '../support/pull-world.ts';
+import { COMMANDS, MODEL_DATES, type Real } from './commands.ts';
+import { type Model, newDay } from './day-model.ts';
+import { expectHistory, FeedConsumer } from './tables.ts';
+
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
+const SEED = process.env['MODEL_SEED'];
+const MAX_COMMANDS = 14;
+
+let world: PullWorld;
+let consumer: FeedConsumer;
+/** Far from today, so that the sandbox has no title of its own; each run has later dates than the last. */
+let nextDate = toCivilDate('2030-01-01');
+
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: nextDate });
+  consumer = new FeedConsumer(world);
+});
+afterAll(() => world.close());
+
+async function begin(): Promise<{ model: Model; real: Real }> {
+  const startDate = nextDate;
+  nextDate = addDays(nextDate, MODEL_DATES);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint SET start_date = ${startDate}::date, last_reconciled_date = NULL`;
+  const dates = datesBetween(startDate, addDays(nextDate, -1));
+  const days = new Map(dates.map((date) => [date, newDay()]));
+  return {
+    model: { days, startDate, lastReconciledDate: null, today: addDays(startDate, 3) },
+    real: { world, consumer, abandoned: [] },
+  };
+}
+
+test(`after each of ${RUNS} runs of commands the tables are what the model says`, {
+  timeout: 0,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.commands(COMMANDS, { maxCommands: MAX_COMMANDS, size: 'max' }),
+      async (commands) => {
+        const { model, real } = await begin();
+        await fc.asyncModelRun(() => ({ model, real }), commands);
+        await expectHistory(world, model);
+      },
+    ),
+    { numRuns: RUNS, ...(SEED !== undefined && { seed: Number(SEED) }) },
+  );
+  expect(nextDate > addDays(toCivilDate('2030-01-01'), RUNS)).toBe(true);
+});
