@@ -89,6 +89,7 @@ async function attempt(model: Model, real: Real, pullId: bigint): Promise<Map<Ci
 }
 
 async function pullDay(model: Model, real: Real, date: CivilDate, pullId: bigint): Promise<void> {
+  await real.consumer.read();
   const read = await attempt(model, real, pullId);
   const expected = fetchInto(model, date, pullId, dayOf(model, date).answer);
   expect(read).toEqual(new Map([[date, expected]]));
@@ -245,6 +246,27 @@ const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
   }),
 );
 
+const takenOver = place.map((index) =>
+  command(
+    `day ${index} is taken over, and its worker ends before the other`,
+    async (model, real) => {
+      const date = dateAt(model, index);
+      const pullId = await newPull(real, dayWindow(date));
+      const { database } = real.world;
+      const stale = runPull(
+        {
+          ...partsOf(model, real),
+          ...meanwhile(real, async () => void (await startAttempt(database, pullId))),
+        },
+        pullId,
+        new AbortController().signal,
+      );
+      await expect(stale).rejects.toThrow(StaleFenceError);
+      real.abandoned.push({ pullId, date });
+    },
+  ),
+);
+
 const olderFetch = fc.tuple(place, answer).map(([index, said]) =>
   command(`a fetch of day ${index} ends after a newer one`, async (model, real) => {
     const date = dateAt(model, index);
@@ -323,5 +345,5 @@ const clock = fc.nat(MODEL_DATES - 1).map((index) =>
 export const COMMANDS = [
   ...[says, says, says, pull, pull, pull, backfill, sweep, sweep],
   ...[releases, releases, accepts, signsOff, signsOff, reopens],
-  ...[staleWorker, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
+  ...[staleWorker, takenOver, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
 ];

@@ -8,9 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function attemptAnswered(status: number) {
+async function attemptAnswered(status: number, attempts = 3) {
   world.sandbox.faults.add({ kind: 'status', status });
-  const { pullId, kind } = await world.attempt(dayWindow(DAY));
+  const { pullId, kind } = await world.attempt(dayWindow(DAY), {
+    retry: { attempts, backoffSeconds: 1 },
+  });
   world.sandbox.faults.clear();
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   return { kind, state: pull.state, attempts: pull.attempts };
@@ -18,6 +20,10 @@ async function attemptAnswered(status: number) {
 
 test('an answer that may be better next time spends an attempt, and the pull waits for the next', async () => {
   expect(await attemptAnswered(500)).toEqual({ kind: 'retry', state: 'queued', attempts: 1 });
+});
+
+test('the last attempt is the last', async () => {
+  expect(await attemptAnswered(500, 1)).toEqual({ kind: 'failed', state: 'failed', attempts: 1 });
 });
 
 test('a refused token spends none: it is no fault of the pull', async () => {
