@@ -17,13 +17,11 @@ const SEED = process.env['MODEL_SEED'];
 const MAX_COMMANDS = 14;
 
 let world: PullWorld;
-let consumer: FeedConsumer;
 /** Far from today, so that the sandbox has no title of its own; each run has later dates than the last. */
 let nextDate = toCivilDate('2030-01-01');
 
 beforeAll(async () => {
   world = await openPullWorld({ startDate: nextDate });
-  consumer = new FeedConsumer(world);
 });
 afterAll(() => world.close());
 
@@ -36,7 +34,7 @@ async function begin(): Promise<{ model: Model; real: Real }> {
   const days = new Map(dates.map((date) => [date, newDay()]));
   return {
     model: { days, startDate, lastReconciledDate: null, today: addDays(startDate, 3) },
-    real: { world, consumer, abandoned: [] },
+    real: { world, consumer: await FeedConsumer.begin(world), abandoned: [] },
   };
 }
 

@@ -40,10 +40,18 @@ const current = (rows: readonly TitleRow[]) =>
 export class FeedConsumer {
   readonly #world: PullWorld;
   readonly #titles = new Map<bigint, TitleRow>();
-  #last = 0n;
+  #last: bigint;
 
-  constructor(world: PullWorld) {
+  private constructor(world: PullWorld, last: bigint) {
     this.#world = world;
+    this.#last = last;
+  }
+
+  /** One that has read whatever there is. */
+  static async begin(world: PullWorld): Promise<FeedConsumer> {
+    const [row] = await world.database.prisma.$queryRaw<[{ last: bigint }]>`
+      SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed`;
+    return new FeedConsumer(world, row.last);
   }
 
   /** Returns how many changes came. */
