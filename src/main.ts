@@ -12,6 +12,7 @@ import { createConsole } from './console/server.ts';
 import { STALENESS_LIMITS } from './domain/alert.ts';
 import { lastClosedDate } from './domain/business-day.ts';
 import { ConfigError } from './errors.ts';
+import { reachFaultPoint } from './fault-points.ts';
 import { describeError, type Logger } from './logger.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
 import { openPullQueue, openPushQueue } from './queue/job-queue.ts';
@@ -219,6 +220,7 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
 
 /** One part that cannot be stopped must not keep the database from being stopped. */
 async function stopAll(stops: readonly Stop[], graceMs: number, logger: Logger): Promise<void> {
+  reachFaultPoint('shutdown');
   for (const stop of stops.toReversed()) {
     await stop(graceMs).catch((error: unknown) => {
       logger.error({ err: describeError(error) }, 'a part could not be stopped');

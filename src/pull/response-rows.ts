@@ -2,6 +2,7 @@ import { rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { hash128 } from '../domain/title.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import { checkTitle } from '../platform/title-contract.ts';
@@ -93,6 +94,7 @@ export function readRows(
   async function* encodedRows(): AsyncGenerator<Buffer | string> {
     const giveTurn = takeTurns();
     for await (const chunk of response.chunks) {
+      reachFaultPoint('mid-body');
       let rows = '';
       for (const raw of reader.push(chunk)) rows += encode(raw);
       onProgress?.({ titles: reader.titlesRead, bytes: response.bytesReceived() });
@@ -100,6 +102,7 @@ export function readRows(
       const fastRows = fastReader.takeRows();
       if (fastRows.length > 0) yield fastRows;
       if (rows !== '') yield rows;
+      reachFaultPoint('mid-copy');
       await giveTurn();
     }
     endDocument(reader, response.bytesReceived());

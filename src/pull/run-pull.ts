@@ -4,6 +4,7 @@
  */
 import { lastClosedDate } from '../domain/business-day.ts';
 import { ShutdownError, StaleFenceError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import { type KnownDates, loadKnownDates } from '../staging/known-dates.ts';
 import { loadDay } from '../staging/load-day.ts';
 import {
@@ -34,6 +35,7 @@ export async function runPull(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const attempt = await startAttempt(parts.database, pullId);
+  reachFaultPoint('claim');
   const progress: TransferProgress = { httpStatus: null, bytesReceived: () => 0 };
   const startedMs = performance.now();
   const outcome = await pullAndMerge(parts, attempt, progress, signal).catch((error: unknown) =>
@@ -54,7 +56,9 @@ async function pullAndMerge(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const known = await loadKnownDates(parts.database.pool, attempt, parts.maxKnownTitles);
+  reachFaultPoint('before-request');
   const response = await parts.platform.fetchTitles(attempt.window, signal);
+  reachFaultPoint('headers');
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
   const arriving = await awaitHead(response);

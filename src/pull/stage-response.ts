@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { StagingUnavailableError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import type { KnownDates } from '../staging/known-dates.ts';
 import {
@@ -84,7 +85,9 @@ async function copyResponse(
     },
   });
   const copiedTitles = await copy(rows);
+  reachFaultPoint('copy-done');
   const read = count();
+  reachFaultPoint('verify');
   // Every title that was read must be a row, or nothing is merged.
   if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
     throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {

@@ -9,6 +9,7 @@
  * is checked, and the first violation ends the pull.
  */
 import { PlatformContractError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import { ByteCapture } from './byte-capture.ts';
 import { toDisplayName } from './field-name.ts';
 import { OPEN_BRACKET } from './json-bytes.ts';
@@ -178,6 +179,7 @@ export class TitleReader {
   }
 
   #closeTitles(): void {
+    reachFaultPoint('before-closing-bracket');
     this.#titles = 'closed';
     this.#scanner.reportDepth = 1;
   }

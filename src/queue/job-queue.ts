@@ -12,6 +12,7 @@
  */
 import { type Job, Queue } from 'bullmq';
 import { StagingUnavailableError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import type { Logger } from '../logger.ts';
 import {
   isRefusal,
@@ -201,6 +202,7 @@ async function enqueue<Key>(
   } else if (existing !== undefined && delayMs === 0) {
     await bringForward(existing);
   }
+  reachFaultPoint('enqueue');
   // Without effect where there is a job by now, whoever added it.
   await queue.add(kind.jobName, kind.toPayload(key), {
     jobId,

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import { ShutdownError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import { describeError, type Logger } from '../logger.ts';
 import { isRefusal, type JobPayload } from './job-kind.ts';
 import type { OpenJobQueue } from './job-queue.ts';
@@ -92,7 +93,9 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
     const attempted = attempt(job);
     inHand.add(attempted);
     try {
-      await settle(job, token, await attempted, logger);
+      const fate = await attempted;
+      reachFaultPoint('before-acknowledge');
+      await settle(job, token, fate, logger);
     } finally {
       inHand.delete(attempted);
     }

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { CivilDate } from '../domain/business-day.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { lockDays } from './day-ledger.ts';
@@ -41,6 +42,7 @@ export function loadDay(
       const connection = await database.connectionOf(tx);
       await lockRunningPull(tx, attempt);
       const [day] = await lockDays(tx, [window.from]);
+      reachFaultPoint('merge');
       if (day === undefined) throw new Error('a day has no row');
       if (connection === null || !isNewest(day, fence) || (await hasTitles(tx, day.date))) {
         return null;

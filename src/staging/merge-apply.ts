@@ -1,5 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../domain/title.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { withoutNestedLoops } from './without-nested-loops.ts';
 
@@ -48,6 +49,7 @@ export async function applyChanges(
     if (added.length > 0) await insertAll(tx, source, added);
     if (added.length === dates.length) return;
     await writeRevisions(tx, source, dates);
+    reachFaultPoint('revisions');
     await updateTitles(tx, source, dates);
     await withdrawTitles(tx, source, dates);
     await insertTitles(tx, source, dates);

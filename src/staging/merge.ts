@@ -10,6 +10,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { decideHold, stateAfterMerge } from '../domain/day-state.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { StagingUnavailableError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { watchAccounts } from './account-watch.ts';
 import type { Database } from './database.ts';
@@ -95,6 +96,7 @@ export function mergePull(
       await lockRunningPull(tx, attempt);
       const dates = await datesOfWindow(tx, attempt.window, attempt.fence, policy.lastClosedDate);
       const days = await lockDays(tx, dates);
+      reachFaultPoint('merge');
       await verifyStaged(tx, attempt.fence, response);
       await stageKnown(tx, attempt.fence, response.known);
 
@@ -131,6 +133,7 @@ export async function endMerge(
   const state = await finishPull(tx, attempt, { ...response, titles }, reports);
   const hasStaged = !options.loaded || response.rejected > 0;
   if (hasStaged) await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
+  reachFaultPoint('before-commit');
   return {
     pullId: attempt.pullId,
     state,

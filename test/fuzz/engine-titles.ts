@@ -7,10 +7,10 @@ import { parseExactJson } from '../../src/pull/exact-json.ts';
 import { FastReader } from '../../src/pull/fast-reader.ts';
 import { KnownTexts } from '../../src/pull/known-texts.ts';
 import { type RawTitle, TitleReader } from '../../src/pull/title-stream.ts';
-import { encodeTitle } from '../../src/staging/stage.ts';
+import { encodeTitle, type TitleTarget } from '../../src/staging/stage.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 
-const FENCE = 1n;
+const STAGED: TitleTarget = { table: 'staged_title', fence: 1n };
 
 /**
  * The rows for `staged_title`, by ordinal; null where a title was rejected. All null where the answer
@@ -21,7 +21,7 @@ export function readRows(
   window: PullWindow,
   isFast: boolean,
 ): (string | null)[] | null {
-  const fast = isFast ? new FastReader(FENCE, window, nothingKnown(window)) : null;
+  const fast = isFast ? new FastReader(STAGED, window, nothingKnown(window)) : null;
   const reader = new TitleReader(fast);
   const rows: (string | null)[] = [];
   const readOrdinary = (raw: RawTitle) => {
@@ -32,7 +32,7 @@ export function readRows(
     if (!check.ok || problems.length > 0) return;
     if (check.drift.length > 0) fast?.admitDrift(check.title);
     const textHash = rawHash(raw.bytes).toString('hex');
-    rows[raw.ordinal] = encodeTitle(FENCE, raw.ordinal, check.title, textHash);
+    rows[raw.ordinal] = encodeTitle(STAGED, raw.ordinal, check.title, textHash);
   };
   try {
     for (const chunk of chunks) {

@@ -15,16 +15,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'address-faults': [],
   'environment-reader': ['domain'],
   config: ['address-faults', 'domain', 'environment-reader', 'errors'],
+  'fault-points': [],
   logger: ['config', 'errors'],
   generated: [],
-  staging: ['domain', 'errors', 'logger', 'generated'],
+  staging: ['domain', 'errors', 'fault-points', 'logger', 'generated'],
   platform: ['domain', 'errors', 'logger'],
   embedded: ['errors', 'logger'],
   sandbox: ['domain', 'errors'],
   export: ['domain', 'errors', 'staging'],
-  pull: ['domain', 'errors', 'logger', 'platform', 'staging'],
+  pull: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'staging'],
   push: ['domain', 'errors', 'logger', 'platform', 'staging'],
-  queue: ['domain', 'errors', 'logger', 'platform', 'pull', 'push', 'staging'],
+  queue: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'push', 'staging'],
   scheduler: ['domain', 'errors', 'logger', 'staging'],
   alerts: ['domain', 'errors', 'logger', 'staging'],
   console: ['domain', 'errors', 'export', 'logger', 'staging'],
@@ -57,6 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'console',
     'domain',
     'errors',
+    'fault-points',
     'logger',
     'queue',
     'scheduler',
@@ -170,4 +172,11 @@ test('only staging/ speaks SQL', () => {
   );
   // Types of the pool may pass through the engine; statements may not.
   expect(speakers.filter(({ file }) => partOf(file) !== 'pull')).toEqual([]);
+});
+
+test('no part of src/ can install a fault', () => {
+  const installers = sourceFiles().filter((file) =>
+    readFileSync(join(SRC, file), 'utf8').includes('installFaultHook'),
+  );
+  expect(installers).toEqual(['fault-points.ts']);
 });
