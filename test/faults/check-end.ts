@@ -1,0 +1,100 @@
+import type { Client } from 'pg';
+import { DIGEST_SQL, rowSql } from './platform-titles.ts';
+import type { ServedDays } from './served-days.ts';
+import type { Violations } from './violations.ts';
+
+/** Everything that pulling again must leave as it is. */
+const CONTENTS = `
+  SELECT (SELECT jsonb_agg(title ORDER BY id) FROM conciliation.title)::text AS titles,
+         (SELECT jsonb_agg(entry ORDER BY title_id, revision)
+          FROM conciliation.title_revision AS entry)::text AS revisions,
+         (SELECT jsonb_agg(to_jsonb(day) - 'verified_at' - 'last_pull_id' ORDER BY date)
+          FROM conciliation.day)::text AS days,
+         (SELECT jsonb_agg(to_jsonb(checkpoint) - 'pull_id' - 'updated_at')
+          FROM conciliation.checkpoint)::text AS checkpoint,
+         (SELECT jsonb_agg(entry ORDER BY id) FROM conciliation.sign_off AS entry)::text AS seals`;
+
+export type Contents = Readonly<Record<string, string | null>>;
+
+export async function readContents(client: Client): Promise<Contents> {
+  const { rows } = await client.query<Contents>(CONTENTS);
+  return rows[0] ?? {};
+}
+
+export function checkUnchanged(before: Contents, after: Contents, violations: Violations): void {
+  for (const [what, text] of Object.entries(before)) {
+    if (after[what] !== text) violations.add(3, `pulling again changed ${what}`);
+  }
+}
+
+/** (1) Each date is reconciled and equals the platform's answer, as a multiset and to the digit. */
+export async function checkDays(
+  client: Client,
+  served: ServedDays,
+  violations: Violations,
+): Promise<void> {
+  for (const date of served.dates) {
+    const { rows } = await client.query<{ digest: string; titles: number; state: string | null }>(
+      `SELECT ${DIGEST_SQL} AS digest, count(row)::int AS titles,
+              (SELECT state FROM conciliation.day WHERE date = $1) AS state
+       FROM (SELECT ${rowSql('title')} AS row FROM conciliation.title AS title
+             WHERE status = 'current' AND accepted_date = $1) AS title`,
+      [date],
+    );
+    const [day] = rows;
+    const wanted = served.latest(date);
+    if (day?.digest !== wanted.digest) {
+      violations.add(1, `${date}: ${day?.titles} titles, not the ${wanted.titles.length} served`);
+    }
+    if (day?.state !== 'reconciled') violations.add(1, `${date} is ${day?.state}, not reconciled`);
+  }
+  const { rows } = await client.query<{ date: string | null }>(
+    'SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint',
+  );
+  if (rows[0]?.date !== served.dates.at(-1)) {
+    violations.add(1, `the checkpoint stands at ${rows[0]?.date}, not at ${served.dates.at(-1)}`);
+  }
+}
+
+/** (6) A date that was signed off and restated is flagged, and somebody was told: what is amiss. */
+export async function checkSeals(
+  client: Client,
+  restated: ReadonlyMap<string, boolean>,
+): Promise<string[]> {
+  const { rows } = await client.query<{ date: string; flagged: boolean; told: boolean }>(
+    `SELECT date::text, restated_after_sign_off AS flagged,
+            EXISTS (SELECT FROM conciliation.alert
+                    WHERE kind = 'restated_after_sign_off' AND alert.date = day.date) AS told
+     FROM conciliation.day WHERE signed_off_at IS NOT NULL`,
+  );
+  const days = new Map(rows.map((row) => [row.date, row]));
+  return [...restated].flatMap(([date, isRestated]) => {
+    const day = days.get(date);
+    if (day === undefined) return `the seal of ${date} is gone`;
+    return day.flagged === isRestated && day.told === isRestated
+      ? []
+      : `${date}, restated ${isRestated}: flagged ${day.flagged}, told ${day.told}`;
+  });
+}
+
+/** What of the ledger is still to be done, in words; empty when nothing is. */
+export async function readUnfinished(
+  client: Client,
+  dates: readonly string[],
+  slotDate: string,
+): Promise<string[]> {
+  const { rows: open } = await client.query<{ text: string }>(
+    `SELECT format('pull %s of %s is %s (%s)', id, window_from, state, error_code) AS text
+     FROM conciliation.pull WHERE state IN ('queued', 'running') ORDER BY id`,
+  );
+  // What was planned for the slot, whatever pulled it.
+  const { rows: missing } = await client.query<{ text: string }>(
+    `SELECT format('%s has no pull of the slot', wanted) AS text
+     FROM unnest($1::date[]) AS wanted
+     WHERE NOT EXISTS (SELECT FROM conciliation.pull
+                       WHERE window_from = wanted AND window_to = wanted
+                         AND slot_at >= $2::date AT TIME ZONE 'UTC')`,
+    [dates, slotDate],
+  );
+  return [...open, ...missing].map(({ text }) => text);
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { type Cluster, ensureCluster } from '../../src/embedded/cluster.ts';
+import { openPullQueue } from '../../src/queue/job-queue.ts';
+import { migrate } from '../../src/staging/migrate.ts';
+import { FaultyPostgres } from './faulty-postgres.ts';
+
+export const run = promisify(execFile);
+
+/** In the template: one database with both schemas, and one with nothing in it. */
+export const DATABASES = { migrated: 'conciliation', empty: 'empty' } as const;
+
+/** A stopped cluster that every run starts from a copy of, because making one takes seconds. */
+export interface DatabaseTemplate {
+  /** Where runs keep their files: in memory, where the system has room there. */
+  readonly folder: string;
+  readonly cluster: Cluster;
+  remove(): Promise<void>;
+}
+
+const MEMORY_FOLDER = '/dev/shm';
+const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
+
+export async function createTemplate(): Promise<DatabaseTemplate> {
+  const folder = await mkdtemp(join(await fastFolder(), 'conciliation-faults-'));
+  // The server may run as a user of its own, who has to pass.
+  await run('chmod', ['711', folder]);
+  const logger = pino({ level: 'silent' });
+  const cluster = await ensureCluster(join(folder, 'template'), logger);
+  const server = await FaultyPostgres.start(cluster);
+  try {
+    for (const name of Object.values(DATABASES)) await createDatabase(server, name);
+    const databaseUrl = server.url(DATABASES.migrated);
+    await migrate({ databaseUrl, logger });
+    const queue = await openPullQueue({ redisUrl: null, databaseUrl, logger });
+    await queue.close();
+  } finally {
+    await server.stop();
+  }
+  return { folder, cluster, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+async function fastFolder(): Promise<string> {
+  if (!existsSync(MEMORY_FOLDER)) return tmpdir();
+  const { bavail, bsize } = await statfs(MEMORY_FOLDER);
+  return bavail * bsize > MEMORY_NEEDED_BYTES ? MEMORY_FOLDER : tmpdir();
+}
+
+async function createDatabase(server: FaultyPostgres, name: string): Promise<void> {
+  const client = new Client({ connectionString: server.url('postgres') });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name} TEMPLATE template0`);
+  await client.end();
+}

@@ -1,0 +1,53 @@
+// Loaded into a process of the service before the service: node --import …/fault-hook.mjs …
+// It tells the harness of every fault point when it is first reached, and at the planned one it halts
+// the whole process until the harness has done to it what it wants to do.
+import { existsSync, readSync, writeSync } from 'node:fs';
+import pg from 'pg';
+import { installFaultHook } from '../../dist/fault-points.js';
+
+/** A pipe to the harness, both ways. */
+const CHANNEL = 3;
+/** point, hit (from 1), armFile: hits count once that file exists; null: only tell. */
+const plan = JSON.parse(process.env['FAULT_PLAN'] ?? 'null');
+delete process.env['FAULT_PLAN'];
+
+const seen = new Set();
+let hits = 0;
+let done = false;
+
+/** Returns whether the fault was here. */
+function reach(point, details = {}) {
+  if (!seen.has(point)) {
+    seen.add(point);
+    tell({ point, fired: false });
+  }
+  if (done || plan?.point !== point || !existsSync(plan.armFile)) return false;
+  hits += 1;
+  if (hits < plan.hit) return false;
+  done = true;
+  tell({ point, fired: true, ...details });
+  readSync(CHANNEL, Buffer.alloc(1));
+  return true;
+}
+
+function tell(event) {
+  writeSync(CHANNEL, `${JSON.stringify(event)}\n`);
+}
+
+installFaultHook((point) => void reach(point));
+
+// Only the connection knows when COMMIT is on its way. Of all transactions it is the merge's that
+// writes what a pull did to its dates.
+const { query } = pg.Client.prototype;
+const merging = new WeakSet();
+pg.Client.prototype.query = function queryWithFault(config, ...rest) {
+  const text = typeof config === 'string' ? config : config?.text;
+  if (text?.includes('INSERT INTO conciliation.pull_date')) merging.add(this);
+  const isCommit = text === 'COMMIT' && merging.delete(this);
+  const result = query.call(this, config, ...rest);
+  // The harness halts us until the server has committed; its answer waits in the socket, unread.
+  if (isCommit && reach('commit-reply-lost', { sessionPid: this.processID })) {
+    this.connection.stream.destroy();
+  }
+  return result;
+};

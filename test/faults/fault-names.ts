@@ -1,0 +1,39 @@
+import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+
+/** What happens to a service that has reached a point. `docs/faults.md` says what each one does. */
+export const FAULTS = [
+  'kill',
+  'stop',
+  'terminate',
+  'postgres',
+  'queue',
+  'network',
+  'disk',
+] as const;
+
+export type FaultName = (typeof FAULTS)[number];
+
+export const QUEUES = ['postgres', 'redis'] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+/** All that a run depends on: the same four give the same run, as far as processes allow. */
+export interface RunCase {
+  readonly seed: number;
+  readonly point: FaultPoint;
+  readonly fault: FaultName;
+  readonly queue: QueueName;
+}
+
+/** Every point with every fault, once: the first 112 runs of any list on one queue. */
+export function combination(index: number): Pick<RunCase, 'point' | 'fault'> {
+  const cases = FAULT_POINTS.flatMap((point) => FAULTS.map((fault) => ({ point, fault })));
+  const chosen = cases[index % cases.length];
+  if (chosen === undefined) throw new RangeError('there are no combinations');
+  return chosen;
+}
+
+export const COMBINATIONS = FAULT_POINTS.length * FAULTS.length;
+
+export function commandFor({ seed, point, fault, queue }: RunCase): string {
+  return `npm run faults -- --runs 1 --seed ${seed} --point ${point} --fault ${fault} --queue ${queue}`;
+}

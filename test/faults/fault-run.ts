@@ -1,0 +1,110 @@
+/**
+ * test/faults/ breaks the running service at a named point, in one of seven ways, and looks whether
+ * every guarantee holds all the same. This file is one run; everything that varies in it comes from
+ * its seed. docs/faults.md tells how to read and reproduce one.
+ */
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FaultPoint } from '../../src/fault-points.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { daysFrom, TODAY } from '../support/pull-world.ts';
+import { checkHistory } from './check-history.ts';
+import { LeakCheck } from './check-leaks.ts';
+import type { DatabaseTemplate } from './database-template.ts';
+import { commandFor, type RunCase } from './fault-names.ts';
+import { openFaultWorld } from './fault-world.ts';
+import { FeedConsumer } from './feed-consumer.ts';
+import { Scenario } from './scenario.ts';
+import { ServedDays } from './served-days.ts';
+import { TableWatch } from './table-watch.ts';
+import { type Violation, Violations } from './violations.ts';
+
+export interface RunResult {
+  readonly run: RunCase;
+  readonly violations: readonly Violation[];
+  /** What was done to the service; null: the point was never reached. */
+  readonly story: string | null;
+  readonly reached: ReadonlySet<FaultPoint>;
+  readonly durationMs: number;
+  readonly looks: number;
+  /** Where the files of a run with violations are. */
+  readonly evidence: string | null;
+}
+
+/** Ahead of the database's clock, which would take what was fetched since a slot for pulled by it. */
+export const FIRST_DATE = daysFrom(2, TODAY);
+
+export async function runFault(template: DatabaseTemplate, run: RunCase): Promise<RunResult> {
+  const startMs = performance.now();
+  const random = createSeededRandom(`${run.seed} ${run.point} ${run.fault} ${run.queue}`);
+  const violations = new Violations();
+  const world = await openFaultWorld(template, run, random, {
+    startDate: FIRST_DATE,
+    environment: sweepSettings(random),
+  });
+  const served = new ServedDays(world.sandbox, random);
+  const leaks = new LeakCheck(violations, world.secrets);
+  const scenario = new Scenario({ run, random, world, served, violations, firstDate: FIRST_DATE });
+  const watch = new TableWatch(world.databaseUrl, served, violations);
+  const consumer = new FeedConsumer(world.databaseUrl, violations);
+  try {
+    await scenario.play(leaks);
+    await watch.stop();
+    await consumer.stop();
+    await scenario.withClient(async (client) => {
+      await consumer.compare(client);
+      await checkHistory(client, served, watch.statesSeen, violations);
+      await leaks.tables(client);
+    });
+    leaks.text('the log', scenario.log());
+    for (const alert of world.alerts) leaks.text('the webhook', alert);
+    await leaks.file(world.postgres.logFile);
+  } catch (error) {
+    violations.add(
+      'harness',
+      error instanceof Error ? (error.stack ?? error.message) : String(error),
+    );
+  }
+  await scenario.kill();
+  const found = violations.found;
+  const evidence = found.length === 0 ? null : await keepEvidence(run, found, scenario.log());
+  await world.close(evidence === null ? null : join(evidence, 'files'));
+  return {
+    run,
+    violations: found,
+    story: scenario.story,
+    reached: scenario.reached,
+    durationMs: performance.now() - startMs,
+    looks: watch.looks,
+    evidence,
+  };
+}
+
+/** Half of the runs sweep as well, every day. */
+function sweepSettings(random: SeededRandom): Record<string, string> {
+  if (random(2) === 0) return { SWEEP_CRON: '0 0 * * *', SWEEP_DAYS: '10' };
+  const [, month, day] = daysFrom(-1, FIRST_DATE).split('-').map(Number);
+  return { SWEEP_CRON: `0 3 ${day} ${month} *` };
+}
+
+async function keepEvidence(
+  run: RunCase,
+  violations: readonly Violation[],
+  log: string,
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `conciliation-violation-${run.seed}-`));
+  await writeFile(join(folder, 'violations.txt'), describeViolations(run, violations));
+  await writeFile(join(folder, 'service.log'), log);
+  return folder;
+}
+
+export function describeViolations(run: RunCase, violations: readonly Violation[]): string {
+  const { seed, point, fault, queue } = run;
+  const lines = violations.map(({ guarantee, what }) => `  (${guarantee}) ${what}`);
+  return [
+    `seed ${seed}, point ${point}, fault ${fault}, queue on ${queue}:`,
+    ...lines,
+    `  again: ${commandFor(run)}\n`,
+  ].join('\n');
+}

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { type RedisServer, startRedisServer } from '../support/redis.ts';
+import { DATABASES, type DatabaseTemplate } from './database-template.ts';
+import type { RunCase } from './fault-names.ts';
+import { FaultyPostgres } from './faulty-postgres.ts';
+import { openRunFolder, type RunFolder } from './run-folder.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+/** Nothing that the sandbox makes up lies after this, so every title is one that the run has made. */
+const SANDBOX_NOW = new Date('2020-01-01T12:00:00Z');
+
+/** Times that let a service do in seconds what takes minutes. */
+export const OVERRIDES = {
+  tickExpression: '* * * * * *',
+  handler: { stagingRetryMs: 300 },
+  gate: { pollIntervalMs: 300 },
+  alerts: { intervalMs: 300 },
+  planner: { grace: { runningMs: 1_500, requestedQueuedMs: 0, requestedRunningMs: 1_500 } },
+  worker: { lockMs: 700 },
+} as const;
+
+/** Real servers around one run of the service, each behind a proxy. */
+export interface FaultWorld {
+  readonly postgres: FaultyPostgres;
+  readonly database: string;
+  /** Past the proxy, for whoever looks on. */
+  readonly databaseUrl: string;
+  readonly redis: RedisServer | null;
+  readonly sandbox: Sandbox;
+  readonly links: Readonly<Record<'database' | 'queue' | 'platform', TcpProxy>>;
+  readonly folder: RunFolder;
+  /** What the webhook was sent. */
+  readonly alerts: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  /** @param evidence a folder that the files are moved to; null: they go */
+  close(evidence: string | null): Promise<void>;
+}
+
+export async function openFaultWorld(
+  template: DatabaseTemplate,
+  { seed, point, fault, queue }: Pick<RunCase, 'seed' | 'point' | 'fault' | 'queue'>,
+  random: SeededRandom,
+  settings: { readonly startDate: CivilDate; readonly environment?: Record<string, string> },
+): Promise<FaultWorld> {
+  const name = `${seed}-${point}-${fault}-${queue}-${process.hrtime.bigint()}`;
+  const folder = await openRunFolder(template, name, fault === 'disk');
+  const [postgres, redis, sandbox] = await Promise.all([
+    FaultyPostgres.start(folder.cluster),
+    queue === 'redis' ? startRedisServer() : null,
+    startSandbox({ now: () => SANDBOX_NOW }),
+  ]);
+  // Small pieces, so that there is a middle of a body.
+  sandbox.faults.add({
+    kind: 'drip',
+    bytes: 400 + random(1_500),
+    everyMs: 1 + random(4),
+    times: 'forever',
+  });
+  const platformPort = Number(new URL(sandbox.baseUrl).port);
+  const links = {
+    database: await startTcpProxy(postgres.port),
+    queue: await startTcpProxy(redis?.port ?? postgres.port),
+    platform: await startTcpProxy(platformPort),
+  };
+  const webhook = await startWebhook();
+  const database = point === 'migration' ? DATABASES.empty : DATABASES.migrated;
+  const token = sandbox.issueToken();
+  return {
+    postgres,
+    database,
+    databaseUrl: postgres.url(database),
+    redis,
+    sandbox,
+    links,
+    folder,
+    alerts: webhook.received,
+    secrets: [token, postgres.password],
+    environment: {
+      DATABASE_URL: postgres.url(database, links.database.port),
+      PLATFORM_BASE_URL: `http://127.0.0.1:${links.platform.port}`,
+      PLATFORM_TOKEN: token,
+      ...(redis !== null && { REDIS_URL: `redis://127.0.0.1:${links.queue.port}` }),
+      ALERT_WEBHOOK_URL: webhook.url,
+      CONSOLE_PORT: '0',
+      TIMEZONE: 'UTC',
+      START_DATE: settings.startDate,
+      PULL_CRON: '0 0 * * *',
+      LOOKBACK_DAYS: '10',
+      PULL_BACKOFF_SECONDS: '1',
+      PLATFORM_TIMEOUT_SECONDS: '5',
+      WITHDRAWAL_LIMIT_PERCENT: '100',
+      LOG_LEVEL: 'debug',
+      ...settings.environment,
+    },
+    async close(evidence) {
+      await Promise.all([...Object.values(links), sandbox, webhook].map((part) => part.close()));
+      await redis?.stop();
+      await postgres.stop();
+      if (evidence === null) await folder.remove();
+      else await folder.keep(evidence);
+    },
+  };
+}
+
+async function startWebhook() {
+  const received: string[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    request.on('end', () => {
+      received.push(text);
+      response.writeHead(204).end();
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    received,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/alerts`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pick, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import type { RedisServer } from '../support/redis.ts';
+import type { FaultName } from './fault-names.ts';
+import type { FaultyPostgres } from './faulty-postgres.ts';
+import type { FiredFault } from './faulty-service.ts';
+import type { RunFolder } from './run-folder.ts';
+import type { ProxyState, TcpProxy } from './tcp-proxy.ts';
+
+/** What a fault may do something to. */
+export interface FaultTargets {
+  readonly random: SeededRandom;
+  readonly postgres: FaultyPostgres;
+  /** The database that the service uses. */
+  readonly database: string;
+  /** Null where the queue is in the database. */
+  readonly redis: RedisServer | null;
+  readonly links: Readonly<Record<'database' | 'queue' | 'platform', TcpProxy>>;
+  readonly folder: RunFolder;
+  /** Has a second process of the service running until the work in hand is done, or a while. */
+  readonly takeOver: () => Promise<void>;
+}
+
+/** Of one fault, for whoever reads about the run. */
+export type FaultStory = string;
+
+type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<FaultStory>;
+
+/** Between what is done and the process seeing it, and how long what is away stays away. */
+const upTo = (random: SeededRandom, ms: number) => sleep(random(ms));
+const COMMIT_LIMIT_MS = 2_000;
+
+const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
+  async kill(_targets, { process }) {
+    process.kill('SIGKILL');
+    return 'SIGKILL';
+  },
+
+  async stop({ takeOver }, { process, release }) {
+    process.kill('SIGSTOP');
+    release();
+    await takeOver();
+    process.kill('SIGCONT');
+    return 'SIGSTOP, and another process took over';
+  },
+
+  async terminate(targets, { release }) {
+    const ended = await terminate(targets, "application_name LIKE 'conciliation%'");
+    release();
+    return `${ended} sessions terminated`;
+  },
+
+  async postgres({ random, postgres }, { release }) {
+    postgres.killNow();
+    release();
+    await upTo(random, 500);
+    await postgres.ensureUp();
+    return 'PostgreSQL killed and started';
+  },
+
+  async queue(targets, { release }) {
+    const { random, redis } = targets;
+    if (redis === null) {
+      await terminate(targets, "application_name = 'conciliation queue'");
+      const lost = await loseJobs(targets);
+      release();
+      return `${lost} jobs of the queue lost, with its sessions`;
+    }
+    await redis.kill();
+    release();
+    await upTo(random, 700);
+    await redis.restart();
+    return 'Redis killed and started, empty';
+  },
+
+  async network({ random, redis, links }, { release }) {
+    const names = redis === null ? (['database', 'platform'] as const) : LINKS;
+    const name = pick([names[0], ...names.slice(1)], random(names.length));
+    const state = pick<ProxyState>(['refuse', 'hang', 20 + random(60)], random(3));
+    links[name].set(state);
+    release();
+    await sleep(100 + random(600));
+    links[name].set('pass');
+    return `the way to the ${name}: ${typeof state === 'number' ? `${state} ms late` : state}`;
+  },
+
+  async disk({ random, postgres, folder }, { release }) {
+    await folder.fill();
+    release();
+    await sleep(200 + random(600));
+    await folder.free();
+    // A server that could not write its log of changes has ended itself.
+    await postgres.ensureUp();
+    return 'the disk was full for a while';
+  },
+};
+
+const LINKS = ['database', 'queue', 'platform'] as const;
+
+export async function injectFault(
+  name: FaultName,
+  targets: FaultTargets,
+  fired: FiredFault,
+): Promise<FaultStory> {
+  if (fired.sessionPid !== null) await untilCommitted(targets, fired.sessionPid);
+  return INJECTIONS[name](targets, fired);
+}
+
+/** The server has answered the COMMIT, whether or not anybody hears of it. */
+async function untilCommitted(targets: FaultTargets, sessionPid: number): Promise<void> {
+  await withClient(targets, async (client) => {
+    const deadline = Date.now() + COMMIT_LIMIT_MS;
+    for (;;) {
+      const { rows } = await client.query<{ state: string }>(
+        'SELECT state FROM pg_stat_activity WHERE pid = $1',
+        [sessionPid],
+      );
+      if (rows[0]?.state === 'idle' || Date.now() > deadline) return;
+      await sleep(2);
+    }
+  });
+}
+
+function terminate(targets: FaultTargets, condition: string): Promise<number> {
+  return withClient(targets, async (client) => {
+    const { rowCount } = await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE ${condition} AND datname = current_database()`,
+    );
+    return rowCount ?? 0;
+  });
+}
+
+function loseJobs(targets: FaultTargets): Promise<number> {
+  return withClient(targets, async (client) => {
+    const { rows } = await client.query<{ there: boolean }>(
+      `SELECT to_regclass('conciliation_queue.job') IS NOT NULL AS there`,
+    );
+    if (rows[0]?.there !== true) return 0;
+    const { rowCount } = await client.query('DELETE FROM conciliation_queue.job');
+    return rowCount ?? 0;
+  });
+}
+
+async function withClient<T>(
+  { postgres, database }: FaultTargets,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ connectionString: postgres.url(database) });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

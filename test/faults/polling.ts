@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/** A look at the database, again and again, on a connection of its own that may be lost at any time. */
+export interface Poller {
+  /** How often it looked to the end. */
+  looks(): number;
+  /** Ends after one last look that succeeded. */
+  stop(): Promise<void>;
+}
+
+const RETRY_MS = 20;
+
+/** Tables that are not there yet are an outage like any other. */
+const OUTAGE = /^(08|57P|53|42P01|3F000|25P02|55006)|^(ECONN|EPIPE)/;
+
+/**
+ * @param look whatever it throws that is no outage is a defect of the test, and is thrown by `stop`
+ */
+export function startPolling(
+  databaseUrl: string,
+  intervalMs: number,
+  look: (client: Client) => Promise<void>,
+): Poller {
+  let looks = 0;
+  let isStopping = false;
+  let failure: unknown = null;
+
+  const session = async (): Promise<boolean> => {
+    const client = new Client({
+      connectionString: databaseUrl,
+      application_name: 'observer',
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      for (;;) {
+        const isLast = isStopping;
+        await look(client);
+        looks += 1;
+        if (isLast) return true;
+        await sleep(intervalMs);
+      }
+    } catch (error) {
+      if (!isOutage(error)) failure = error;
+      return failure !== null;
+    } finally {
+      await client.end().catch(() => {});
+    }
+  };
+  const ended = (async () => {
+    while (!(await session())) await sleep(RETRY_MS);
+  })();
+  return {
+    looks: () => looks,
+    async stop() {
+      isStopping = true;
+      await ended;
+      if (failure !== null) throw failure;
+    },
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string') return OUTAGE.test(code);
+  return /terminated|timeout|ended|not queryable/i.test(String(message));
+}

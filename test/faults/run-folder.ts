@@ -1,0 +1,105 @@
+import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cluster } from '../../src/embedded/cluster.ts';
+import { type DatabaseTemplate, run } from './database-template.ts';
+
+/** Room for a run on the small filesystem, besides what the template takes. */
+const SMALL_FILESYSTEM = '192m';
+const BALLAST_PIECE = Buffer.alloc(1024 * 1024);
+
+/** The files of one run: its copy of the cluster, on a filesystem of its own where one is asked for. */
+export interface RunFolder {
+  readonly path: string;
+  readonly cluster: Cluster;
+  /** Takes what room is left; only on a small filesystem. */
+  fill(): Promise<void>;
+  free(): Promise<void>;
+  /** Replaces a file whole: whoever reads it meanwhile reads the old one. */
+  write(name: string, text: string): Promise<string>;
+  remove(): Promise<void>;
+  /** Moves the files to where they stay, and returns the place. */
+  keep(target: string): Promise<string>;
+}
+
+export async function openRunFolder(
+  template: DatabaseTemplate,
+  name: string,
+  isSmall: boolean,
+): Promise<RunFolder> {
+  const path = join(template.folder, name);
+  const dataDir = join(path, 'data');
+  await mkdir(dataDir, { recursive: true });
+  if (isSmall) await mount(dataDir);
+  await run('cp', ['-a', `${template.cluster.dataDir}/.`, dataDir]);
+  const ballast = join(dataDir, 'ballast');
+  const remove = async () => {
+    if (isSmall) await run('umount', ['-l', dataDir]).catch(() => {});
+    await rm(path, { recursive: true, force: true });
+  };
+  return {
+    path,
+    cluster: {
+      ...template.cluster,
+      dataDir,
+      clusterDir: join(dataDir, 'postgres'),
+      logFile: join(dataDir, 'postgres.log'),
+    },
+    async fill() {
+      const file = await open(ballast, 'a');
+      try {
+        for (let size = BALLAST_PIECE.length; size >= 512; size /= 2) {
+          await writeUntilFull(file, BALLAST_PIECE.subarray(0, size));
+        }
+      } finally {
+        await file.close();
+      }
+    },
+    free: () => rm(ballast, { force: true }),
+    async write(file, text) {
+      await writeFile(join(path, `${file}.new`), text);
+      await rename(join(path, `${file}.new`), join(path, file));
+      return join(path, file);
+    },
+    remove,
+    async keep(target) {
+      await mkdir(target, { recursive: true });
+      await run('cp', ['-a', `${path}/.`, target]);
+      await remove();
+      return target;
+    },
+  };
+}
+
+async function writeUntilFull(
+  file: Awaited<ReturnType<typeof open>>,
+  piece: Uint8Array,
+): Promise<void> {
+  for (;;) {
+    try {
+      const { bytesWritten } = await file.write(piece);
+      if (bytesWritten < piece.length) return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return;
+      throw error;
+    }
+  }
+}
+
+async function mount(folder: string): Promise<void> {
+  const options = `size=${SMALL_FILESYSTEM},mode=0711`;
+  await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder]);
+}
+
+/** Null where a small filesystem can be made; else why the disk cannot be filled here. */
+export async function whyNoSmallFilesystem(folder: string): Promise<string | null> {
+  try {
+    await mkdir(folder, { recursive: true });
+    await mount(folder);
+    await run('umount', ['-l', folder]);
+    return null;
+  } catch {
+    return 'a small filesystem can only be mounted by root';
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,316 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import type { CivilDate } from '../../src/domain/business-day.ts';
+import { dayWindow } from '../../src/domain/pull-plan.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { type Database, openDatabase } from '../../src/staging/database.ts';
+import { createPull } from '../../src/staging/pull-ledger.ts';
+import { signOffDay } from '../../src/staging/sign-off.ts';
+import { daysFrom } from '../support/pull-world.ts';
+import {
+  checkDays,
+  checkSeals,
+  checkUnchanged,
+  readContents,
+  readUnfinished,
+} from './check-end.ts';
+import type { LeakCheck } from './check-leaks.ts';
+import type { RunCase } from './fault-names.ts';
+import { type FaultWorld, OVERRIDES } from './fault-world.ts';
+import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
+import { injectFault } from './inject-fault.ts';
+import type { ServedDays } from './served-days.ts';
+import type { Violations } from './violations.ts';
+
+export interface ScenarioParts {
+  readonly run: RunCase;
+  readonly random: SeededRandom;
+  readonly world: FaultWorld;
+  readonly served: ServedDays;
+  readonly violations: Violations;
+  readonly firstDate: CivilDate;
+}
+
+/** Five minutes of a service whose ticks are a minute apart; here they are a second apart. */
+const LIVENESS_LIMIT_MS = 45_000;
+/** What a process may take over while another is stopped. */
+const TAKE_OVER_LIMIT_MS = 4_500;
+const POLL_MS = 30;
+
+/** Reached with the first titles only, or only where there are titles to be changed. */
+const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1, revisions: 2 };
+
+/**
+ * Two days of a service: first the dates that it begins with, then the same again, restated, with one
+ * more; and then everything once more by hand, which must change nothing. On one of the two days the
+ * fault meets it.
+ */
+export class Scenario {
+  /** What was done to the service. */
+  story: string | null = null;
+  readonly #parts: ScenarioParts;
+  readonly #settings: ServiceSettings;
+  readonly #services: FaultyService[] = [];
+  readonly #restated = new Map<string, boolean>();
+  readonly #faultRound: 1 | 2;
+  readonly #hit: number;
+  #injection: Promise<void> = Promise.resolve();
+  #staging: Database | null = null;
+  #today: CivilDate;
+
+  constructor(parts: ScenarioParts) {
+    const { run, random, world, served, firstDate } = parts;
+    this.#parts = parts;
+    const dates = 2 + random(2);
+    for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
+    this.#today = daysFrom(dates, firstDate);
+    this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
+    const isOnce = ['shutdown', 'migration', 'revisions'].includes(run.point);
+    this.#hit = isOnce ? 1 : 1 + random(dates);
+    this.#settings = {
+      environment: world.environment,
+      overrides: OVERRIDES,
+      clockFile: `${world.folder.path}/clock`,
+      onFired: (fired) => this.#onFired(fired),
+    };
+  }
+
+  get reached(): ReadonlySet<FaultPoint> {
+    return new Set(
+      FAULT_POINTS.filter((point) => this.#services.some((s) => s.reached.has(point))),
+    );
+  }
+
+  log(): string {
+    return this.#services.flatMap(({ lines }) => lines).join('\n');
+  }
+
+  async play(leaks: LeakCheck): Promise<void> {
+    const { run, served, world, violations } = this.#parts;
+    await this.#setToday(this.#today);
+    if (this.#faultRound === 1) await this.#arm();
+    const service = this.#spawn();
+    const armFile = `${world.folder.path}/armed`;
+    service.start({ point: run.point, hit: this.#hit, armFile });
+    await this.#finishRound(1, service);
+
+    await this.#signOff();
+    for (const date of served.dates) {
+      // Only what a checker knows to have been restated since is to be flagged.
+      if (this.#parts.random(3) > 0 || date === served.dates[0]) this.#restate(date);
+    }
+    served.begin(this.#today, 1 + this.#parts.random(6));
+    if (this.#faultRound === 2) await this.#arm();
+    await this.#setToday(daysFrom(1, this.#today));
+    await this.#finishRound(2, service);
+    if (this.story === null) {
+      violations.add('harness', `${run.point} was not reached ${this.#hit} times in its round`);
+    }
+
+    await this.#pullAgain();
+    await this.withClient(async (client) => {
+      await checkDays(client, served, violations);
+      const before = await readContents(client);
+      await this.#pullAgain();
+      checkUnchanged(before, await readContents(client), violations);
+      await this.#untilTold(client);
+    });
+    for (const { consoleUrl } of this.#services) {
+      if (consoleUrl !== '') await leaks.page(`${consoleUrl}/metrics`);
+    }
+    if (world.redis !== null) await leaks.redis(world.redis.url);
+    await this.#staging?.close();
+    this.#staging = null;
+    this.#checkLog();
+    for (const each of this.#services) {
+      const end = await each.stop();
+      if (end !== '0') violations.add(5, `the service ended with ${end} when asked to stop`);
+    }
+  }
+
+  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const client = new Client({ connectionString: this.#parts.world.databaseUrl });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.kill()));
+    await this.#injection;
+    await this.#staging?.close().catch(() => {});
+  }
+
+  #spawn(): FaultyService {
+    const service = new FaultyService(this.#settings);
+    this.#services.push(service);
+    return service;
+  }
+
+  #onFired(fired: FiredFault): void {
+    const { run, world, violations } = this.#parts;
+    const random = streamOf(run, 'fault');
+    const targets = { ...world, random, takeOver: () => this.#takeOver() };
+    this.#injection = injectFault(run.fault, targets, fired).then(
+      (story) => {
+        this.story = `${story} at hit ${this.#hit} of day ${this.#faultRound}`;
+      },
+      (error: unknown) => {
+        fired.release();
+        violations.add('harness', `the fault could not be injected: ${error}`);
+      },
+    );
+  }
+
+  /** While the first process is stopped, the platform moves on, and a second process works on. */
+  async #takeOver(): Promise<void> {
+    const { served, run } = this.#parts;
+    const random = streamOf(run, 'take over');
+    const deadline = Date.now() + TAKE_OVER_LIMIT_MS;
+    for (const date of served.dates) if (random(2) === 0) this.#restate(date);
+    const second = this.#spawn();
+    second.start(null);
+    while (Date.now() < deadline) {
+      await sleep(POLL_MS);
+      if (second.consoleUrl === '' || run.point === 'migration') continue;
+      const unfinished = await this.withClient((client) => this.#unfinished(client));
+      if (unfinished.length === 0) return;
+    }
+  }
+
+  #restate(date: CivilDate): void {
+    this.#parts.served.restate(date);
+    if (this.#restated.has(date)) this.#restated.set(date, true);
+  }
+
+  async #finishRound(round: 1 | 2, service: FaultyService): Promise<void> {
+    if (this.#parts.run.point === 'shutdown' && round === this.#faultRound) {
+      await this.#askToStop(service);
+    }
+    await this.#untilDone(`day ${round}`);
+    await this.#injection;
+    // What was done to the service may have cost it something again.
+    await this.#untilDone(`day ${round}`);
+  }
+
+  /** In the middle of a pull, where there is one. */
+  async #askToStop(service: FaultyService): Promise<void> {
+    const { sandbox } = this.#parts.world;
+    const before = sandbox.requests.length;
+    const deadline = Date.now() + LIVENESS_LIMIT_MS;
+    while (sandbox.requests.length === before && Date.now() < deadline) await sleep(5);
+    await sleep(this.#parts.random(40));
+    service.child?.kill('SIGTERM');
+    while (this.story === null && service.restarts === 0 && Date.now() < deadline) await sleep(5);
+  }
+
+  async #untilDone(what: string): Promise<void> {
+    const { violations } = this.#parts;
+    const deadline = Date.now() + LIVENESS_LIMIT_MS;
+    let unfinished: readonly string[] = [];
+    while (Date.now() < deadline) {
+      unfinished = await this.withClient((client) => this.#unfinished(client)).catch((error) => [
+        String(error),
+      ]);
+      if (unfinished.length === 0) return;
+      if (this.#services.some(({ hasGivenUp }) => hasGivenUp)) break;
+      await sleep(POLL_MS);
+    }
+    const ends = this.#services.flatMap((service) => service.ends).join(', ');
+    violations.add(5, `${what} is not done: ${unfinished.join('; ')} (ends: ${ends})`);
+    throw new Error('given up: the service does not get its work done');
+  }
+
+  async #unfinished(client: Client): Promise<string[]> {
+    const slotDate = this.#today;
+    const dates = this.#parts.served.dates.filter((date) => date < slotDate);
+    return readUnfinished(client, dates, slotDate);
+  }
+
+  /** Every date once more, on demand. */
+  async #pullAgain(): Promise<void> {
+    const staging = this.#openStaging();
+    for (const date of this.#parts.served.dates) {
+      await createPull(staging, {
+        origin: 'manual',
+        window: dayWindow(date),
+        requestedBy: 'checker',
+      });
+    }
+    await this.#untilDone('pulling again');
+  }
+
+  async #signOff(): Promise<void> {
+    const { served, random } = this.#parts;
+    for (const date of served.dates.filter(() => random(2) === 0)) {
+      const digest = await this.withClient(async (client) => {
+        const { rows } = await client.query<{ content: string; state: string; isServed: boolean }>(
+          'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
+          [date],
+        );
+        return rows[0]?.state === 'reconciled' ? rows[0].content : null;
+      });
+      if (digest === null) continue;
+      await signOffDay(this.#openStaging(), date, {
+        by: 'checker',
+        reason: null,
+        seenDigest: digest,
+        fourEyes: false,
+      });
+      this.#restated.set(date, false);
+    }
+  }
+
+  /** An alert is raised at the next look at the ledger. */
+  async #untilTold(client: Client): Promise<void> {
+    const { violations } = this.#parts;
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const missing = await checkSeals(client, this.#restated);
+      if (missing.length === 0) return;
+      if (Date.now() > deadline) {
+        for (const what of missing) violations.add(6, what);
+        return;
+      }
+      await sleep(POLL_MS);
+    }
+  }
+
+  #checkLog(): void {
+    for (const line of this.log().split('\n')) {
+      if (line.includes('defect in a job') || /"level":60/.test(line)) {
+        this.#parts.violations.add(5, `the service met a defect of its own: ${line}`);
+      }
+    }
+  }
+
+  #openStaging(): Database {
+    this.#staging ??= openDatabase({
+      databaseUrl: this.#parts.world.databaseUrl,
+      applicationName: 'checker',
+      maxConnections: 2,
+      logger: pino({ level: 'silent' }),
+    });
+    return this.#staging;
+  }
+
+  async #setToday(date: CivilDate): Promise<void> {
+    this.#today = date;
+    await this.#parts.world.folder.write('clock', `${date}T12:00:00Z`);
+  }
+
+  #arm(): Promise<string> {
+    return this.#parts.world.folder.write('armed', '');
+  }
+}
+
+/** Draws of its own for what happens at a time that nobody knows. */
+function streamOf({ seed, point, fault, queue }: RunCase, purpose: string): SeededRandom {
+  return createSeededRandom(`${seed} ${point} ${fault} ${queue} ${purpose}`);
+}

@@ -1,0 +1,126 @@
+import type { Client } from 'pg';
+import { DIGEST_SQL, rowSql } from './platform-titles.ts';
+import { type Poller, startPolling } from './polling.ts';
+import type { ServedDays } from './served-days.ts';
+import type { Violations } from './violations.ts';
+
+const INTERVAL_MS = 25;
+
+const AMOUNTS = [
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+  'buyer_discounted_value',
+  'billing_fee',
+  'money_transfer_fee',
+] as const;
+
+const sums = AMOUNTS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ');
+const sumsAgree = AMOUNTS.map((name) => `coalesce(title.${name}, 0) = day.${name}_sum`).join(
+  ' AND ',
+);
+
+/** What a reader sees of each date, titles and ledger together. */
+const DAYS = `
+  WITH title AS (
+    SELECT accepted_date AS date, count(*) AS titles, ${DIGEST_SQL} AS digest, ${sums}
+    FROM (SELECT *, ${rowSql('title')} AS row FROM conciliation.title WHERE status = 'current') AS title
+    GROUP BY accepted_date
+  )
+  SELECT coalesce(title.date, day.date)::text AS date, coalesce(title.titles, 0)::int AS titles,
+         coalesce(title.digest, md5('')) AS digest, day.state, day.last_pull_id::text AS pull,
+         coalesce(title.titles, 0) = day.title_count AND ${sumsAgree} AS agrees,
+         day.signed_off_digest AS sealed, day.content_digest AS content,
+         day.restated_after_sign_off AS restated
+  FROM title FULL JOIN conciliation.day AS day ON day.date = title.date`;
+
+const REVISIONS = `
+  SELECT title_id || '/' || revision AS key, to_jsonb(entry)::text AS text
+  FROM conciliation.title_revision AS entry`;
+
+/** A pull that has ended; one that is held may still be decided. */
+const ENDED = `
+  SELECT id::text AS key, (to_jsonb(pull) - 'requested_by')::text AS text FROM conciliation.pull
+  WHERE state IN ('merged', 'unchanged', 'superseded', 'failed', 'cancelled')`;
+
+const IDS = 'SELECT id::text AS key, accepted_date::text AS text FROM conciliation.title';
+
+interface DayLook {
+  readonly date: string;
+  readonly titles: number;
+  readonly digest: string;
+  readonly state: string | null;
+  readonly pull: string | null;
+  /** Null: titles without a row of the ledger. */
+  readonly agrees: boolean | null;
+  readonly sealed: string | null;
+  readonly content: string | null;
+  readonly restated: boolean | null;
+}
+
+/** A reader of the tables that looks all the time, each time in one snapshot. */
+export class TableWatch {
+  /** What stood in a date after a pull, by `date/pull`, as far as a look fell into that time. */
+  readonly statesSeen = new Map<string, string>();
+  readonly #served: ServedDays;
+  readonly #violations: Violations;
+  readonly #versions = new Map<string, number>();
+  readonly #lasting = [
+    { query: REVISIONS, guarantee: 4, what: 'revision', rows: new Map<string, string>() },
+    { query: ENDED, guarantee: 7, what: 'ended pull', rows: new Map<string, string>() },
+    { query: IDS, guarantee: 4, what: 'title', rows: new Map<string, string>() },
+  ] as const;
+  readonly #poller: Poller;
+
+  constructor(databaseUrl: string, served: ServedDays, violations: Violations) {
+    this.#served = served;
+    this.#violations = violations;
+    this.#poller = startPolling(databaseUrl, INTERVAL_MS, (client) => this.#look(client));
+  }
+
+  get looks(): number {
+    return this.#poller.looks();
+  }
+
+  stop(): Promise<void> {
+    return this.#poller.stop();
+  }
+
+  async #look(client: Client): Promise<void> {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows: days } = await client.query<DayLook>(DAYS);
+    for (const day of days) this.#lookAtDay(day);
+    for (const { query, guarantee, what, rows: known } of this.#lasting) {
+      const { rows } = await client.query<{ key: string; text: string }>(query);
+      const now = new Map(rows.map(({ key, text }) => [key, text]));
+      for (const [key, text] of known) {
+        if (now.get(key) === text) continue;
+        const change = now.has(key) ? 'changed' : 'vanished';
+        this.#violations.add(guarantee, `${what} ${key} ${change}: ${text} → ${now.get(key)}`);
+      }
+      for (const [key, text] of now) known.set(key, text);
+    }
+    await client.query('COMMIT');
+  }
+
+  #lookAtDay(day: DayLook): void {
+    const { date, titles, digest, state, pull } = day;
+    if (day.agrees !== true) {
+      this.#violations.add(2, `${date}: ${titles} titles are not what the ledger says (${pull})`);
+    }
+    const version = this.#served.versionOf(date, digest);
+    if (version === -1 && (titles > 0 || state === 'reconciled')) {
+      this.#violations.add(2, `${date}: ${titles} titles that no answer had (pull ${pull})`);
+      return;
+    }
+    const earlier = this.#versions.get(date) ?? -1;
+    if (version < earlier) {
+      this.#violations.add(7, `${date} went back from answer ${earlier} to ${version} (${pull})`);
+    }
+    this.#versions.set(date, version);
+    if (pull !== null) this.statesSeen.set(`${date}/${pull}`, digest);
+    if (day.sealed !== null && day.sealed !== day.content && day.restated !== true) {
+      this.#violations.add(6, `${date} was signed off, has changed and is not flagged`);
+    }
+  }
+}
