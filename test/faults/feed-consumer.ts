@@ -3,7 +3,7 @@ import { rowSql } from './platform-titles.ts';
 import { type Poller, startPolling } from './polling.ts';
 import type { Violations } from './violations.ts';
 
-const INTERVAL_MS = 15;
+const INTERVAL_MS = 25;
 /** Few, so that a merge is often read in the middle. */
 const PAGE = 5;
 

@@ -37,7 +37,7 @@ export interface ScenarioParts {
 const LIVENESS_LIMIT_MS = 45_000;
 /** What a process may take over while another is stopped. */
 const TAKE_OVER_LIMIT_MS = 4_500;
-const POLL_MS = 30;
+const POLL_MS = 50;
 
 /** Reached with the first titles only, or only where there are titles to be changed. */
 const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1, revisions: 2 };
@@ -58,6 +58,7 @@ export class Scenario {
   readonly #hit: number;
   #injection: Promise<void> = Promise.resolve();
   #staging: Database | null = null;
+  #client: Client | null = null;
   #today: CivilDate;
 
   constructor(parts: ScenarioParts) {
@@ -130,14 +131,17 @@ export class Scenario {
     }
   }
 
+  /** On a connection that is kept from look to look; one that failed is not used again. */
   async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = new Client({ connectionString: this.#parts.world.databaseUrl });
-    client.on('error', () => {});
-    await client.connect();
+    const client = this.#client ?? new Client({ connectionString: this.#parts.world.databaseUrl });
     try {
+      if (client !== this.#client) await client.on('error', () => {}).connect();
+      this.#client = client;
       return await work(client);
-    } finally {
-      await client.end().catch(() => {});
+    } catch (error) {
+      this.#client = null;
+      client.end().catch(() => {});
+      throw error;
     }
   }
 
@@ -145,6 +149,7 @@ export class Scenario {
     await Promise.all(this.#services.map((service) => service.kill()));
     await this.#injection;
     await this.#staging?.close().catch(() => {});
+    await this.#client?.end().catch(() => {});
   }
 
   #spawn(): FaultyService {

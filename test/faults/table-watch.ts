@@ -4,7 +4,7 @@ import { type Poller, startPolling } from './polling.ts';
 import type { ServedDays } from './served-days.ts';
 import type { Violations } from './violations.ts';
 
-const INTERVAL_MS = 25;
+const INTERVAL_MS = 40;
 
 const AMOUNTS = [
   'original_value',
