@@ -1,12 +1,13 @@
 // Loaded into a process of the service before the service: node --import …/fault-hook.mjs …
 // It tells the harness of every fault point when it is first reached, and at the planned one it halts
 // the whole process until the harness has done to it what it wants to do.
-import { existsSync, readSync, writeSync } from 'node:fs';
+import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import pg from 'pg';
 import { installFaultHook } from '../../dist/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
+const SAMPLE_INTERVAL_MS = 3_000;
 /** point, hit (from 1), armFile: hits count once that file exists; null: only tell. */
 const plan = JSON.parse(process.env['FAULT_PLAN'] ?? 'null');
 delete process.env['FAULT_PLAN'];
@@ -35,6 +36,18 @@ function tell(event) {
 }
 
 installFaultHook((point) => void reach(point));
+
+// Only where the process was started with --expose-gc: what is left when nothing is left to collect.
+if (globalThis.gc !== undefined) {
+  const measure = () => {
+    globalThis.gc();
+    globalThis.gc();
+    const { heapUsed, rss, external } = process.memoryUsage();
+    const descriptors = readdirSync('/proc/self/fd').length;
+    tell({ sample: { heapUsed, rss, external, descriptors } });
+  };
+  setInterval(measure, SAMPLE_INTERVAL_MS).unref();
+}
 
 // Only the connection knows when COMMIT is on its way. Of all transactions it is the merge's that
 // writes what a pull did to its dates.

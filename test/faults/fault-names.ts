@@ -20,12 +20,13 @@ export type QueueName = (typeof QUEUES)[number];
 export interface RunCase {
   readonly seed: number;
   readonly point: FaultPoint;
-  readonly fault: FaultName;
+  /** `none`: an ordinary run, to compare with. */
+  readonly fault: FaultName | 'none';
   readonly queue: QueueName;
 }
 
 /** Every point with every fault, once: the first 112 runs of any list on one queue. */
-export function combination(index: number): Pick<RunCase, 'point' | 'fault'> {
+export function combination(index: number): { point: FaultPoint; fault: FaultName } {
   const cases = FAULT_POINTS.flatMap((point) => FAULTS.map((fault) => ({ point, fault })));
   const chosen = cases[index % cases.length];
   if (chosen === undefined) throw new RangeError('there are no combinations');

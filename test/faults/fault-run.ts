@@ -28,14 +28,19 @@ export interface RunResult {
   readonly reached: ReadonlySet<FaultPoint>;
   readonly durationMs: number;
   readonly looks: number;
-  /** Where the files of a run with violations are. */
+  /** Where the files of the run are, if they were kept. */
   readonly evidence: string | null;
 }
 
 /** Ahead of the database's clock, which would take what was fetched since a slot for pulled by it. */
 export const FIRST_DATE = daysFrom(2, TODAY);
 
-export async function runFault(template: DatabaseTemplate, run: RunCase): Promise<RunResult> {
+/** @param keep whether the files stay whatever was found */
+export async function runFault(
+  template: DatabaseTemplate,
+  run: RunCase,
+  keep = false,
+): Promise<RunResult> {
   const startMs = performance.now();
   const random = createSeededRandom(`${run.seed} ${run.point} ${run.fault} ${run.queue}`);
   const violations = new Violations();
@@ -68,7 +73,8 @@ export async function runFault(template: DatabaseTemplate, run: RunCase): Promis
   }
   await scenario.kill();
   const found = violations.found;
-  const evidence = found.length === 0 ? null : await keepEvidence(run, found, scenario.log());
+  const evidence =
+    found.length === 0 && !keep ? null : await keepEvidence(run, found, scenario.log());
   await world.close(evidence === null ? null : join(evidence, 'files'));
   return {
     run,
@@ -93,7 +99,7 @@ async function keepEvidence(
   violations: readonly Violation[],
   log: string,
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), `conciliation-violation-${run.seed}-`));
+  const folder = await mkdtemp(join(tmpdir(), `conciliation-fault-${run.seed}-`));
   await writeFile(join(folder, 'violations.txt'), describeViolations(run, violations));
   await writeFile(join(folder, 'service.log'), log);
   return folder;

@@ -32,14 +32,22 @@ export interface FiredFault {
   release(): void;
 }
 
+/** Of a process after its garbage was collected. Bytes, but for the open files. */
+export interface ProcessSample {
+  readonly heapUsed: number;
+  readonly rss: number;
+  readonly external: number;
+  readonly descriptors: number;
+}
+
 export interface ServiceSettings {
   readonly environment: Readonly<Record<string, string>>;
   /** Times of the service, see `ServiceOverrides`. */
   readonly overrides: object;
   readonly clockFile: string;
   readonly onFired: (fired: FiredFault) => void;
-  /** Modules and flags for the process, besides. */
-  readonly nodeArguments?: readonly string[];
+  /** Now and then, where it is there. */
+  readonly onSample?: (sample: ProcessSample) => void;
 }
 
 const living = new Set<ChildProcess>();
@@ -81,11 +89,11 @@ export class FaultyService {
 
   /** @param plan of the first process; those that follow only tell what they reach */
   start(plan: FaultPlan | null): void {
-    const { environment, overrides, clockFile, nodeArguments = [] } = this.#settings;
+    const { environment, overrides, clockFile, onSample } = this.#settings;
     const options = { roles: ['scheduler', 'worker', 'console'], clockFile, overrides };
     const child = spawn(
       process.execPath,
-      [...nodeArguments, '--import', HOOK, PROGRAM, JSON.stringify(options)],
+      [...(onSample ? ['--expose-gc'] : []), '--import', HOOK, PROGRAM, JSON.stringify(options)],
       {
         cwd: tmpdir(),
         env: {
@@ -148,6 +156,10 @@ export class FaultyService {
     channel.on('error', () => {});
     createInterface({ input: channel }).on('line', (line) => {
       const event = JSON.parse(line);
+      if (event.sample !== undefined) {
+        this.#settings.onSample?.(event.sample);
+        return;
+      }
       this.reached.add(event.point);
       if (event.fired !== true) return;
       this.#settings.onFired({

@@ -1,4 +1,5 @@
-import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Cluster } from '../../src/embedded/cluster.ts';
 import { type DatabaseTemplate, run } from './database-template.ts';
@@ -91,9 +92,9 @@ async function mount(folder: string): Promise<void> {
 }
 
 /** Null where a small filesystem can be made; else why the disk cannot be filled here. */
-export async function whyNoSmallFilesystem(folder: string): Promise<string | null> {
+export async function whyNoSmallFilesystem(): Promise<string | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-small-'));
   try {
-    await mkdir(folder, { recursive: true });
     await mount(folder);
     await run('umount', ['-l', folder]);
     return null;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
 import { findRedisServer } from '../support/redis.ts';
-import { createTemplate, type DatabaseTemplate } from './database-template.ts';
+import { createTemplate } from './database-template.ts';
 import {
   COMBINATIONS,
   combination,
@@ -22,6 +22,8 @@ interface Options {
   readonly queue: QueueName | null;
   /** Runs at the same time. */
   readonly parallel: number;
+  /** Keep the files of every run, not only where something was found. */
+  readonly keep: boolean;
 }
 
 /** The command line of the harness. Returns its exit status: 0 where no run found anything. */
@@ -30,7 +32,7 @@ export async function runMany(args: readonly string[]): Promise<number> {
   const template = await createTemplate();
   const results: RunResult[] = [];
   try {
-    const skipped = await whatCannotBeHad(template);
+    const skipped = await whatCannotBeHad();
     for (const [what, why] of skipped) say(`skipped: ${what}, because ${why}`);
     const cases = casesOf(options).filter(
       ({ fault, queue }) => !skipped.has(fault) && !skipped.has(queue),
@@ -39,7 +41,7 @@ export async function runMany(args: readonly string[]): Promise<number> {
     const waiting = cases.values();
     const work = async () => {
       for (const run of waiting) {
-        const result = await runFault(template, run);
+        const result = await runFault(template, run, options.keep);
         results.push(result);
         report(result, results.length, cases.length);
       }
@@ -66,9 +68,9 @@ function casesOf({ runs, seed, point, fault, queue }: Options): RunCase[] {
 }
 
 /** What this machine does not allow, and why. */
-export async function whatCannotBeHad(template: DatabaseTemplate): Promise<Map<string, string>> {
+async function whatCannotBeHad(): Promise<Map<string, string>> {
   const missing = new Map<string, string>();
-  const noDisk = await whyNoSmallFilesystem(`${template.folder}/small`);
+  const noDisk = await whyNoSmallFilesystem();
   if (noDisk !== null) missing.set('disk', noDisk);
   if (findRedisServer() === null) missing.set('redis', 'there is no redis-server on the PATH');
   return missing;
@@ -82,7 +84,8 @@ function report(result: RunResult, done: number, total: number): void {
     `${done}/${total} ${verdict} seed ${run.seed} ${run.point} × ${run.fault} on ${run.queue}, ` +
       `${seconds} s: ${story}`,
   );
-  if (violations.length > 0) say(`${describeViolations(run, violations)}  evidence: ${evidence}`);
+  if (violations.length > 0) say(describeViolations(run, violations));
+  if (evidence !== null) say(`  files: ${evidence}`);
 }
 
 /** Prints a table of point × fault: runs, and violations where there were any. */
@@ -119,6 +122,7 @@ function readOptions(args: readonly string[]): Options {
       fault: { type: 'string' },
       queue: { type: 'string' },
       parallel: { type: 'string', default: '2' },
+      keep: { type: 'boolean', default: false },
     },
   });
   return {
@@ -128,6 +132,7 @@ function readOptions(args: readonly string[]): Options {
     fault: oneOf('fault', values.fault, FAULTS),
     queue: oneOf('queue', values.queue, QUEUES),
     parallel: wholeNumber('parallel', values.parallel),
+    keep: values.keep,
   };
 }
 

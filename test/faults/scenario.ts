@@ -33,8 +33,8 @@ export interface ScenarioParts {
   readonly firstDate: CivilDate;
 }
 
-/** Five minutes of a service whose ticks are a minute apart; here they are a second apart. */
-const LIVENESS_LIMIT_MS = 45_000;
+/** Ticks are a second apart here, not a minute: five minutes would be five seconds, and machines are busy. */
+const LIVENESS_LIMIT_MS = 120_000;
 /** What a process may take over while another is stopped. */
 const TAKE_OVER_LIMIT_MS = 4_500;
 const POLL_MS = 50;
@@ -94,7 +94,7 @@ export class Scenario {
     if (this.#faultRound === 1) await this.#arm();
     const service = this.#spawn();
     const armFile = `${world.folder.path}/armed`;
-    service.start({ point: run.point, hit: this.#hit, armFile });
+    service.start(run.fault === 'none' ? null : { point: run.point, hit: this.#hit, armFile });
     await this.#finishRound(1, service);
 
     await this.#signOff();
@@ -106,7 +106,7 @@ export class Scenario {
     if (this.#faultRound === 2) await this.#arm();
     await this.#setToday(daysFrom(1, this.#today));
     await this.#finishRound(2, service);
-    if (this.story === null) {
+    if (this.story === null && run.fault !== 'none') {
       violations.add('harness', `${run.point} was not reached ${this.#hit} times in its round`);
     }
 
@@ -160,6 +160,10 @@ export class Scenario {
 
   #onFired(fired: FiredFault): void {
     const { run, world, violations } = this.#parts;
+    if (run.fault === 'none') {
+      fired.release();
+      return;
+    }
     const random = streamOf(run, 'fault');
     const targets = { ...world, random, takeOver: () => this.#takeOver() };
     this.#injection = injectFault(run.fault, targets, fired).then(

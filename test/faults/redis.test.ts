@@ -1,0 +1,3 @@
+import { describeFaults } from './fault-tests.ts';
+
+describeFaults('redis');

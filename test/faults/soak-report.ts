@@ -1,0 +1,75 @@
+/** One line of the table that a soak leaves behind. Memory in bytes, after a collection. */
+export interface SoakSample {
+  readonly seconds: number;
+  readonly pulls: number;
+  readonly faults: number;
+  readonly heapUsed: number;
+  readonly rss: number;
+  readonly external: number;
+  readonly descriptors: number;
+  readonly postgresSessions: number;
+  readonly redisClients: number;
+}
+
+const MB = 1024 * 1024;
+const HEAP_LIMIT_MB_PER_HOUR = 1;
+/** Until caches are full and code is compiled. */
+const WARM_UP_SHARE = 0.3;
+/** A connection that was just lost, and one that was just opened in its place. */
+const FLAT_MARGIN = 2;
+
+const COLUMNS = [
+  'seconds',
+  'pulls',
+  'faults',
+  'heapUsed',
+  'rss',
+  'external',
+  'descriptors',
+  'postgresSessions',
+  'redisClients',
+] as const satisfies readonly (keyof SoakSample)[];
+
+export function toCsv(samples: readonly SoakSample[]): string {
+  const lines = samples.map((sample) => COLUMNS.map((name) => sample[name]).join(','));
+  return `${[COLUMNS.join(','), ...lines].join('\n')}\n`;
+}
+
+/** What a soak says of the process, and what of it is a failure. */
+export function judge(all: readonly SoakSample[]): { lines: string[]; failures: string[] } {
+  const samples = all.slice(Math.floor(all.length * WARM_UP_SHARE));
+  const failures: string[] = [];
+  const lines = (['heapUsed', 'rss', 'external'] as const).map((name) => {
+    const { slope, error } = fitLine(samples.map((at) => [at.seconds / 3600, at[name] / MB]));
+    const limit = HEAP_LIMIT_MB_PER_HOUR;
+    // A short run cannot tell so small a slope from none: only what it is sure of is a failure.
+    if (name === 'heapUsed' && slope - 2 * error > limit) {
+      failures.push(`the heap grows by ${slope.toFixed(2)} MB/h`);
+    }
+    const last = (samples.at(-1)?.[name] ?? 0) / MB;
+    return `${name}: ${last.toFixed(1)} MB at the end, ${slope.toFixed(2)} ± ${(2 * error).toFixed(2)} MB/h`;
+  });
+  for (const name of ['descriptors', 'postgresSessions', 'redisClients'] as const) {
+    const values = samples.map((at) => at[name]);
+    const third = Math.max(1, Math.floor(values.length / 3));
+    const [early, late] = [median(values.slice(0, third)), median(values.slice(-third))];
+    lines.push(`${name}: median ${early} early, ${late} late, ${Math.max(...values)} at most`);
+    if (late - early > FLAT_MARGIN) failures.push(`${name} grew from ${early} to ${late}`);
+  }
+  return { lines, failures };
+}
+
+/** Least squares; `error` is the standard error of the slope. */
+export function fitLine(points: readonly (readonly [number, number])[]) {
+  const count = points.length;
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / count;
+  const spread = points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  const slope = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0) / spread;
+  const rest = points.reduce((sum, [x, y]) => sum + (y - meanY - slope * (x - meanX)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / Math.max(1, count - 2) / spread) };
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
