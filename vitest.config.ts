@@ -54,7 +54,8 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          testTimeout: PATIENCE_MS,
+          // Longer than the harness's own bounds, which tell what did not come to an end.
+          testTimeout: 2 * PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           // A run waits more than it works.
           maxConcurrency: 3,

@@ -57,7 +57,7 @@ export async function runFault(
     await scenario.play(leaks);
     await watch.stop();
     await consumer.stop();
-    await scenario.withClient(async (client) => {
+    await scenario.database.ask(async (client) => {
       await consumer.compare(client);
       await checkHistory(client, served, watch.statesSeen, violations);
       await leaks.tables(client);

@@ -153,8 +153,10 @@ export class FaultyService {
   }
 
   #listen(child: ChildProcess, channel: Duplex): void {
+    // A process that is killed leaves what it was sent unread, which resets the pipe.
     channel.on('error', () => {});
-    createInterface({ input: channel }).on('line', (line) => {
+    const lines = createInterface({ input: channel }).on('error', () => {});
+    lines.on('line', (line) => {
       const event = JSON.parse(line);
       if (event.sample !== undefined) {
         this.#settings.onSample?.(event.sample);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { pino } from 'pino';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { dayWindow } from '../../src/domain/pull-plan.ts';
@@ -21,6 +21,8 @@ import type { RunCase } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
 import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
 import { injectFault } from './inject-fault.ts';
+import { LastingClient } from './lasting-client.ts';
+import { readUnfinished, waitsForLock } from './ledger-state.ts';
 import type { ServedDays } from './served-days.ts';
 import type { Violations } from './violations.ts';
 
@@ -34,9 +36,10 @@ export interface ScenarioParts {
 }
 
 /** Ticks are a second apart here, not a minute: five minutes would be five seconds, and machines are busy. */
-const LIVENESS_LIMIT_MS = 120_000;
-/** What a process may take over while another is stopped. */
-const TAKE_OVER_LIMIT_MS = 4_500;
+const LIVENESS_LIMIT_MS = 150_000;
+/** What a second process may take to do the work of one that is stopped. */
+const TAKE_OVER_LIMIT_MS = 60_000;
+const LOCK_WAIT_MS = 700;
 const POLL_MS = 50;
 
 /** Reached with the first titles only, or only where there are titles to be changed. */
@@ -50,6 +53,8 @@ const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1, rev
 export class Scenario {
   /** What was done to the service. */
   story: string | null = null;
+  /** Past the proxy. */
+  readonly database: LastingClient;
   readonly #parts: ScenarioParts;
   readonly #settings: ServiceSettings;
   readonly #services: FaultyService[] = [];
@@ -58,12 +63,12 @@ export class Scenario {
   readonly #hit: number;
   #injection: Promise<void> = Promise.resolve();
   #staging: Database | null = null;
-  #client: Client | null = null;
   #today: CivilDate;
 
   constructor(parts: ScenarioParts) {
     const { run, random, world, served, firstDate } = parts;
     this.#parts = parts;
+    this.database = new LastingClient(world.databaseUrl);
     const dates = 2 + random(2);
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
@@ -111,7 +116,7 @@ export class Scenario {
     }
 
     await this.#pullAgain();
-    await this.withClient(async (client) => {
+    await this.database.ask(async (client) => {
       await checkDays(client, served, violations);
       const before = await readContents(client);
       await this.#pullAgain();
@@ -131,25 +136,11 @@ export class Scenario {
     }
   }
 
-  /** On a connection that is kept from look to look; one that failed is not used again. */
-  async withClient<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = this.#client ?? new Client({ connectionString: this.#parts.world.databaseUrl });
-    try {
-      if (client !== this.#client) await client.on('error', () => {}).connect();
-      this.#client = client;
-      return await work(client);
-    } catch (error) {
-      this.#client = null;
-      client.end().catch(() => {});
-      throw error;
-    }
-  }
-
   async kill(): Promise<void> {
     await Promise.all(this.#services.map((service) => service.kill()));
     await this.#injection;
     await this.#staging?.close().catch(() => {});
-    await this.#client?.end().catch(() => {});
+    await this.database.close();
   }
 
   #spawn(): FaultyService {
@@ -185,11 +176,16 @@ export class Scenario {
     for (const date of served.dates) if (random(2) === 0) this.#restate(date);
     const second = this.#spawn();
     second.start(null);
-    while (Date.now() < deadline) {
+    // Where the stopped process holds locks, the second gets as far as those.
+    let waitingSince = Number.POSITIVE_INFINITY;
+    while (Date.now() < deadline && Date.now() - waitingSince < LOCK_WAIT_MS) {
       await sleep(POLL_MS);
-      if (second.consoleUrl === '' || run.point === 'migration') continue;
-      const unfinished = await this.withClient((client) => this.#unfinished(client));
+      const [unfinished, isWaiting] = await this.database.ask(async (client) => [
+        run.point === 'migration' ? ['its schema'] : await this.#unfinished(client),
+        await waitsForLock(client),
+      ]);
       if (unfinished.length === 0) return;
+      waitingSince = isWaiting ? Math.min(waitingSince, Date.now()) : Number.POSITIVE_INFINITY;
     }
   }
 
@@ -224,9 +220,9 @@ export class Scenario {
     const deadline = Date.now() + LIVENESS_LIMIT_MS;
     let unfinished: readonly string[] = [];
     while (Date.now() < deadline) {
-      unfinished = await this.withClient((client) => this.#unfinished(client)).catch((error) => [
-        String(error),
-      ]);
+      unfinished = await this.database
+        .ask((client) => this.#unfinished(client))
+        .catch((error) => [String(error)]);
       if (unfinished.length === 0) return;
       if (this.#services.some(({ hasGivenUp }) => hasGivenUp)) break;
       await sleep(POLL_MS);
@@ -258,7 +254,7 @@ export class Scenario {
   async #signOff(): Promise<void> {
     const { served, random } = this.#parts;
     for (const date of served.dates.filter(() => random(2) === 0)) {
-      const digest = await this.withClient(async (client) => {
+      const digest = await this.database.ask(async (client) => {
         const { rows } = await client.query<{ content: string; state: string; isServed: boolean }>(
           'SELECT content_digest AS content, state FROM conciliation.day WHERE date = $1',
           [date],

@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { Client } from 'pg';
 import { createSeededRandom, pick } from '../../src/sandbox/seeded-random.ts';
 import { daysFrom } from '../support/pull-world.ts';
-import { checkDays, readUnfinished } from './check-end.ts';
+import { checkDays } from './check-end.ts';
 import { createTemplate } from './database-template.ts';
 import type { FaultName, QueueName } from './fault-names.ts';
 import { FIRST_DATE } from './fault-run.ts';
 import { type FaultWorld, OVERRIDES, openFaultWorld } from './fault-world.ts';
 import { FaultyService, type ProcessSample } from './faulty-service.ts';
 import { injectFault } from './inject-fault.ts';
+import { LastingClient } from './lasting-client.ts';
+import { readUnfinished } from './ledger-state.ts';
 import { ServedDays } from './served-days.ts';
 import { judge, type SoakSample, toCsv } from './soak-report.ts';
 import { Violations } from './violations.ts';
@@ -61,6 +62,7 @@ export async function runSoak(args: readonly string[]): Promise<number> {
 
 class Soak {
   readonly #world: FaultWorld;
+  readonly #database: LastingClient;
   readonly #service: FaultyService;
   readonly #samples: SoakSample[] = [];
   readonly #random;
@@ -68,10 +70,10 @@ class Soak {
   #pulls = 0;
   #faults = 0;
   #lastSample: ProcessSample | null = null;
-  #client: Client | null = null;
 
   constructor(world: FaultWorld, seed: string) {
     this.#world = world;
+    this.#database = new LastingClient(world.databaseUrl);
     this.#random = createSeededRandom(`soak days ${seed}`);
     this.#served = new ServedDays(world.sandbox, this.#random);
     this.#service = new FaultyService({
@@ -107,7 +109,7 @@ class Soak {
 
   async close(): Promise<void> {
     await this.#service.kill();
-    await this.#client?.end().catch(() => {});
+    await this.#database.close();
   }
 
   async #fault(): Promise<void> {
@@ -132,9 +134,9 @@ class Soak {
     const deadline = Date.now() + DAY_LIMIT_MS;
     let unfinished: readonly string[] = [];
     while (Date.now() < deadline) {
-      unfinished = await this.#ask((client) =>
-        readUnfinished(client, dates, daysFrom(day + 1, FIRST_DATE)),
-      ).catch((error) => [String(error)]);
+      unfinished = await this.#database
+        .ask((client) => readUnfinished(client, dates, daysFrom(day + 1, FIRST_DATE)))
+        .catch((error) => [String(error)]);
       if (unfinished.length === 0) return;
       await sleep(100);
     }
@@ -142,7 +144,7 @@ class Soak {
   }
 
   async #note(seconds: number): Promise<void> {
-    const counts = await this.#ask(async (client) => {
+    const counts = await this.#database.ask(async (client) => {
       const { rows } = await client.query<{ pulls: number; sessions: number }>(
         `SELECT (SELECT count(*) FROM conciliation.pull)::int AS pulls,
                 (SELECT count(*) FROM pg_stat_activity
@@ -181,7 +183,7 @@ class Soak {
     await writeFile(join(folder, 'service.log'), this.#service.lines.join('\n'));
     const { lines, failures } = judge(this.#samples);
     const violations = new Violations();
-    await this.#ask((client) => checkDays(client, this.#served, violations));
+    await this.#database.ask((client) => checkDays(client, this.#served, violations));
     failures.push(...violations.found.map(({ what }) => what));
     if (this.#service.restarts > 0)
       failures.push(`the service ended ${this.#service.restarts} times`);
@@ -190,19 +192,6 @@ class Soak {
     for (const failure of failures) say(`FAILED: ${failure}`);
     say(`samples and log: ${folder}`);
     return failures.length === 0;
-  }
-
-  async #ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const client = this.#client ?? new Client({ connectionString: this.#world.databaseUrl });
-    try {
-      if (client !== this.#client) await client.on('error', () => {}).connect();
-      this.#client = client;
-      return await work(client);
-    } catch (error) {
-      this.#client = null;
-      client.end().catch(() => {});
-      throw error;
-    }
   }
 }
 

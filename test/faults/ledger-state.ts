@@ -1,0 +1,33 @@
+import type { Client } from 'pg';
+
+/** What of the ledger is still to be done, in words; empty when nothing is. */
+export async function readUnfinished(
+  client: Client,
+  dates: readonly string[],
+  slotDate: string,
+): Promise<string[]> {
+  const { rows: open } = await client.query<{ text: string }>(
+    `SELECT format('pull %s of %s is %s (%s)', id, window_from, state, error_code) AS text
+     FROM conciliation.pull WHERE state IN ('queued', 'running') ORDER BY id`,
+  );
+  // What was planned for the slot, whatever pulled it.
+  const { rows: missing } = await client.query<{ text: string }>(
+    `SELECT format('%s has no pull of the slot', wanted) AS text
+     FROM unnest($1::date[]) AS wanted
+     WHERE NOT EXISTS (SELECT FROM conciliation.pull
+                       WHERE window_from = wanted AND window_to = wanted
+                         AND slot_at >= $2::date AT TIME ZONE 'UTC')`,
+    [dates, slotDate],
+  );
+  return [...open, ...missing].map(({ text }) => text);
+}
+
+/** Whether a session of the service waits for what another one holds. */
+export async function waitsForLock(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ sessions: number }>(
+    `SELECT count(*)::int AS sessions FROM pg_stat_activity
+     WHERE wait_event_type = 'Lock' AND application_name LIKE 'conciliation%'
+       AND datname = current_database()`,
+  );
+  return (rows[0]?.sessions ?? 0) > 0;
+}
