@@ -40,8 +40,7 @@ const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
   async stop({ takeOver }, { process, release }) {
     process.kill('SIGSTOP');
     release();
-    await takeOver();
-    process.kill('SIGCONT');
+    await takeOver().finally(() => process.kill('SIGCONT'));
     return 'SIGSTOP, and another process took over';
   },
 

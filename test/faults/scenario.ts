@@ -9,13 +9,7 @@ import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { createPull } from '../../src/staging/pull-ledger.ts';
 import { signOffDay } from '../../src/staging/sign-off.ts';
 import { daysFrom } from '../support/pull-world.ts';
-import {
-  checkDays,
-  checkSeals,
-  checkUnchanged,
-  readContents,
-  readUnfinished,
-} from './check-end.ts';
+import { checkDays, checkSeals, checkUnchanged, readContents } from './check-end.ts';
 import type { LeakCheck } from './check-leaks.ts';
 import type { RunCase } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
@@ -170,23 +164,24 @@ export class Scenario {
 
   /** While the first process is stopped, the platform moves on, and a second process works on. */
   async #takeOver(): Promise<void> {
-    const { served, run } = this.#parts;
+    const { served, run, world } = this.#parts;
     const random = streamOf(run, 'take over');
     const deadline = Date.now() + TAKE_OVER_LIMIT_MS;
     for (const date of served.dates) if (random(2) === 0) this.#restate(date);
-    const second = this.#spawn();
-    second.start(null);
+    this.#spawn().start(null);
+    const database = new LastingClient(world.databaseUrl);
     // Where the stopped process holds locks, the second gets as far as those.
     let waitingSince = Number.POSITIVE_INFINITY;
     while (Date.now() < deadline && Date.now() - waitingSince < LOCK_WAIT_MS) {
       await sleep(POLL_MS);
-      const [unfinished, isWaiting] = await this.database.ask(async (client) => [
+      const [unfinished, isWaiting] = await database.ask(async (client) => [
         run.point === 'migration' ? ['its schema'] : await this.#unfinished(client),
         await waitsForLock(client),
       ]);
-      if (unfinished.length === 0) return;
+      if (unfinished.length === 0) break;
       waitingSince = isWaiting ? Math.min(waitingSince, Date.now()) : Number.POSITIVE_INFINITY;
     }
+    await database.close();
   }
 
   #restate(date: CivilDate): void {
