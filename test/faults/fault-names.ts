@@ -1,4 +1,5 @@
 import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 
 /** What happens to a service that has reached a point. `docs/faults.md` says what each one does. */
 export const FAULTS = [
@@ -37,4 +38,9 @@ export const COMBINATIONS = FAULT_POINTS.length * FAULTS.length;
 
 export function commandFor({ seed, point, fault, queue }: RunCase): string {
   return `npm run faults -- --runs 1 --seed ${seed} --point ${point} --fault ${fault} --queue ${queue}`;
+}
+
+/** Draws of its own for what happens at a time that nobody knows. */
+export function streamOf({ seed, point, fault, queue }: RunCase, purpose: string): SeededRandom {
+  return createSeededRandom(`${seed} ${point} ${fault} ${queue} ${purpose}`);
 }

@@ -4,20 +4,21 @@ import { pino } from 'pino';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { dayWindow } from '../../src/domain/pull-plan.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
-import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { createPull } from '../../src/staging/pull-ledger.ts';
 import { signOffDay } from '../../src/staging/sign-off.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents } from './check-end.ts';
 import type { LeakCheck } from './check-leaks.ts';
-import type { RunCase } from './fault-names.ts';
+import { type RunCase, streamOf } from './fault-names.ts';
 import { type FaultWorld, OVERRIDES } from './fault-world.ts';
 import { FaultyService, type FiredFault, type ServiceSettings } from './faulty-service.ts';
 import { injectFault } from './inject-fault.ts';
 import { LastingClient } from './lasting-client.ts';
-import { readUnfinished, waitsForLock } from './ledger-state.ts';
+import { readUnfinished } from './ledger-state.ts';
 import type { ServedDays } from './served-days.ts';
+import { untilOvertaken } from './take-over.ts';
 import type { Violations } from './violations.ts';
 
 export interface ScenarioParts {
@@ -31,9 +32,6 @@ export interface ScenarioParts {
 
 /** Ticks are a second apart here, not a minute: five minutes would be five seconds, and machines are busy. */
 const LIVENESS_LIMIT_MS = 150_000;
-/** What a second process may take to do the work of one that is stopped. */
-const TAKE_OVER_LIMIT_MS = 60_000;
-const LOCK_WAIT_MS = 700;
 const POLL_MS = 50;
 
 /** Reached with the first titles only, or only where there are titles to be changed. */
@@ -166,22 +164,12 @@ export class Scenario {
   async #takeOver(): Promise<void> {
     const { served, run, world } = this.#parts;
     const random = streamOf(run, 'take over');
-    const deadline = Date.now() + TAKE_OVER_LIMIT_MS;
-    for (const date of served.dates) if (random(2) === 0) this.#restate(date);
+    for (const date of served.dates) if (random(4) > 0) this.#restate(date);
     this.#spawn().start(null);
-    const database = new LastingClient(world.databaseUrl);
-    // Where the stopped process holds locks, the second gets as far as those.
-    let waitingSince = Number.POSITIVE_INFINITY;
-    while (Date.now() < deadline && Date.now() - waitingSince < LOCK_WAIT_MS) {
-      await sleep(POLL_MS);
-      const [unfinished, isWaiting] = await database.ask(async (client) => [
-        run.point === 'migration' ? ['its schema'] : await this.#unfinished(client),
-        await waitsForLock(client),
-      ]);
-      if (unfinished.length === 0) break;
-      waitingSince = isWaiting ? Math.min(waitingSince, Date.now()) : Number.POSITIVE_INFINITY;
-    }
-    await database.close();
+    await untilOvertaken(world.databaseUrl, async (client) =>
+      // Before the migration is committed there is no ledger to look at.
+      run.point === 'migration' ? ['its schema'] : this.#unfinished(client),
+    );
   }
 
   #restate(date: CivilDate): void {
@@ -308,9 +296,4 @@ export class Scenario {
   #arm(): Promise<string> {
     return this.#parts.world.folder.write('armed', '');
   }
-}
-
-/** Draws of its own for what happens at a time that nobody knows. */
-function streamOf({ seed, point, fault, queue }: RunCase, purpose: string): SeededRandom {
-  return createSeededRandom(`${seed} ${point} ${fault} ${queue} ${purpose}`);
 }
