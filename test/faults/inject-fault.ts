@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { FaultPoint } from '../../src/fault-points.ts';
 import { pick, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { FaultName } from './fault-names.ts';
@@ -73,9 +74,11 @@ const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
     return 'Redis killed and started, empty';
   },
 
-  async network({ random, redis, links }, { release }) {
-    const names = redis === null ? (['database', 'platform'] as const) : LINKS;
-    const name = pick([names[0], ...names.slice(1)], random(names.length));
+  async network({ random, redis, links }, { point, release }) {
+    const names = LINKS.filter((link) => link !== 'queue' || redis !== null);
+    // While an answer is arriving, the way that it comes on is the one to be cut.
+    const isTransfer = TRANSFER_POINTS.has(point) && random(2) === 0;
+    const name = isTransfer ? 'platform' : pick(['database', ...names], random(1 + names.length));
     const state = pick<ProxyState>(['refuse', 'hang', 20 + random(60)], random(3));
     links[name].set(state);
     release();
@@ -96,6 +99,7 @@ const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
 };
 
 const LINKS = ['database', 'queue', 'platform'] as const;
+const TRANSFER_POINTS: ReadonlySet<FaultPoint> = new Set(['headers', 'mid-body', 'mid-copy']);
 
 export async function injectFault(
   name: FaultName,
