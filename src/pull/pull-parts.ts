@@ -16,7 +16,8 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
-  readonly directLoads: DirectLoads;
+  /** Which responses are not staged first; replaced in tests. */
+  readonly directLoads: Pick<DirectLoads, 'admits' | 'withoutPauses'>;
   /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
   readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */

@@ -19,6 +19,12 @@ import type { Attempt } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 
 /**
+ * A process that stops while it loads, or is cut off, holds its locks no longer. Longer than any reader
+ * takes who is not stopped.
+ */
+const LOAD_TIMEOUT = '45s';
+
+/**
  * Merges a response into a date without titles while it is read: everything that it says is new, so
  * its titles go straight into `title`, in the transaction that takes the locks before and writes ledger
  * and outcome afterwards. Nobody sees any of it before the whole response was read and verified.
@@ -48,7 +54,9 @@ export function loadDay(
         return null;
       }
       await lockChangeFeed(tx);
+      await tx.$executeRaw`SELECT set_config('statement_timeout', ${LOAD_TIMEOUT}, true)`;
       const response = await read(connection);
+      await tx.$executeRaw`SET LOCAL statement_timeout TO DEFAULT`;
       return endMerge(tx, attempt, [day], [reportLoaded(day.date, response)], response, {
         loaded: true,
         fresh: [],

@@ -1,0 +1,257 @@
+/** Dates without titles, whose responses go straight into `title` while they are read. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let gate: GatedPlatform;
+/** Asks the gated platform instead of the sandbox. */
+let gated: Partial<PullParts> & Pick<PullParts, 'platform'>;
+let nextDay = DAY;
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  gate = await openGatedPlatform();
+  gated = {
+    platform: createPlatformClient({
+      baseUrl: gate.baseUrl,
+      token: fixedToken('token'),
+      concurrency: 4,
+      timeoutMs: 30_000,
+      userAgent: 'test',
+    }),
+  };
+});
+afterAll(async () => {
+  await gated.platform.close();
+  await gate.close();
+  await world.close();
+});
+
+const newPull = (date: CivilDate) =>
+  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+
+/** Of every kind: repeated, restated writing, rejected, with fields that nobody knows. */
+const mixedTexts = (date: CivilDate) => [
+  ...Array.from({ length: 50 }, (_, index) => titleText({ date, uid: `t${index % 40}` })),
+  titleText({ date, uid: 'same', discount: '1' }),
+  titleText({ date, uid: 'same', discount: '2' }),
+  titleText({ date, uid: 'exact', value: '12345678901234567890.123456789' }),
+  titleText({ date, uid: 'quotes', name: 'Ação "S/A", \\ 1\n2' }),
+  titleText({ date, uid: 'new', more: ',"news":{"a":[1,1.50]}' }),
+  '{"order":{}}',
+];
+
+/** All that a pull leaves behind, but for what counts up from pull to pull. */
+async function outcomeOf(date: CivilDate) {
+  const { rows: titles } = await world.database.pool.query(
+    `SELECT to_jsonb(title) - '{id,change_seq,first_pull_id,last_change_pull_id,created_at,changed_at,accepted_date,identity_hash,content_hash,raw_hash,occurrence}'::text[] AS content
+     FROM conciliation.title WHERE accepted_date = $1 ORDER BY 1`,
+    [date],
+  );
+  const { rows: occurrences } = await world.database.pool.query(
+    `SELECT order_uid, array_agg(occurrence ORDER BY occurrence) AS occurrences
+     FROM conciliation.title WHERE accepted_date = $1 GROUP BY order_uid ORDER BY order_uid`,
+    [date],
+  );
+  const { rows: day } = await world.database.pool.query(
+    `SELECT to_jsonb(day) - '{date,content_digest,last_pull_id,verified_at,changed_at}'::text[] AS day
+     FROM conciliation.day WHERE date = $1`,
+    [date],
+  );
+  const { rows: rejects } = await world.database.pool.query(
+    'SELECT ordinal, reasons, raw, status FROM conciliation.rejected_title WHERE date = $1',
+    [date],
+  );
+  return { titles, occurrences, day, rejects };
+}
+
+async function withoutStaging<T>(work: () => Promise<T>): Promise<T> {
+  await world.database.pool.query(`
+    CREATE FUNCTION refuse_staging() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'a title was staged'; END $$;
+    CREATE TRIGGER refuse_staging BEFORE INSERT ON conciliation.staged_title
+      FOR EACH ROW EXECUTE FUNCTION refuse_staging()`);
+  try {
+    return await work();
+  } finally {
+    await world.database.pool.query('DROP FUNCTION refuse_staging() CASCADE');
+  }
+}
+
+test('loaded or staged, a response leaves the same behind', async () => {
+  const [loaded, staged] = [freshDay(), freshDay()];
+  world.sandbox.setDayTexts(loaded, mixedTexts(loaded));
+  world.sandbox.setDayTexts(staged, mixedTexts(staged));
+  const reports = [
+    await withoutStaging(() => world.pull(dayWindow(loaded))),
+    await world.pull(dayWindow(staged), { directLoads: alwaysStaged }),
+  ];
+  expect(reports.map(({ state, titles, rejected }) => ({ state, titles, rejected }))).toEqual(
+    reports.map(() => ({ state: 'merged', titles: 56, rejected: 1 })),
+  );
+  expect(reports[0]?.dates.map(({ date, ...rest }) => rest)).toEqual(
+    reports[1]?.dates.map(({ date, ...rest }) => rest),
+  );
+  const outcome = await outcomeOf(loaded);
+  expect(outcome).toEqual(await outcomeOf(staged));
+  expect(outcome.titles).toHaveLength(55);
+  // Loaded once, it is like any other: pulled again, nothing of it changes.
+  expect(await world.pullDay(loaded)).toMatchObject({ state: 'unchanged' });
+});
+
+test('a response of many megabytes is loaded as it arrives, with one number for each title', async () => {
+  const date = freshDay();
+  const count = 12_000;
+  world.sandbox.setDayTexts(
+    date,
+    Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
+  );
+  const { directLoads } = alwaysLoaded();
+  await withoutStaging(() => world.pull(dayWindow(date), { directLoads }));
+  const { rows } = await world.database.pool.query(
+    `SELECT count(*)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
+            count(*) FILTER (WHERE occurrence = 2)::int AS repeated
+     FROM conciliation.title WHERE accepted_date = $1`,
+    [date],
+  );
+  expect(rows).toEqual([{ titles: count, numbers: count, repeated: 3_000 }]);
+  expect(await world.pullDay(date)).toMatchObject({ state: 'unchanged' });
+});
+
+describe('nothing of a load is left', () => {
+  const emptied = { titles: [], occurrences: [], rejects: [] };
+
+  test('where the document breaks in its middle', async () => {
+    const date = freshDay();
+    const texts = Array.from({ length: 8_000 }, (_, index) =>
+      titleText({ date, uid: `t${index}` }),
+    );
+    world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
+    const { directLoads } = alwaysLoaded();
+    const outcome = await world.attempt(dayWindow(date), { directLoads });
+    expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+    world.sandbox.setDayTexts(date, texts);
+    expect(await world.pullDay(date)).toMatchObject({ state: 'merged', titles: 8_000 });
+  });
+
+  test('where PostgreSQL took another number of titles', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, mixedTexts(date));
+    await world.database.pool.query(`
+      CREATE FUNCTION lose_a_row() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER lose_a_row BEFORE INSERT ON conciliation.title
+        FOR EACH ROW EXECUTE FUNCTION lose_a_row()`);
+    const outcome = await world.attempt(dayWindow(date));
+    await world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE');
+    expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+  });
+
+  test('where the platform pauses: the locks are given up, and the next attempt stages', async () => {
+    const [date, other] = [freshDay(), freshDay()];
+    const texts = Array.from({ length: 30 }, (_, index) => titleText({ date, uid: `t${index}` }));
+    gate.next(texts);
+    const { own, directLoads } = alwaysLoaded();
+    const pullId = await newPull(date);
+    const loading = runPull(
+      { ...world.parts, ...gated, directLoads },
+      pullId,
+      new AbortController().signal,
+    );
+    await gate.begun();
+    expect(await loading).toMatchObject({
+      kind: 'retry',
+      error: { code: 'STAGING_UNAVAILABLE', message: expect.stringContaining('too slowly') },
+    });
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+    expect(await world.database.prisma.pull.findUnique({ where: { id: pullId } })).toMatchObject({
+      state: 'queued',
+      attempts: 0,
+    });
+    // The change feed is free again.
+    world.sandbox.setDayTexts(other, [titleText({ date: other })]);
+    expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
+    const response = { isWhole: false, isFast: true } as ArrivingResponse;
+    expect(world.parts.directLoads.admits(response)).toBe(true);
+    expect(own.admits(response)).toBe(false);
+    expect(own.admits({ ...response, isWhole: true })).toBe(true);
+  });
+
+  test('where the pull was taken over meanwhile', async () => {
+    const date = freshDay();
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    const pullId = await newPull(date);
+    const outcome = runPull(
+      {
+        ...world.parts,
+        platform: {
+          ...world.platform,
+          async fetchTitles(window, signal) {
+            const response = await world.platform.fetchTitles(window, signal);
+            await world.database.pool.query(
+              `UPDATE conciliation.pull SET fence = nextval('conciliation.pull_fence_seq')
+               WHERE id = $1`,
+              [pullId],
+            );
+            return response;
+          },
+        },
+      },
+      pullId,
+      new AbortController().signal,
+    );
+    await expect(outcome).rejects.toThrow(`pull ${pullId} was taken over`);
+    expect(await outcomeOf(date)).toMatchObject(emptied);
+  });
+});
+
+test('a date that got titles while the answer was on its way is compared with them', async () => {
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
+  let isOvertaken = false;
+  const report = await world.pull(dayWindow(date), {
+    platform: {
+      ...world.platform,
+      async fetchTitles(window, signal) {
+        const response = await world.platform.fetchTitles(window, signal);
+        if (!isOvertaken) {
+          isOvertaken = true;
+          // An older request, merged last: the newer one has still everything to say.
+          await world.pullDay(date);
+          await world.database.pool.query(
+            `UPDATE conciliation.pull SET fence = 0 WHERE window_from = $1 AND state = 'merged'`,
+            [date],
+          );
+        }
+        return response;
+      },
+    },
+  });
+  expect(report.dates).toMatchObject([{ outcome: 'unchanged', titles: 2, inserted: 0 }]);
+});
+
+test('the connection of a transaction is told from all others', async () => {
+  const { database } = world;
+  await database.prisma.$transaction(async (tx) => {
+    const connection = await database.connectionOf(tx);
+    const { rows } = (await connection?.query('SELECT pg_backend_pid() AS pid')) ?? { rows: [] };
+    expect(await tx.$queryRaw`SELECT pg_backend_pid() AS pid`).toEqual(rows);
+  });
+});
