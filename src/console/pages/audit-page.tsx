@@ -24,7 +24,8 @@ export function AuditPage(props: {
       <h1>{date === null ? text.audit.title : text.audit.of(formats.date(date))}</h1>
       {head !== null && (
         <p class="quiet small">
-          {text.audit.chained(head.position)} <code>{`${head.position}:${head.hash}`}</code>
+          {text.audit.chained(head.position)}{' '}
+          <span class="mono">{`${head.position}:${head.hash}`}</span>
         </p>
       )}
       <section class="card">
