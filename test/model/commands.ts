@@ -34,7 +34,7 @@ type Deed = (model: Model, real: Real) => Promise<void>;
 
 const PEOPLE = ['ana', 'bob'] as const;
 /** Dates that the platform may have titles of; the clock goes a little beyond. */
-const DATES = 3;
+const DATES = 2;
 export const MODEL_DATES = 6;
 
 const kind = fc.record({
@@ -109,6 +109,26 @@ const says = fc
 const pull = place.map((index) =>
   command(`pull day ${index}`, async (model, real) => {
     const date = dateAt(model, index);
+    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+  }),
+);
+
+const saysAndPull = fc.tuple(place, answer).map(([index, said]) =>
+  command(`pull day ${index}, of which it says: ${JSON.stringify(said)}`, async (model, real) => {
+    const date = dateAt(model, index);
+    serve(model, real, date, said);
+    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+  }),
+);
+
+/** Titles stay, a discount moves: what nothing holds up. */
+const restate = fc.tuple(place, fc.constantFrom('0.03', '0.04')).map(([index, discount]) =>
+  command(`day ${index} is restated by a discount of ${discount}`, async (model, real) => {
+    const date = dateAt(model, index);
+    const { kinds } = dayOf(model, date).answer;
+    const [first, ...others] = kinds;
+    if (first === undefined) return;
+    serve(model, real, date, { kinds: [{ ...first, discount }, ...others], hasReject: false });
     await pullDay(model, real, date, await newPull(real, dayWindow(date)));
   }),
 );
@@ -343,7 +363,8 @@ const clock = fc.nat(MODEL_DATES - 1).map((index) =>
 
 /** Often: what changes something to be seen. */
 export const COMMANDS = [
-  ...[says, says, says, pull, pull, pull, backfill, sweep, sweep],
-  ...[releases, releases, accepts, signsOff, signsOff, reopens],
+  ...[says, saysAndPull, saysAndPull, saysAndPull, saysAndPull, restate, restate, restate],
+  ...[pull, backfill, sweep, sweep],
+  ...[releases, releases, accepts, signsOff, signsOff, signsOff, reopens],
   ...[staleWorker, takenOver, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
 ];
