@@ -55,11 +55,11 @@ export async function openFaultWorld(
     queue === 'redis' ? startRedisServer() : null,
     startSandbox({ now: () => SANDBOX_NOW }),
   ]);
-  // Small pieces, so that there is a middle of a body.
+  // In small pieces and so slowly that a process which is halted in mid-body has not got all of it.
   sandbox.faults.add({
     kind: 'drip',
-    bytes: 400 + random(1_500),
-    everyMs: 1 + random(4),
+    bytes: 250 + random(750),
+    everyMs: 4 + random(10),
     times: 'forever',
   });
   const platformPort = Number(new URL(sandbox.baseUrl).port);

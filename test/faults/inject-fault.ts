@@ -78,9 +78,9 @@ const INJECTIONS: Readonly<Record<FaultName, Injection>> = {
     const names = LINKS.filter((link) => link !== 'queue' || redis !== null);
     // While an answer is arriving, the way that it comes on is the one to be cut.
     const isTransfer = TRANSFER_POINTS.has(point) && random(2) === 0;
-    const name = isTransfer
+    const name: (typeof LINKS)[number] = isTransfer
       ? 'platform'
-      : pick<(typeof LINKS)[number]>(['database', ...names], random(1 + names.length));
+      : pick(['database', ...names], random(1 + names.length));
     const state = pick<ProxyState>(['refuse', 'hang', 20 + random(60)], random(3));
     links[name].set(state);
     release();
