@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 import { ConfigError } from '../errors.ts';
-import { reachFaultPoint } from '../fault-points.ts';
 import type { Logger } from '../logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
 import {
@@ -141,7 +140,6 @@ async function applyPending(
       migrationsList: toEngineList(migrations),
       filters: { externalTables: [], externalEnums: [] },
     });
-    reachFaultPoint('migration');
     return appliedMigrationNames;
   } catch (engineError) {
     // Only the first failure tells: in a failed transaction PostgreSQL refuses all that follows, and

@@ -17,6 +17,7 @@ import {
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
+import { reachFaultPoint } from '../fault-points.ts';
 
 export interface SchemaEngineOptions {
   readonly client: pg.Client;
@@ -83,6 +84,7 @@ function createAdapter({ client, schemaName, onFailure }: SchemaEngineOptions): 
       try {
         // Without parameters the script goes out whole, and PostgreSQL itself finds the statements.
         await client.query(script);
+        reachFaultPoint('migration');
       } catch (error) {
         onFailure(error, script);
         throw toDriverError(error);

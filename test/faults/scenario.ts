@@ -65,7 +65,7 @@ export class Scenario {
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
     this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
-    const isOnce = ['shutdown', 'migration', 'revisions'].includes(run.point);
+    const isOnce = ['shutdown', 'revisions'].includes(run.point);
     this.#hit = isOnce ? 1 : 1 + random(dates);
     this.#settings = {
       environment: world.environment,

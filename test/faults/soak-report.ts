@@ -15,6 +15,8 @@ const MB = 1024 * 1024;
 const HEAP_LIMIT_MB_PER_HOUR = 1;
 /** Until caches are full and code is compiled. */
 const WARM_UP_SHARE = 0.3;
+/** Of less, the heap's slope is that of code being compiled. */
+const JUDGED_FROM_SECONDS = 20 * 60;
 /** A connection that was just lost, and one that was just opened in its place. */
 const FLAT_MARGIN = 2;
 
@@ -39,11 +41,12 @@ export function toCsv(samples: readonly SoakSample[]): string {
 export function judge(all: readonly SoakSample[]): { lines: string[]; failures: string[] } {
   const samples = all.slice(Math.floor(all.length * WARM_UP_SHARE));
   const failures: string[] = [];
+  const isLong = (all.at(-1)?.seconds ?? 0) >= JUDGED_FROM_SECONDS;
   const lines = (['heapUsed', 'rss', 'external'] as const).map((name) => {
     const { slope, error } = fitLine(samples.map((at) => [at.seconds / 3600, at[name] / MB]));
     const limit = HEAP_LIMIT_MB_PER_HOUR;
-    // A short run cannot tell so small a slope from none: only what it is sure of is a failure.
-    if (name === 'heapUsed' && slope - 2 * error > limit) {
+    // So small a slope cannot be told from none in a short run; only what is certain is a failure.
+    if (isLong && name === 'heapUsed' && slope - 2 * error > limit) {
       failures.push(`the heap grows by ${slope.toFixed(2)} MB/h`);
     }
     const last = (samples.at(-1)?.[name] ?? 0) / MB;
