@@ -1,7 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { ChangeSource } from './merge-apply.ts';
-import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Remembers the bank account of every provider and financial agent that the merged titles name, and
@@ -23,10 +22,8 @@ export async function watchAccounts(
   source: ChangeSource,
   dates: readonly CivilDate[],
 ): Promise<void> {
-  await withoutNestedLoops(tx, async () => {
-    const changes = await rememberAccounts(tx, source, dates);
-    if (changes.length > 0) await recordChanges(tx, source, dates, changes);
-  });
+  const changes = await rememberAccounts(tx, source, dates);
+  if (changes.length > 0) await recordChanges(tx, source, dates, changes);
 }
 
 interface SeenChange {

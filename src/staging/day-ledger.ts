@@ -9,6 +9,8 @@ export interface LockedDay {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titleCount: number;
+  /** Rejects of the date that are open or accepted. */
+  readonly rejected: number;
   /** Fence of the newest fetch merged into the date; null when there was none. */
   readonly mergedFence: bigint | null;
   readonly heldPullId: bigint | null;
@@ -66,6 +68,7 @@ export async function lockDays(
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::date[]) ORDER BY date FOR UPDATE`;
   return tx.$queryRaw<LockedDay[]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
+           day.rejected_count AS rejected,
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
     FROM conciliation.day day
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id

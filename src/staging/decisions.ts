@@ -9,6 +9,7 @@ import { discardStaged } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type MergePolicy, mergeDates } from './merge.ts';
 import { countPlan, planChanges } from './merge-plan.ts';
+import { forbidNestedLoops } from './nested-loops.ts';
 import { type DateReport, findLostHold, settleHeldPull } from './pull-outcome.ts';
 
 /** A person who decides, and why; both go into the audit log. */
@@ -43,6 +44,7 @@ export function releasePull(
       const live = days.filter((day) => stillHeld.has(day.date));
       const liveDates = live.map((day) => day.date);
       if (live.length === 0) throw notHeld(pullId);
+      await forbidNestedLoops(tx);
 
       const fresh = await planChanges(tx, fence, liveDates);
       const plans = await countPlan(tx, fence, liveDates, fresh);

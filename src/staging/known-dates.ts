@@ -29,6 +29,8 @@ export interface KnownResponse {
   readonly missing: Pick<KnownTitles, 'missing'>;
 }
 
+const NOTHING_KNOWN: KnownDates = { dates: [], titles: new KnownTitles(0) };
+
 /** Texts that are kept at hand, 32 bytes each. The dates beyond are compared in the database. */
 export const MAX_KNOWN_TITLES = 2_000_000;
 
@@ -49,6 +51,7 @@ export async function loadKnownDates(
   });
   let failure: Error | undefined;
   try {
+    if ((await chooseDates(client, attempt, maxTitles)).dates.length === 0) return NOTHING_KNOWN;
     // The ledger and the titles have to be of one moment.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const ledger = await chooseDates(client, attempt, maxTitles);
@@ -57,7 +60,7 @@ export async function loadKnownDates(
     await client.query('COMMIT');
     // Where the ledger and the titles disagree, somebody was at work by hand: nothing is taken for
     // known, and the merge compares the titles themselves.
-    return isWhole ? { dates: ledger.dates, titles } : { dates: [], titles: new KnownTitles(0) };
+    return isWhole ? { dates: ledger.dates, titles } : NOTHING_KNOWN;
   } catch (error) {
     failure = error instanceof Error ? error : new Error('reading the known titles failed');
     throw toStagingError(error);

@@ -15,6 +15,7 @@ import {
   type ReadResponse,
 } from './merge.ts';
 import { lockChangeFeed } from './merge-apply.ts';
+import { forbidNestedLoops } from './nested-loops.ts';
 import type { Attempt } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 
@@ -54,9 +55,10 @@ export function loadDay(
         return null;
       }
       await lockChangeFeed(tx);
-      await tx.$executeRaw`SELECT set_config('statement_timeout', ${LOAD_TIMEOUT}, true)`;
+      await connection.query(`SET LOCAL statement_timeout = '${LOAD_TIMEOUT}'`);
       const response = await read(connection);
-      await tx.$executeRaw`SET LOCAL statement_timeout TO DEFAULT`;
+      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
+      await forbidNestedLoops(tx);
       return endMerge(tx, attempt, [day], [reportLoaded(day.date, response)], response, {
         loaded: true,
         fresh: [],

@@ -2,7 +2,6 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../domain/title.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /** Who changes titles: stands in every row that a merge writes. */
 export interface ChangeSource {
@@ -45,15 +44,13 @@ export async function applyChanges(
 ): Promise<void> {
   await lockChangeFeed(tx);
   const added = dates.filter((date) => fresh.includes(date));
-  await withoutNestedLoops(tx, async () => {
-    if (added.length > 0) await insertAll(tx, source, added);
-    if (added.length === dates.length) return;
-    await writeRevisions(tx, source, dates);
-    reachFaultPoint('revisions');
-    await updateTitles(tx, source, dates);
-    await withdrawTitles(tx, source, dates);
-    await insertTitles(tx, source, dates);
-  });
+  if (added.length > 0) await insertAll(tx, source, added);
+  if (added.length === dates.length) return;
+  await writeRevisions(tx, source, dates);
+  reachFaultPoint('revisions');
+  await updateTitles(tx, source, dates);
+  await withdrawTitles(tx, source, dates);
+  await insertTitles(tx, source, dates);
 }
 
 /** The titles that change rows of `dates` name, in a form that their index answers. */

@@ -1,7 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Matches the response of one attempt with the titles of the table, date by date, and writes what has
@@ -22,7 +21,8 @@ import { withoutNestedLoops } from './without-nested-loops.ts';
  * dates without any title, current or withdrawn, all of the response is new; nothing is written for
  * those, and they are returned.
  *
- * The caller holds the row locks of `dates`, so nothing moves under the statements below.
+ * The caller holds the row locks of `dates`, so nothing moves under the statements below, and has
+ * forbidden nested loops.
  *
  * @throws StagingUnavailableError when a date of `staged_date` was changed since it was read
  */
@@ -36,7 +36,7 @@ export async function planChanges(
   const fresh = compared.filter((date) => date.isFresh).map((date) => date.date);
   const matched = dates.filter((date) => !fresh.includes(date));
   const whole = compared.filter((date) => !date.isFresh).map((date) => date.date);
-  if (matched.length > 0) await withoutNestedLoops(tx, () => matchAll(tx, fence, matched, whole));
+  if (matched.length > 0) await matchAll(tx, fence, matched, whole);
   return fresh;
 }
 

@@ -28,6 +28,7 @@ import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-dates.ts';
 import { applyChanges } from './merge-apply.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
+import { forbidNestedLoops } from './nested-loops.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
 import {
   type DateOutcome,
@@ -97,6 +98,7 @@ export function mergePull(
       const dates = await datesOfWindow(tx, attempt.window, attempt.fence, policy.lastClosedDate);
       const days = await lockDays(tx, dates);
       reachFaultPoint('merge');
+      await forbidNestedLoops(tx);
       await verifyStaged(tx, attempt.fence, response);
       await stageKnown(tx, attempt.fence, response.known);
 
@@ -229,14 +231,14 @@ export async function mergeDates(
     if (!options.loaded) await applyChanges(tx, source, changed, options.fresh);
     await watchAccounts(tx, source, changed);
   }
-  await refreshTotals(tx, [
-    ...changed,
-    ...(await datesWithoutDigest(tx, datesWith(reports, 'unchanged'))),
-  ]);
+  const unchanged = datesWith(reports, 'unchanged');
+  await refreshTotals(tx, [...changed, ...(await datesWithoutDigest(tx, unchanged))]);
 
   const settled = datesWith(reports, 'merged', 'released', 'unchanged');
-  await mergeRejects(tx, source, settled, { undated: options.undatedRejects });
-  const openRejects = await countOpenRejects(tx, settled);
+  const mayHaveRejects =
+    options.undatedRejects || [...days, ...reports].some((date) => date.rejected > 0);
+  if (mayHaveRejects) await mergeRejects(tx, source, settled, { undated: options.undatedRejects });
+  const openRejects = mayHaveRejects ? await countOpenRejects(tx, settled) : new Map();
   const states = settled.map((date) => ({
     date,
     state: stateAfterMerge({
@@ -257,6 +259,7 @@ async function datesWithoutDigest(
   tx: Prisma.TransactionClient,
   dates: readonly CivilDate[],
 ): Promise<CivilDate[]> {
+  if (dates.length === 0) return [];
   const rows = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT date::text AS date FROM conciliation.day
     WHERE date = ANY(${dates}::date[]) AND content_digest IS NULL`;

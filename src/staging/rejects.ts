@@ -1,6 +1,5 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { withoutNestedLoops } from './without-nested-loops.ts';
 
 /**
  * Brings `rejected_title` to what the latest response says of `dates`: a reject that is still there
@@ -9,15 +8,6 @@ import { withoutNestedLoops } from './without-nested-loops.ts';
  * pulls of sweeps and are matched among themselves.
  */
 export async function mergeRejects(
-  tx: Prisma.TransactionClient,
-  source: { readonly pullId: bigint; readonly fence: bigint },
-  dates: readonly CivilDate[],
-  scope: { readonly undated: boolean },
-): Promise<void> {
-  await withoutNestedLoops(tx, () => matchRejects(tx, source, dates, scope));
-}
-
-async function matchRejects(
   tx: Prisma.TransactionClient,
   source: { readonly pullId: bigint; readonly fence: bigint },
   dates: readonly CivilDate[],

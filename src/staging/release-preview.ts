@@ -4,6 +4,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
+import { allowNestedLoops, forbidNestedLoops } from './nested-loops.ts';
 import { findLostHold } from './pull-outcome.ts';
 
 /** What a release would do to one date. */
@@ -73,9 +74,11 @@ async function planAndRead(
     SELECT date::text AS date FROM conciliation.pull_date
     WHERE pull_id = ${pullId} AND outcome = 'held' ORDER BY date`;
   const dates = held.map(({ date }) => date);
+  await forbidNestedLoops(tx);
   const fresh = await planChanges(tx, pull.fence, dates);
   const plans = await countPlan(tx, pull.fence, dates, fresh);
   if ((await findLostHold(tx, pullId, plans)) !== null) return null;
+  await allowNestedLoops(tx);
   const rows = await tx.$queryRaw<LedgerOfHeldDate[]>`
     SELECT held.date::text AS date, held.hold_reason AS "holdReason",
            day.title_count AS "currentTitles", day.original_value_sum::text AS "currentSum",
