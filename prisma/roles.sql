@@ -55,7 +55,8 @@ BEGIN
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
   GRANT DELETE ON
     conciliation.staged_title, conciliation.staged_reject, conciliation.staged_date,
-    conciliation.staged_missing, conciliation.staged_change, conciliation.console_session
+    conciliation.staged_missing, conciliation.staged_change, conciliation.console_session,
+    conciliation.console_oidc_login
     TO conciliation_worker;
   IF to_regnamespace('conciliation_queue') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA conciliation_queue TO conciliation_worker;

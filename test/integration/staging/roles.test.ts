@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -126,6 +128,22 @@ describe('the worker', () => {
   test('finds nothing to migrate, and so may start the service', async () => {
     expect(await migrate({ databaseUrl: users.urlOf('worker'), logger })).toEqual({ applied: [] });
   });
+});
+
+test('the worker may delete from every table from which the program deletes, and from no other', async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'
+       AND has_table_privilege('conciliation_worker', oid, 'DELETE') ORDER BY 1`,
+  );
+  const sources = readdirSync('src/staging').map((file) =>
+    readFileSync(join('src/staging', file), 'utf8'),
+  );
+  const named = sources.join().matchAll(/DELETE FROM conciliation\.([a-z_]+)/g);
+  const staged = ['title', 'reject', 'date', 'missing', 'change'].map((what) => `staged_${what}`);
+  expect(rows.map(({ name }) => name)).toEqual(
+    [...new Set([...Array.from(named, ([, table]) => table), ...staged])].sort(),
+  );
 });
 
 describe.each(['finance', 'erp'] as const)('the reader of %s', (role) => {
