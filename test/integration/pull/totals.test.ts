@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+test('the sums of a day are over its current titles: what was withdrawn is in none', async () => {
+  const titles = Array.from({ length: 10 }, (_, index) =>
+    titleText({ date: DAY, uid: `order-${index}`, value: `${index + 1}.01` }),
+  );
+  world.sandbox.setDayTexts(DAY, titles);
+  await world.pullDay();
+  world.sandbox.setDayTexts(DAY, titles.slice(1));
+  await world.pullDay();
+  const rows = await world.database.prisma.$queryRaw`
+    SELECT title_count AS titles, withdrawn_count AS withdrawn, original_value_sum::text AS sum
+    FROM conciliation.day`;
+  expect(rows).toEqual([{ titles: 9, withdrawn: 1, sum: '54.09' }]);
+});
