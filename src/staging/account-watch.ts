@@ -76,9 +76,11 @@ const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
+/** Quoted, so that no two accounts run into the same text, and what is not stated is NULL. */
 const accountHash = Prisma.raw(
-  `md5(jsonb_build_array(party.bank, party.agency, party.agency_digit, party.account,
-                         party.account_digit)::text)::uuid`,
+  `md5(concat_ws(',', quote_nullable(party.bank), quote_nullable(party.agency),
+                 quote_nullable(party.agency_digit), quote_nullable(party.account),
+                 quote_nullable(party.account_digit)))::uuid`,
 );
 
 /**
