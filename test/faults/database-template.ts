@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,8 @@ const MEMORY_NEEDED_BYTES = 2 * 1024 ** 3;
 
 export async function createTemplate(): Promise<DatabaseTemplate> {
   const folder = await mkdtemp(join(await fastFolder(), 'conciliation-faults-'));
+  const remove = () => removeNow(folder);
+  process.once('exit', remove);
   // The server may run as a user of its own, who has to pass.
   await run('chmod', ['711', folder]);
   const logger = pino({ level: 'silent' });
@@ -43,7 +45,24 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
   } finally {
     await server.stop();
   }
-  return { folder, cluster, remove: () => rm(folder, { recursive: true, force: true }) };
+  return {
+    folder,
+    cluster,
+    async remove() {
+      process.off('exit', remove);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** For a run that was interrupted: an exit handler cannot wait for anything. */
+function removeNow(folder: string): void {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '';
+  for (const line of mounts.split('\n')) {
+    const [, path = ''] = line.split(' ');
+    if (path.startsWith(`${folder}/`)) spawnSync('umount', ['-l', path]);
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
 async function fastFolder(): Promise<string> {

@@ -1,6 +1,10 @@
 // The harness is TypeScript, which not every Node that the project runs on reads by itself.
 import { createServer } from 'vite';
 
+// Whoever is interrupted takes along all that it has started: that is what 'exit' does, and what a signal
+// alone would not.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
+
 /** Imports a module of this folder, and goes on serving its later imports until the process ends. */
 export async function loadTypescript(name) {
   const server = await createServer({
