@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { toDisplayText } from '../domain/display-text.ts';
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
 import { toJsonType } from './title-faults.ts';
 import {
@@ -133,10 +134,4 @@ function findFault(value: JsonValue): string | null {
     if (fault !== null) return fault;
   }
   return null;
-}
-
-/** Names and values are the platform's, so they may hold anything and be of any length. */
-function toDisplayText(text: string, maxLength: number): string {
-  const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
-  return cut.replace(/[\p{Cc}\p{Cs}]/gu, '\u{fffd}');
 }

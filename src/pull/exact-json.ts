@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { MAX_DECIMAL_DIGITS, parseDecimal } from '../domain/decimal.ts';
+import { toDisplayText } from '../domain/display-text.ts';
 import { JsonNumber, type JsonObject, type JsonValue } from '../domain/json-value.ts';
-import { toDisplayName } from './field-name.ts';
 import {
   ASCII_TEXT,
   BACKSLASH,
@@ -266,7 +266,7 @@ function toPathText(path: readonly (string | number)[]): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else text += `${text === '' ? '' : '.'}${toDisplayName(step, MAX_PATH_NAME_LENGTH)}`;
+    else text += `${text === '' ? '' : '.'}${toDisplayText(step, MAX_PATH_NAME_LENGTH)}`;
   }
   return text;
 }

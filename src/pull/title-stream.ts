@@ -8,10 +8,10 @@
  * mercy: whether an answer is whole can be told from nothing but its structure, so every byte of it
  * is checked, and the first violation ends the pull.
  */
+import { toDisplayText } from '../domain/display-text.ts';
 import { PlatformContractError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import { ByteCapture } from './byte-capture.ts';
-import { toDisplayName } from './field-name.ts';
 import { OPEN_BRACKET } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { ScanEvent } from './json-states.ts';
@@ -159,7 +159,7 @@ export class TitleReader {
     // "\u0074itles" for what it is.
     const name = JSON.parse(`"${bytes.toString('utf8')}"`) as string;
     if (name !== 'titles') {
-      this.#addOtherField(toDisplayName(name, MAX_FIELD_NAME_LENGTH));
+      this.#addOtherField(toDisplayText(name, MAX_FIELD_NAME_LENGTH));
     } else if (this.#titles === 'unseen') {
       this.#titles = 'named';
     } else {
