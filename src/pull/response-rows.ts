@@ -49,12 +49,17 @@ export interface ResponseRowsOptions {
 /**
  * Reads a response title by title into rows for COPY, but for titles that the table has already.
  *
- * @returns what was read, once the rows have been taken to their end
+ * @returns the rows; what was read, once they have been taken to their end; and what is to be called
+ *   when they are stored
  */
 export function readRows(
   response: ConciliationResponse,
   options: ResponseRowsOptions,
-): { readonly rows: AsyncIterable<Buffer | string>; readonly count: () => ReadCount } {
+): {
+  readonly rows: AsyncIterable<Buffer | string>;
+  readonly count: () => ReadCount;
+  readonly release: () => void;
+} {
   const { target, window, putAside, onProgress } = options;
   const known = new KnownTexts(options.known);
   const fastReader = new FastReader(target, window, known);
@@ -121,6 +126,7 @@ export function readRows(
       undatedRejects,
       drift: drift.items(),
     }),
+    release: () => fastReader.release(),
   };
 }
 

@@ -74,7 +74,7 @@ async function copyResponse(
   copy: (rows: AsyncIterable<Buffer | string>) => Promise<number>,
 ): Promise<ReadCount> {
   let copiedRejects = 0;
-  const { rows, count } = readRows(response, {
+  const { rows, count, release } = readRows(response, {
     target,
     window,
     known,
@@ -85,6 +85,7 @@ async function copyResponse(
     },
   });
   const copiedTitles = await copy(rows);
+  release();
   reachFaultPoint('copy-done');
   const read = count();
   reachFaultPoint('verify');
