@@ -122,18 +122,22 @@ export class FaultyService {
     });
   }
 
-  /** As an orchestrator asks; whoever does not end by then is killed. Returns how it ended. */
+  /**
+   * As an orchestrator asks; whoever does not end by then is killed. Returns how it ended: `0` in good
+   * order, `none` where there was no process, or none that had begun to listen to signals.
+   */
   async stop(): Promise<string> {
     this.#isStopping = true;
     const child = this.#child;
     if (child === null) return 'none';
+    const isStarting = this.#consoleUrl === '';
     const ended = once(child, 'close');
     child.kill('SIGCONT');
     child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     const [exit, signal] = await ended;
     clearTimeout(killer);
-    return String(signal ?? exit);
+    return isStarting && signal === 'SIGTERM' ? 'none' : String(signal ?? exit);
   }
 
   async kill(): Promise<void> {
