@@ -4,4 +4,19 @@ import type { RunCase } from './fault-names.ts';
  * Runs that have found something, and what it was. A finding is mended or reported, and its seed stays
  * here, so that it is run for ever after.
  */
-export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[] = [];
+export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[] = [
+  {
+    seed: 147,
+    point: 'before-closing-bracket',
+    fault: 'kill',
+    queue: 'redis',
+    found: 'the harness gave up while a starved machine was still starting the next process',
+  },
+  {
+    seed: 44_899,
+    point: 'shutdown',
+    fault: 'stop',
+    queue: 'postgres',
+    found: 'the harness took the end of a process that was still starting for a failed stop',
+  },
+];
