@@ -82,11 +82,13 @@ async function loadNewDay(
 ): Promise<PullReport | null> {
   const isDay = attempt.window.to !== null;
   if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
+  // An interruption ends fetches, not merges; and what is in memory is fetched.
+  const untilAborted = response.isWhole ? new AbortController().signal : signal;
   return loadDay(parts.database, attempt, mergePolicy(parts), async (connection) => {
     const read = await loadResponse(
       parts.directLoads.withoutPauses(response),
       { ...stageTarget(parts, attempt, known), connection, pullId: attempt.pullId },
-      signal,
+      untilAborted,
       parts.onProgress,
     );
     return describeRead(response, read, known);

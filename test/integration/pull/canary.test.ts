@@ -26,6 +26,7 @@ import {
   leaksIn,
   toWholeText,
 } from '../../support/canary.ts';
+import { alwaysStaged } from '../../support/load-ways.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -281,7 +282,9 @@ describe('a database that refuses', () => {
       }
       await administrator.query(refuse.replace('$DATE', date));
       try {
-        expect(await attempt(date)).toBe('thrown');
+        const isStaged = name.startsWith('a staged');
+        const overrides = isStaged ? { directLoads: alwaysStaged } : {};
+        expect(await attempt(date, overrides)).toBe('thrown');
       } finally {
         await administrator.query(permit);
       }
