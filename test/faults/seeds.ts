@@ -19,4 +19,11 @@ export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[]
     queue: 'postgres',
     found: 'the harness took the end of a process that was still starting for a failed stop',
   },
+  {
+    seed: 45_001,
+    point: 'commit-reply-lost',
+    fault: 'network',
+    queue: 'redis',
+    found: 'the harness read of a commit before it heard that the point was reached, and moved on',
+  },
 ];
