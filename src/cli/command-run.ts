@@ -65,7 +65,19 @@ export async function runCommand(
   } finally {
     process.removeListener('SIGINT', stop);
     process.removeListener('SIGTERM', stop);
+    if (options.service === true) endDespiteLeftovers();
   }
+}
+
+/** By then everything that ends by itself has ended. */
+const LEFTOVERS_LIMIT_MS = 3_000;
+
+/**
+ * A service that has stopped must end, or nobody starts the next one. A worker of BullMQ that was
+ * closed while Redis was away may renew locks for ever, and its timer would keep the process alive.
+ */
+function endDespiteLeftovers(): void {
+  setTimeout(() => process.exit(), LEFTOVERS_LIMIT_MS).unref();
 }
 
 function withQuietLog(environment: Environment): Environment {

@@ -215,15 +215,14 @@ export class Scenario {
       if (this.#services.some(({ hasGivenUp }) => hasGivenUp)) break;
       await sleep(POLL_MS);
     }
-    const ends = this.#services.flatMap((service) => service.ends).join(', ');
+    const ends = this.#services.flatMap((service) => service.ends);
     violations.add(5, `${what} is not done: ${unfinished.join('; ')} (ends: ${ends})`);
     throw new Error('given up: the service does not get its work done');
   }
 
   async #unfinished(client: Client): Promise<string[]> {
-    const slotDate = this.#today;
-    const dates = this.#parts.served.dates.filter((date) => date < slotDate);
-    return readUnfinished(client, dates, slotDate);
+    const dates = this.#parts.served.dates.filter((date) => date < this.#today);
+    return readUnfinished(client, dates, this.#today);
   }
 
   /** Every date once more, on demand. */

@@ -26,4 +26,18 @@ export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[]
     queue: 'redis',
     found: 'the harness read of a commit before it heard that the point was reached, and moved on',
   },
+  {
+    seed: 45_014,
+    point: 'shutdown',
+    fault: 'queue',
+    queue: 'redis',
+    found: 'a service that had stopped did not end, because Redis was away while it stopped',
+  },
+  {
+    seed: 45_022,
+    point: 'shutdown',
+    fault: 'queue',
+    queue: 'redis',
+    found: 'the same on the first day',
+  },
 ];
