@@ -23,7 +23,7 @@ import type { DateReport } from './pull-outcome.ts';
  * A process that stops while it loads, or is cut off, holds its locks no longer. Longer than any reader
  * takes who is not stopped.
  */
-const LOAD_TIMEOUT = '45s';
+const BOUND_LOAD = "SET LOCAL statement_timeout = '45s'";
 
 /**
  * Merges a response into a date without titles while it is read: everything that it says is new, so
@@ -55,7 +55,7 @@ export function loadDay(
         return null;
       }
       await lockChangeFeed(tx);
-      await connection.query(`SET LOCAL statement_timeout = '${LOAD_TIMEOUT}'`);
+      await connection.query(BOUND_LOAD);
       const response = await read(connection);
       await connection.query('SET LOCAL statement_timeout TO DEFAULT');
       await forbidNestedLoops(tx);
