@@ -23,7 +23,7 @@ import type { DateReport } from './pull-outcome.ts';
  * A process that stops while it loads, or is cut off, holds its locks no longer. Longer than any reader
  * takes who is not stopped.
  */
-const BOUND_LOAD = "SET LOCAL statement_timeout = '45s'";
+const BOUND_LOAD = "SET LOCAL statement_timeout = '75s'";
 
 /**
  * Merges a response into a date without titles while it is read: everything that it says is new, so
