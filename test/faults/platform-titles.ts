@@ -23,7 +23,7 @@ interface TitleFields {
   readonly note: string | null;
 }
 
-const AMOUNTS = [
+export const AMOUNTS = [
   'original_value',
   'platform_discounted_value',
   'financial_discounted_value',

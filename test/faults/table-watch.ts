@@ -1,19 +1,10 @@
 import type { Client } from 'pg';
-import { DIGEST_SQL, rowSql } from './platform-titles.ts';
+import { AMOUNTS, DIGEST_SQL, rowSql } from './platform-titles.ts';
 import { type Poller, startPolling } from './polling.ts';
 import type { ServedDays } from './served-days.ts';
 import type { Violations } from './violations.ts';
 
 const INTERVAL_MS = 40;
-
-const AMOUNTS = [
-  'original_value',
-  'platform_discounted_value',
-  'financial_discounted_value',
-  'buyer_discounted_value',
-  'billing_fee',
-  'money_transfer_fee',
-] as const;
 
 const sums = AMOUNTS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).join(', ');
 const sumsAgree = AMOUNTS.map((name) => `coalesce(title.${name}, 0) = day.${name}_sum`).join(
