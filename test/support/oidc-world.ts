@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { createOidcClient, type OidcOptions } from '../../src/console/oidc-client.ts';
 import { addUser } from '../../src/staging/console-users.ts';
 import type { Database } from '../../src/staging/database.ts';
@@ -87,4 +88,16 @@ export async function openOidcWorld(database: Database): Promise<OidcWorld> {
       await provider.close();
     },
   };
+}
+
+/** What was noted in the audit log of what somebody did, in order: action and details. */
+export async function auditOf(database: Database, actor: string): Promise<[string, unknown][]> {
+  const rows = await database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
+    SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`;
+  return rows.map(({ action, details }) => [action, details]);
+}
+
+export async function expectNobody(client: ConsoleClient): Promise<void> {
+  expect(client.cookies.has('conciliation')).toBe(false);
+  expect((await client.get('/')).status).toBe(303);
 }

@@ -1,7 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/staging/console-users.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
-import { type OidcWorld, openOidcWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import {
+  auditOf,
+  expectNobody,
+  type OidcWorld,
+  openOidcWorld,
+  PUBLIC_URL,
+} from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -16,17 +22,6 @@ beforeEach(async () => {
 afterEach(() => oidc.close());
 afterAll(() => world.close());
 
-const auditOf = async (actor: string) =>
-  (
-    await world.database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
-      SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`
-  ).map(({ action, details }) => [action, details]);
-
-const expectNobody = async (client: ConsoleClient) => {
-  expect(client.cookies.has('conciliation')).toBe(false);
-  expect((await client.get('/')).status).toBe(303);
-};
-
 const refused = async (answer: ConsoleAnswer, client: ConsoleClient, sentence: string) => {
   expect(answer.text).toContain(sentence);
   await expectNobody(client);
@@ -39,7 +34,7 @@ test('nobody is signed in who has no user here; none is made', async () => {
   expect(answer.status).toBe(403);
   await refused(answer, client, 'has no user here');
   expect(await readUsers(world.database)).toEqual(before);
-  expect((await auditOf('identity provider')).at(-1)).toEqual([
+  expect((await auditOf(world.database, 'identity provider')).at(-1)).toEqual([
     'session.refused_account',
     { reason: 'unknown' },
   ]);
@@ -65,7 +60,7 @@ test('nobody is signed in who is disabled, tied or not', async () => {
     const { client, answer } = await oidc.signIn(person.account);
     expect(answer.status).toBe(403);
     await refused(answer, client, 'is disabled');
-    expect((await auditOf(person.name)).at(-1)).toEqual([
+    expect((await auditOf(world.database, person.name)).at(-1)).toEqual([
       'session.refused_account',
       { reason: 'disabled' },
     ]);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser } from '../../../src/staging/console-users.ts';
-import { type ConsoleClient, openConsole } from '../../support/console-client.ts';
-import { type OidcWorld, openOidcWorld } from '../../support/oidc-world.ts';
+import { openConsole } from '../../support/console-client.ts';
+import { auditOf, expectNobody, type OidcWorld, openOidcWorld } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -16,23 +16,12 @@ beforeEach(async () => {
 afterEach(() => oidc.close());
 afterAll(() => world.close());
 
-const auditOf = async (actor: string) =>
-  (
-    await world.database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
-      SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`
-  ).map(({ action, details }) => [action, details]);
-
-const expectNobody = async (client: ConsoleClient) => {
-  expect(client.cookies.has('conciliation')).toBe(false);
-  expect((await client.get('/')).status).toBe(303);
-};
-
 test('who exists here is signed in by the verified address, and lands where they wanted to', async () => {
   const { name, account } = await oidc.newPerson();
   const { client, answer } = await oidc.signIn(account);
   expect([answer.status, answer.location]).toEqual([303, '/audit']);
   expect((await client.get('/audit')).text).toContain(name);
-  expect(await auditOf(name)).toEqual([
+  expect(await auditOf(world.database, name)).toEqual([
     ['user.bind', { issuer: oidc.provider.issuer }],
     ['session.start', null],
   ]);
