@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -14,11 +11,7 @@ let viewer: ConsoleClient;
 let reviewer: ConsoleClient;
 let operator: ConsoleClient;
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer', 'vera');
-  reviewer = await console.as('reviewer', 'rita');
-  operator = await console.as('operator', 'otto');
+  ({ world, console, viewer, reviewer, operator } = await openPagesWorld());
 });
 afterAll(async () => {
   await console.close();
@@ -41,14 +34,6 @@ async function pull(...texts: string[]) {
 }
 
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
-const lastAudit = async () => {
-  const [entry] = await world.database.prisma.auditEntry.findMany({
-    orderBy: { id: 'desc' },
-    take: 1,
-  });
-  return entry;
-};
-
 describe('a day', () => {
   test('shows totals by provider and by agent that add up to its own', async () => {
     await pull(title('a', { value: '0.10' }), title('b', { value: '0.20', name: 'Outro Agente' }));
@@ -107,7 +92,7 @@ describe('a day', () => {
     expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
     const shown = await reviewer.post(`/days/${date}/rejects`);
     expect(shown.text).toContain('CANARY');
-    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
+    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
   });
 
   test('that is held is released by an operator who has seen what goes', async () => {
@@ -123,7 +108,7 @@ describe('a day', () => {
     const released = await operator.post(`/pulls/${pullId}/release`, { reason: 'confirmed' });
     expect(released.location).toBe(`/days/${date}?notice=released`);
     expect((await operator.get(`/pulls/${pullId}/release`)).status).toBe(404);
-    expect(await lastAudit()).toMatchObject({ actor: 'otto', action: 'pull.release' });
+    expect(await lastAudit(world)).toMatchObject({ actor: 'otto', action: 'pull.release' });
   });
 
   test('is reopened with a reason, which stays on record', async () => {

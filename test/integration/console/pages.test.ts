@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { readChainHead } from '../../../src/staging/audit-chain.ts';
-import {
-  type ConsoleClient,
-  type ConsoleWorld,
-  openConsole,
-} from '../../support/console-client.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -15,11 +12,7 @@ let viewer: ConsoleClient;
 let reviewer: ConsoleClient;
 let operator: ConsoleClient;
 beforeAll(async () => {
-  world = await openPullWorld();
-  console = await openConsole(world.database);
-  viewer = await console.as('viewer', 'vera');
-  reviewer = await console.as('reviewer', 'rita');
-  operator = await console.as('operator', 'otto');
+  ({ world, console, viewer, reviewer, operator } = await openPagesWorld());
 });
 afterAll(async () => {
   await console.close();
@@ -40,14 +33,6 @@ async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
   return world.pullDay(date);
 }
-
-const lastAudit = async () => {
-  const [entry] = await world.database.prisma.auditEntry.findMany({
-    orderBy: { id: 'desc' },
-    take: 1,
-  });
-  return entry;
-};
 
 describe('titles', () => {
   const uids = (text: string) =>
@@ -125,7 +110,7 @@ describe('titles', () => {
     const shown = await reviewer.post(path);
     expect(shown.text).toContain('52998224725');
     expect(shown.text).toContain('7654321');
-    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'title.reveal' });
+    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'title.reveal' });
   });
 });
 
@@ -139,7 +124,7 @@ describe('an export', () => {
     expect([...csv.bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     expect(csv.text).toContain(`'=cmd()`);
     expect(csv.text).toContain('52998224725');
-    expect(await lastAudit()).toMatchObject({ actor: 'rita', action: 'export' });
+    expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'export' });
     const jsonl = await take('jsonl');
     expect(
       jsonl.text
@@ -210,7 +195,10 @@ test('a bank account that changed is seen masked, revealed on the record, and ac
     (await reviewer.get('/providers')).text,
   )?.[1];
   expect((await reviewer.post(action ?? '', { reason: 'called them' })).status).toBe(303);
-  expect(await lastAudit()).toMatchObject({ action: 'account_change.acknowledge', actor: 'rita' });
+  expect(await lastAudit(world)).toMatchObject({
+    action: 'account_change.acknowledge',
+    actor: 'rita',
+  });
 });
 
 test('alerts and the audit log are shown, page by page', async () => {

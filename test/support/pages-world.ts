@@ -1,0 +1,29 @@
+import { type ConsoleClient, type ConsoleWorld, openConsole } from './console-client.ts';
+import { openPullWorld, type PullWorld } from './pull-world.ts';
+
+/** A pull world, its console, and somebody of each role who looks at its days. */
+export interface PagesWorld {
+  readonly world: PullWorld;
+  readonly console: ConsoleWorld;
+  readonly viewer: ConsoleClient;
+  readonly reviewer: ConsoleClient;
+  readonly operator: ConsoleClient;
+}
+
+export async function openPagesWorld(): Promise<PagesWorld> {
+  const world = await openPullWorld();
+  const console = await openConsole(world.database);
+  return {
+    world,
+    console,
+    viewer: await console.as('viewer', 'vera'),
+    reviewer: await console.as('reviewer', 'rita'),
+    operator: await console.as('operator', 'otto'),
+  };
+}
+
+/** The newest entry of the audit log. */
+export async function lastAudit({ database }: PullWorld) {
+  const [entry] = await database.prisma.auditEntry.findMany({ orderBy: { id: 'desc' }, take: 1 });
+  return entry;
+}
