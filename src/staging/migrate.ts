@@ -88,35 +88,6 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
   );
 }
 
-/**
- * What would have to change for the database to be as schema.prisma says, in words; empty when
- * nothing would. Sees tables, columns, keys and indexes; not checks, triggers, views and comments.
- */
-export async function describeDrift(databaseUrl: string): Promise<string> {
-  const datamodel = await readDatamodel();
-  const files = [{ path: 'schema.prisma', content: datamodel }];
-  return withConnection(databaseUrl, async (client) => {
-    const engine = await openSchemaEngine({
-      client,
-      datamodel,
-      schemaName: SCHEMA_NAME,
-      onFailure: () => {},
-    });
-    try {
-      const { exitCode, stdout } = await engine.diff({
-        from: { tag: 'schemaDatasource', files, configDir: '.' },
-        to: { tag: 'schemaDatamodel', files },
-        script: false,
-        exitCode: true,
-        filters: { externalTables: [], externalEnums: [] },
-      });
-      return exitCode === 0 ? '' : (stdout ?? 'the database and schema.prisma differ');
-    } finally {
-      engine.free();
-    }
-  });
-}
-
 async function applyPending(
   client: pg.Client,
   migrations: readonly Migration[],

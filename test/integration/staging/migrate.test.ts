@@ -5,8 +5,9 @@ import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError, StagingUnavailableError } from '../../../src/errors.ts';
-import { describeDrift, migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
+import { migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { describeDrift } from '../../support/schema-drift.ts';
 
 const INIT = '20261121000000_init';
 /** Every migration of this version, in the order in which they are applied. */
