@@ -113,23 +113,25 @@ export function hash128(canonical: string | Buffer): string {
   return hash('sha256', canonical, 'hex').slice(0, 32);
 }
 
-function hashFields(title: Title, columns: readonly TitleColumn[]): string {
-  // Null and the empty string must differ, and no value may run into the next: a value is marked
-  // with '=', and U+0000 ends a field because no title that holds one passes the contract check.
+/**
+ * Null and the empty string differ, and no value runs into the next: a value is marked with '=', and
+ * U+0000 ends a field because no title that holds one passes the contract check.
+ */
+export function canonicalFields(title: Title, columns: readonly TitleColumn[]): string {
   let canonical = '';
   for (const column of columns) {
     const text = canonicalText(title, column);
     canonical += text === null ? '\u0000' : `=${text}\u0000`;
   }
-  return hash128(canonical);
+  return canonical;
 }
 
 /** Equal for titles that may be one and the same obligation. 32 hexadecimal digits. */
 export function identityHash(title: Title): string {
-  return hashFields(title, IDENTITY_COLUMNS);
+  return hash128(canonicalFields(title, IDENTITY_COLUMNS));
 }
 
 /** Equal exactly for titles that agree in every field, amounts compared as numbers. */
 export function contentHash(title: Title): string {
-  return hashFields(title, TITLE_COLUMNS);
+  return hash128(canonicalFields(title, TITLE_COLUMNS));
 }

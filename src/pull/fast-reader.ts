@@ -10,19 +10,24 @@
  */
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
+import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { hash128, IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
 import { headOf, type TitleTarget } from '../staging/stage.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
-import { TITLE_LAYOUT, VALUE_COLUMNS, ValueKind } from './title-layout.ts';
+import { TITLE_LAYOUT, VALUE_COLUMNS, type ValueColumn, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
+
+/** Where what each party's account is known by begins and ends. */
+const [PROVIDER_START, PROVIDER_END] = boundsOf(PARTY_RUNS.provider);
+const [AGENT_START, AGENT_END] = boundsOf(PARTY_RUNS.financial_agent);
 
 /** The fields whose values the interface enumerates, with their columns. */
 const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
@@ -53,6 +58,7 @@ export class FastReader implements TitleShortcut {
   readonly #head: Buffer;
   /** Null where rows have the title's ordinal instead. */
   readonly #occurrences: Occurrences | null;
+  readonly #accounts: NamedAccounts | null;
   #titlesRead = 0;
   #chunk: Uint8Array = Buffer.alloc(0);
   /** Whether the locator has the chunk. It copies it, which known titles can do without. */
@@ -78,6 +84,7 @@ export class FastReader implements TitleShortcut {
     this.#locator = new TitleLocator(window);
     this.#head = Buffer.from(headOf(target));
     this.#occurrences = target.table === 'title' ? target.occurrences : null;
+    this.#accounts = target.table === 'title' ? target.accounts : null;
   }
 
   get titlesRead(): number {
@@ -193,6 +200,7 @@ export class FastReader implements TitleShortcut {
       row[rowAt++] = COMMA;
       rowAt = writeInteger(row, rowAt, this.#occurrences.next(this.#identityHash));
     }
+    if (this.#accounts !== null) this.#noteAccounts(this.#accounts);
     row[rowAt++] = NEWLINE;
     this.#end = rowAt;
     this.#titlesRead++;
@@ -235,6 +243,19 @@ export class FastReader implements TitleShortcut {
     this.#contentHash = hash128(canonical.subarray(0, contentEnd));
   }
 
+  #noteAccounts(accounts: NamedAccounts): void {
+    const canonical = this.#canonical;
+    const starts = this.#columnStarts;
+    accounts.add(
+      'provider',
+      canonical.toString('latin1', starts[PROVIDER_START], starts[PROVIDER_END]),
+    );
+    accounts.add(
+      'financial_agent',
+      canonical.toString('latin1', starts[AGENT_START], starts[AGENT_END]),
+    );
+  }
+
   /** Nobody needs the rows any more, nor the reader. */
   release(): void {
     const room = MAX_FREE_BLOCKS - freeBlocks.length;
@@ -256,6 +277,10 @@ export class FastReader implements TitleShortcut {
     this.#taken = 0;
     this.#end = waiting.length;
   }
+}
+
+function boundsOf([first, last]: readonly [ValueColumn, ValueColumn]): [number, number] {
+  return [VALUE_COLUMNS.indexOf(first), VALUE_COLUMNS.indexOf(last) + 1];
 }
 
 function writeHash(row: Buffer, from: number, digits: string): number {

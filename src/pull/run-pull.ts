@@ -84,10 +84,10 @@ async function loadNewDay(
   if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
   // An interruption ends fetches, not merges; and what is in memory is fetched.
   const untilAborted = response.isWhole ? new AbortController().signal : signal;
-  return loadDay(parts.database, attempt, mergePolicy(parts), async (connection) => {
+  return loadDay(parts.database, attempt, mergePolicy(parts), async (connection, accounts) => {
     const read = await loadResponse(
       parts.directLoads.withoutPauses(response),
-      { ...stageTarget(parts, attempt, known), connection, pullId: attempt.pullId },
+      { ...stageTarget(parts, attempt, known), connection, accounts, pullId: attempt.pullId },
       untilAborted,
       parts.onProgress,
     );

@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import type { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { StagingUnavailableError } from '../errors.ts';
@@ -49,12 +50,16 @@ export function stageResponse(
  */
 export function loadResponse(
   response: ConciliationResponse,
-  target: StageTarget & { readonly pullId: bigint; readonly connection: ClientBase },
+  target: StageTarget & {
+    readonly pullId: bigint;
+    readonly connection: ClientBase;
+    readonly accounts: NamedAccounts;
+  },
   signal: AbortSignal,
   onProgress?: (progress: PullProgress) => void,
 ): Promise<ReadCount> {
-  const { pullId, connection } = target;
-  const titles: TitleTarget = { table: 'title', pullId, occurrences: new Occurrences() };
+  const { pullId, connection, accounts } = target;
+  const titles: TitleTarget = { table: 'title', pullId, occurrences: new Occurrences(), accounts };
   return copyResponse(response, target, titles, { signal, onProgress }, (rows) =>
     copyIntoTitle(connection, rows, signal),
   );

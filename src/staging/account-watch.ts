@@ -1,4 +1,5 @@
 import type { CivilDate } from '../domain/business-day.ts';
+import type { NamedAccount, PartyKind } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { ChangeSource } from './merge-apply.ts';
 
@@ -16,18 +17,24 @@ import type { ChangeSource } from './merge-apply.ts';
  *
  * What that leaves out is a late title of an old date with the account that was right then. A party's
  * first account is no change, nor is one to which an unacknowledged change leads already.
+ *
+ * @param inserted what the titles name, where it is known and all of them were inserted into one date;
+ *   null: they are looked at
  */
 export async function watchAccounts(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
   dates: readonly CivilDate[],
+  inserted: readonly NamedAccount[] | null,
 ): Promise<void> {
-  const changes = await rememberAccounts(tx, source, dates);
+  const named =
+    inserted === null ? accountsOfTitles(source, dates) : accountsNamed(dates, inserted);
+  const changes = await rememberAccounts(tx, named);
   if (changes.length > 0) await recordChanges(tx, source, dates, changes);
 }
 
 interface SeenChange {
-  readonly kind: string;
+  readonly kind: PartyKind;
   readonly party_key: string;
   readonly account_hash: string;
   readonly before: unknown;
@@ -35,41 +42,30 @@ interface SeenChange {
 }
 
 // The names are constants of this program: nothing from outside reaches Prisma.raw.
-const PROVIDER_ACCOUNT = [
-  'provider_bank',
-  'provider_agency',
-  'provider_agency_digit',
-  'provider_account',
-  'provider_account_digit',
-];
-const AGENT_ACCOUNT = [
-  'payment_bank',
-  'payment_agency',
-  'payment_agency_digit',
-  'payment_account',
-  'payment_account_digit',
-];
-const stated = (column: string) => `nullif(btrim(${column}), '')`;
-const statedAccount = (columns: readonly string[]) => columns.map(stated).join(', ');
+const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
+const PROVIDER_ACCOUNT = ACCOUNT.map((column) => `provider_${column}`);
+const AGENT_ACCOUNT = ACCOUNT.map((column) => `payment_${column}`);
+const PROVIDER: PartyKind = 'provider';
+const FINANCIAL_AGENT: PartyKind = 'financial_agent';
+const providerColumns = Prisma.raw(
+  ['provider_external_id', 'provider_identification', ...PROVIDER_ACCOUNT].join(', '),
+);
+const agentColumns = Prisma.raw(['financial_agent_identification', ...AGENT_ACCOUNT].join(', '));
 
-const PROVIDER = {
-  kind: 'provider',
-  key: `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
-  columns: ['provider_external_id', 'provider_identification', ...PROVIDER_ACCOUNT],
-};
-const FINANCIAL_AGENT = {
-  kind: 'financial_agent',
-  key: stated('financial_agent_identification'),
-  columns: ['financial_agent_identification', ...AGENT_ACCOUNT],
-};
-const providerColumns = Prisma.raw(PROVIDER.columns.join(', '));
-const agentColumns = Prisma.raw(FINANCIAL_AGENT.columns.join(', '));
+const account = Prisma.raw(ACCOUNT.join(', '));
 
-/** A row for each party of a row with the columns of a title, and the account that it names. */
+/** A row for each party that a row with the columns of a title names, with its account. */
 const parties = Prisma.raw(`LATERAL (VALUES
-  ('${PROVIDER.kind}', ${PROVIDER.key}, ${statedAccount(PROVIDER_ACCOUNT)}),
-  ('${FINANCIAL_AGENT.kind}', ${FINANCIAL_AGENT.key}, ${statedAccount(AGENT_ACCOUNT)})
-) AS party (kind, key, bank, agency, agency_digit, account, account_digit)`);
+  ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')}),
+  ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')})
+) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')})`);
+
+/** Of such a row what is stated: blanks around it are nothing, and blanks alone no statement. */
+const stated = (column: string) => `nullif(btrim(${column}), '')`;
+const statedParty = Prisma.raw(
+  `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key,
+   ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
+);
 
 /** What the party is called in the tables: long texts do not fit an index entry. */
 const partyKey = Prisma.raw(
@@ -107,14 +103,26 @@ const accountJson = (alias: string) =>
        'accountDigit', ${alias}.account_digit)`,
   );
 
+/** Of either kind of party, under one name. */
+const byKind = (providerColumn: string, agentColumn: string) =>
+  `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
+const accountOfKind = Prisma.raw(
+  PROVIDER_ACCOUNT.map(
+    (column, index) => `${byKind(column, AGENT_ACCOUNT[index] ?? '')} AS ${ACCOUNT[index]}`,
+  ).join(', '),
+);
+const identificationOfKind = Prisma.raw(
+  byKind('provider_identification', 'financial_agent_identification'),
+);
+
 /**
  * The written titles, by the provider and the account that they name, and again by the agent and its
  * account: of hundreds of thousands, a few hundred rows are left to be looked at.
  */
-const namedAccounts = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
-  SELECT ${providerColumns}, ${agentColumns},
-         CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER.kind}
-                                             ELSE ${FINANCIAL_AGENT.kind} END AS kind,
+const accountsOfTitles = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
+  SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
+                                             ELSE ${FINANCIAL_AGENT} END AS kind,
+         provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
          min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
          CASE grouping(provider_external_id)
            WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
@@ -122,42 +130,47 @@ const namedAccounts = (source: ChangeSource, dates: readonly CivilDate[]) => Pri
   FROM ${writtenTitles(source, dates)}
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
-/** Writes `party_account` and returns what is a change against what stood there before. */
-function rememberAccounts(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
+/** The same of titles that were all inserted into one date, without looking at them. */
+const accountsNamed = (
   dates: readonly CivilDate[],
-): Promise<SeenChange[]> {
+  accounts: readonly NamedAccount[],
+) => Prisma.sql`
+  SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
+         named.agency, named."agencyDigit" AS agency_digit, named.account,
+         named."accountDigit" AS account_digit,
+         (${dates}::date[])[1] AS first_date, (${dates}::date[])[1] AS last_date,
+         ordinality AS first_id, false AS is_restated
+  FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS
+    (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
+     account text, "accountDigit" text)) WITH ORDINALITY AS named`;
+
+/** Writes `party_account` and returns what is a change against what stood there before. */
+function rememberAccounts(tx: Prisma.TransactionClient, named: Prisma.Sql): Promise<SeenChange[]> {
   return tx.$queryRaw<SeenChange[]>`
-    WITH seen AS MATERIALIZED (
-      SELECT party.kind, ${partyKey} AS party_key, party.bank, party.agency, party.agency_digit,
-             party.account, party.account_digit,
+    WITH party AS (
+      SELECT ${statedParty}, first_date, last_date, first_id, is_restated FROM (${named}) AS named
+    ), seen AS MATERIALIZED (
+      SELECT kind, ${partyKey} AS party_key, bank, agency, agency_digit, account, account_digit,
              ${accountHash} AS account_hash,
              min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
              bool_or(is_restated) AS is_restated
-      FROM (${namedAccounts(source, dates)}) AS named
-      JOIN ${parties} ON party.kind = named.kind
-      WHERE party.key IS NOT NULL AND party.account IS NOT NULL
+      FROM party WHERE key IS NOT NULL AND account IS NOT NULL
       GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
     ), known AS MATERIALIZED (
       SELECT * FROM conciliation.party_account
       WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
         AND party_key = ANY(ARRAY(SELECT DISTINCT party_key FROM seen))
     ), last_seen AS MATERIALIZED (
-      SELECT DISTINCT ON (known.kind, known.party_key) known.*
-      FROM known JOIN (SELECT DISTINCT kind, party_key FROM seen) AS party USING (kind, party_key)
-      ORDER BY known.kind, known.party_key, known.last_accepted_date DESC, known.last_seen_at DESC,
-               known.account_hash
+      SELECT DISTINCT ON (kind, party_key) * FROM known
+      ORDER BY kind, party_key, last_accepted_date DESC, last_seen_at DESC, account_hash
     ), first_seen AS MATERIALIZED (
       SELECT DISTINCT ON (kind, party_key) * FROM seen
       WHERE (kind, party_key) NOT IN (SELECT kind, party_key FROM last_seen)
       ORDER BY kind, party_key, first_date, first_id
     ), previous AS (
-      SELECT kind, party_key, account_hash, last_accepted_date AS last_date,
-             ${accountJson('last_seen')} AS content
-      FROM last_seen
+      SELECT kind, party_key, account_hash, last_accepted_date AS last_date, ${account} FROM last_seen
       UNION ALL
-      SELECT kind, party_key, account_hash, last_date, ${accountJson('first_seen')} FROM first_seen
+      SELECT kind, party_key, account_hash, last_date, ${account} FROM first_seen
     ), remembered AS (
       INSERT INTO conciliation.party_account AS present
         (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
@@ -171,7 +184,7 @@ function rememberAccounts(
     )
     -- All of this sees the tables as they were before the statement.
     SELECT seen.kind, seen.party_key, seen.account_hash::text AS account_hash,
-           previous.content AS before, ${accountJson('seen')} AS after
+           ${accountJson('previous')} AS before, ${accountJson('seen')} AS after
     FROM seen
     JOIN previous USING (kind, party_key)
     LEFT JOIN known
@@ -198,11 +211,12 @@ async function recordChanges(
   // The parties of the titles are worked out before they are compared with what changed: in one join
   // with them, every title would be compared with every change.
   await tx.$executeRaw`
-    WITH named AS MATERIALIZED (
-      SELECT party.kind, ${partyKey} AS party_key, ${accountHash} AS account_hash,
-             written.accepted_date, written.id
-      FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written
-      CROSS JOIN ${parties}
+    WITH party AS (
+      SELECT ${statedParty}, written.accepted_date, written.id
+      FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written CROSS JOIN ${parties}
+    ), named AS MATERIALIZED (
+      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, accepted_date, id
+      FROM party
     )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)

@@ -7,7 +7,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../errors.ts';
-import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
+import { PrismaClient } from '../generated/prisma/client.ts';
 import { type Logger, stackFrames } from '../logger.ts';
 import {
   databaseErrorCode,
@@ -24,9 +24,17 @@ export interface Database {
    * The connection that a transaction runs on, for a COPY inside of it. Null where that cannot be told
    * for certain: behind a pooler that changes servers from transaction to transaction.
    */
-  connectionOf(tx: Prisma.TransactionClient): Promise<pg.ClientBase | null>;
+  connectionOf(session: TransactionSession): Promise<pg.ClientBase | null>;
   /** Waits for connections in use to be given back. May be called more than once. */
   close(): Promise<void>;
+}
+
+/** What PostgreSQL calls a running transaction. */
+export interface TransactionSession {
+  /** `pg_backend_pid()` */
+  readonly serverPid: number;
+  /** `pg_current_xact_id()` */
+  readonly transactionId: string;
 }
 
 export interface DatabaseOptions {
@@ -89,13 +97,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     prisma,
     pool,
-    async connectionOf(tx) {
-      const [session] = await tx.$queryRaw<[{ pid: number; transaction: string }]>`
-        SELECT pg_backend_pid() AS pid, pg_current_xact_id()::text AS transaction`;
-      const connection = connections.get(session.pid);
+    async connectionOf({ serverPid, transactionId }) {
+      const connection = connections.get(serverPid);
       const same = await connection?.query(
         'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1',
-        [session.transaction],
+        [transactionId],
       );
       return same?.rowCount === 1 ? (connection ?? null) : null;
     },

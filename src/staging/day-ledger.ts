@@ -9,6 +9,8 @@ export interface LockedDay {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titleCount: number;
+  /** Current or withdrawn ones. */
+  readonly hasTitles: boolean;
   /** Rejects of the date that are open or accepted. */
   readonly rejected: number;
   /** Fence of the newest fetch merged into the date; null when there was none. */
@@ -68,6 +70,7 @@ export async function lockDays(
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::date[]) ORDER BY date FOR UPDATE`;
   return tx.$queryRaw<LockedDay[]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
+           EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
            day.rejected_count AS rejected,
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
     FROM conciliation.day day

@@ -63,7 +63,7 @@ export function releasePull(
         }),
       );
       await mergeDates(tx, { pullId, fence }, live, reports, {
-        loaded: false,
+        loaded: null,
         fresh,
         lastClosedDate: policy.lastClosedDate,
         undatedRejects: false,

@@ -8,12 +8,13 @@
  */
 import type { CivilDate } from '../domain/business-day.ts';
 import { decideHold, stateAfterMerge } from '../domain/day-state.ts';
+import type { NamedAccounts } from '../domain/named-accounts.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { watchAccounts } from './account-watch.ts';
-import type { Database } from './database.ts';
+import type { Database, TransactionSession } from './database.ts';
 import {
   advanceCheckpoint,
   datesOfWindow,
@@ -111,7 +112,7 @@ export function mergePull(
       );
 
       return endMerge(tx, attempt, days, reports, response, {
-        loaded: false,
+        loaded: null,
         fresh,
         lastClosedDate: policy.lastClosedDate,
         undatedRejects: attempt.window.to === null,
@@ -133,7 +134,7 @@ export async function endMerge(
   await recordDrift(tx, attempt.pullId, response.drift);
   const titles = response.known.titles.total + response.accepted + response.rejected;
   const state = await finishPull(tx, attempt, { ...response, titles }, reports);
-  const hasStaged = !options.loaded || response.rejected > 0;
+  const hasStaged = options.loaded === null || response.rejected > 0;
   if (hasStaged) await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
   reachFaultPoint('before-commit');
   return {
@@ -145,14 +146,17 @@ export async function endMerge(
   };
 }
 
+/** Returns the session that has the lock. */
 export async function lockRunningPull(
   tx: Prisma.TransactionClient,
   attempt: Attempt,
-): Promise<void> {
-  const rows = await tx.$queryRaw<{ id: bigint }[]>`
-    SELECT id FROM conciliation.pull
+): Promise<TransactionSession> {
+  const [session] = await tx.$queryRaw<[TransactionSession?]>`
+    SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"
+    FROM conciliation.pull
     WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running' FOR UPDATE`;
-  if (rows.length === 0) throw staleFence(attempt);
+  if (session === undefined) throw staleFence(attempt);
+  return session;
 }
 
 /** A fetch that waits for a person counts too: what an older one said must not do away with it. */
@@ -209,8 +213,8 @@ function reportDate(
 }
 
 export interface MergeDatesOptions {
-  /** Whether the titles are in their table already: see `loadDay`. */
-  readonly loaded: boolean;
+  /** The titles are in their table already: what they name. See `loadDay`. */
+  readonly loaded: NamedAccounts | null;
   /** Dates that had no titles: see `planChanges`. */
   readonly fresh: readonly CivilDate[];
   readonly lastClosedDate: CivilDate;
@@ -228,8 +232,8 @@ export async function mergeDates(
 ): Promise<void> {
   const changed = datesWith(reports, 'merged', 'released');
   if (changed.length > 0) {
-    if (!options.loaded) await applyChanges(tx, source, changed, options.fresh);
-    await watchAccounts(tx, source, changed);
+    if (options.loaded === null) await applyChanges(tx, source, changed, options.fresh);
+    await watchAccounts(tx, source, changed, options.loaded?.list() ?? null);
   }
   const unchanged = datesWith(reports, 'unchanged');
   await refreshTotals(tx, [...changed, ...(await datesWithoutDigest(tx, unchanged))]);

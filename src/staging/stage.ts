@@ -3,6 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import type { CivilDate } from '../domain/business-day.ts';
 import { toJsonText } from '../domain/canonical-json.ts';
+import type { NamedAccounts } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
 import { toStagingError } from './database.ts';
@@ -51,7 +52,13 @@ export interface RejectedTitle {
  */
 export type TitleTarget =
   | { readonly table: 'staged_title'; readonly fence: bigint }
-  | { readonly table: 'title'; readonly pullId: bigint; readonly occurrences: Occurrences };
+  | {
+      readonly table: 'title';
+      readonly pullId: bigint;
+      readonly occurrences: Occurrences;
+      /** Takes note of the bank accounts that the titles name. */
+      readonly accounts: NamedAccounts;
+    };
 
 /** @param rawHash of the text that the title was read from, 32 hexadecimal digits */
 export function encodeTitle(
@@ -75,7 +82,10 @@ export function encodeTitle(
   }
   const identity = identityHash(title);
   row += `,${identity},${contentHash(title)},${rawHash}`;
-  if (target.table === 'title') row += `,${target.occurrences.next(identity)}`;
+  if (target.table === 'title') {
+    row += `,${target.occurrences.next(identity)}`;
+    target.accounts.addTitle(title);
+  }
   return `${row}\n`;
 }
 

@@ -7,6 +7,7 @@ import { fixedToken } from '../../../src/platform/token.ts';
 import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
+import type { TransactionSession } from '../../../src/staging/database.ts';
 import { createPull } from '../../../src/staging/pull-ledger.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
@@ -250,7 +251,9 @@ test('a date that got titles while the answer was on its way is compared with th
 test('the connection of a transaction is told from all others', async () => {
   const { database } = world;
   await database.prisma.$transaction(async (tx) => {
-    const connection = await database.connectionOf(tx);
+    const [session] = await tx.$queryRaw<[TransactionSession]>`
+      SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"`;
+    const connection = await database.connectionOf(session);
     const { rows } = (await connection?.query('SELECT pg_backend_pid() AS pid')) ?? { rows: [] };
     expect(await tx.$queryRaw`SELECT pg_backend_pid() AS pid`).toEqual(rows);
   });

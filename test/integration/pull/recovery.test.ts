@@ -37,7 +37,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   const lossy = losingReplyOfCommit(world.database.prisma);
   const database: Database = {
     pool: world.database.pool,
-    connectionOf: (tx) => world.database.connectionOf(tx),
+    connectionOf: (session) => world.database.connectionOf(session),
     close: () => world.database.close(),
     get prisma() {
       calls += 1;

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { InputError } from '../../../src/errors.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import {
   type AccountChange,
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
 } from '../../../src/staging/account-changes.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
+import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -52,9 +54,13 @@ function title(date: CivilDate, accounts: Accounts = {}): string {
   return JSON.stringify(text);
 }
 
+/** How dates without titles are merged: see `DirectLoads`. */
+let directLoads: PullParts['directLoads'] | undefined;
+
 async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigint> {
   world.sandbox.setDayTexts(date, titles);
-  return (await world.pullDay(date)).pullId;
+  return (await world.pull(dayWindow(date), directLoads === undefined ? {} : { directLoads }))
+    .pullId;
 }
 
 const changes = () => readUnacknowledgedAccountChanges(world.database, 100);
@@ -66,7 +72,14 @@ const acknowledge = async () => {
   }
 };
 
-describe('a change', () => {
+describe.each([
+  { way: 'loaded', loads: alwaysLoaded().directLoads },
+  { way: 'staged', loads: alwaysStaged },
+])('a change ($way)', ({ loads }) => {
+  beforeAll(() => {
+    directLoads = loads;
+  });
+
   test('is another account than the one last seen; the first sight is none', async () => {
     await pull(day(0), title(day(0)));
     expect(await changes()).toEqual([]);
@@ -108,15 +121,6 @@ describe('a change', () => {
     expect(told(await changes())).toEqual(['provider A -> B']);
   });
 
-  test('is found in a sweep, within one response', async () => {
-    const from = daysFrom(-2, TODAY);
-    world.sandbox.setDayTexts(from, [title(from)]);
-    world.sandbox.setDayTexts(daysFrom(1, from), [title(daysFrom(1, from), { provider: 'B' })]);
-    world.sandbox.setDayTexts(TODAY, []);
-    await world.pull(sweepWindow(from));
-    expect(told(await changes())).toEqual(['provider A -> B']);
-  });
-
   test('is found when a held pull is released', async () => {
     await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
     world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
@@ -129,7 +133,14 @@ describe('a change', () => {
   });
 });
 
-describe('no change', () => {
+describe.each([
+  { way: 'loaded', loads: alwaysLoaded().directLoads },
+  { way: 'staged', loads: alwaysStaged },
+])('no change ($way)', ({ loads }) => {
+  beforeAll(() => {
+    directLoads = loads;
+  });
+
   test('is a late title of an old date, with the account of then', async () => {
     await pull(day(0), title(day(0)));
     await pull(day(5), title(day(5), { provider: 'B' }));
@@ -172,6 +183,15 @@ describe('no change', () => {
     }
     expect(told(await changes()).sort()).toEqual(['provider A -> B', 'provider B -> A']);
   });
+});
+
+test('a change is found in a sweep, within one response', async () => {
+  const from = daysFrom(-2, TODAY);
+  world.sandbox.setDayTexts(from, [title(from)]);
+  world.sandbox.setDayTexts(daysFrom(1, from), [title(daysFrom(1, from), { provider: 'B' })]);
+  world.sandbox.setDayTexts(TODAY, []);
+  await world.pull(sweepWindow(from));
+  expect(told(await changes())).toEqual(['provider A -> B']);
 });
 
 test('going back to an account is a change again once the earlier one was acknowledged', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
+import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { Occurrences } from '../../../src/domain/occurrences.ts';
 import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
@@ -14,10 +15,11 @@ import { encodeTitle, type TitleTarget } from '../../../src/staging/stage.ts';
 
 /** Fences and pull ids are larger than a number can be. */
 export const STAGED: TitleTarget = { table: 'staged_title', fence: 9_007_199_254_740_993n };
-const loaded = (): TitleTarget => ({
-  table: 'title',
+const loaded = () => ({
+  table: 'title' as const,
   pullId: 9_007_199_254_740_995n,
   occurrences: new Occurrences(),
+  accounts: new NamedAccounts(),
 });
 export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
 
@@ -98,12 +100,14 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const textHash = rawHash(bytes).toString('hex');
   const row = fast.takeRows().toString();
   expect(row).toBe(encodeTitle(STAGED, 7, title, textHash));
-  const loading = new FastReader(loaded(), window, knowing([]));
+  const short = loaded();
+  const loading = new FastReader(short, window, knowing([]));
   expect([loading.readWhole(bytes, 7), loading.readWhole(bytes, 8)]).toEqual([true, true]);
   const ordinary = loaded();
   expect(loading.takeRows().toString()).toBe(
     encodeTitle(ordinary, 7, title, textHash) + encodeTitle(ordinary, 8, title, textHash),
   );
+  expect(short.accounts.list()).toEqual(ordinary.accounts.list());
   expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
   expect(row).toContain(`,"${title.accepted_date}",`);
   return true;

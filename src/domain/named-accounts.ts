@@ -1,0 +1,106 @@
+import { canonicalFields, TITLE_COLUMNS, type Title, type TitleColumn } from './title.ts';
+
+export type PartyKind = 'provider' | 'financial_agent';
+
+/** A party and a bank account, as a title states them: nothing is trimmed. Personal data. */
+export interface NamedAccount {
+  readonly kind: PartyKind;
+  /** Of a provider. */
+  readonly externalId: string | null;
+  readonly identification: string | null;
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string | null;
+  readonly accountDigit: string | null;
+}
+
+/**
+ * For each kind of party the first and the last of a run of a title's columns that has the party and
+ * its account among them. A run can be read, and compared, in one piece.
+ */
+export const PARTY_RUNS = {
+  provider: ['provider_external_id', 'provider_account_digit'],
+  financial_agent: ['financial_agent_identification', 'payment_account_digit'],
+} as const satisfies Record<PartyKind, readonly [TitleColumn, TitleColumn]>;
+
+const runColumns = (kind: PartyKind): readonly TitleColumn[] => {
+  const [first, last] = PARTY_RUNS[kind];
+  return TITLE_COLUMNS.slice(TITLE_COLUMNS.indexOf(first), TITLE_COLUMNS.indexOf(last) + 1);
+};
+const RUN_COLUMNS = {
+  provider: runColumns('provider'),
+  financial_agent: runColumns('financial_agent'),
+};
+
+/** Of all texts together. Where there are more, titles are looked at in the database instead. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/**
+ * The accounts that the titles of a response name: each once, in the order of their first sight. There are
+ * far fewer than titles, as a rule; where there are not, they are given up.
+ */
+export class NamedAccounts {
+  readonly #texts = { provider: new Set<string>(), financial_agent: new Set<string>() };
+  #bytes = 0;
+
+  addTitle(title: Title): void {
+    for (const kind of ['provider', 'financial_agent'] as const) {
+      this.add(kind, Buffer.from(canonicalFields(title, RUN_COLUMNS[kind])).toString('latin1'));
+    }
+  }
+
+  /** @param run the bytes of a run's columns as `canonicalFields` has them, each as a character */
+  add(kind: PartyKind, run: string): void {
+    const texts = this.#texts[kind];
+    if (texts.has(run) || this.#bytes > MAX_BYTES) return;
+    texts.add(run);
+    this.#bytes += run.length;
+  }
+
+  /** Null where they were given up. */
+  list(): NamedAccount[] | null {
+    if (this.#bytes > MAX_BYTES) return null;
+    const { provider, financial_agent } = this.#texts;
+    return [
+      ...Array.from(provider, (run) => toAccount('provider', run)),
+      ...Array.from(financial_agent, (run) => toAccount('financial_agent', run)),
+    ];
+  }
+}
+
+/** Where in its run each text of a kind stands; null: not there. */
+function placesOf(kind: PartyKind, externalId: TitleColumn | null, prefix: 'provider' | 'payment') {
+  const place = (column: TitleColumn) => RUN_COLUMNS[kind].indexOf(column);
+  const identification: TitleColumn = `${kind}_identification`;
+  return {
+    externalId: externalId === null ? null : place(externalId),
+    identification: place(identification),
+    bank: place(`${prefix}_bank`),
+    agency: place(`${prefix}_agency`),
+    agencyDigit: place(`${prefix}_agency_digit`),
+    account: place(`${prefix}_account`),
+    accountDigit: place(`${prefix}_account_digit`),
+  };
+}
+const PLACES = {
+  provider: placesOf('provider', 'provider_external_id', 'provider'),
+  financial_agent: placesOf('financial_agent', null, 'payment'),
+};
+
+function toAccount(kind: PartyKind, run: string): NamedAccount {
+  const fields = Buffer.from(run, 'latin1').toString().split('\u0000');
+  const places = PLACES[kind];
+  const value = (place: number | null): string | null =>
+    place === null || fields[place] === '' ? null : (fields[place]?.slice(1) ?? null);
+  return {
+    kind,
+    externalId: value(places.externalId),
+    identification: value(places.identification),
+    bank: value(places.bank),
+    agency: value(places.agency),
+    agencyDigit: value(places.agencyDigit),
+    account: value(places.account),
+    accountDigit: value(places.accountDigit),
+  };
+}
