@@ -23,7 +23,7 @@ afterAll(() => world.close());
 let firstDay = 0;
 let party = 0;
 beforeEach(async () => {
-  firstDay += 20;
+  firstDay += 10;
   party += 1;
   await world.database.prisma.$executeRaw`TRUNCATE conciliation.account_change`;
 });
