@@ -1,4 +1,5 @@
-import { Compile } from 'typebox/compile';
+// Not `typebox/compile`, which is the same validator with another 10 MB of conversions beside it.
+import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
@@ -56,6 +57,6 @@ function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
     reasons.push(`acceptedDate: ${outsideDate} is outside the requested window`);
   }
   if (CONTRACT.Check(value)) reasons.push(...collectExtra(value).faults);
-  else reasons.push(...CONTRACT.Errors(value).flatMap((error) => toReasons(value, error)));
+  else reasons.push(...CONTRACT.Errors(value)[1].flatMap((error) => toReasons(value, error)));
   return reasons.slice(0, MAX_REASONS);
 }
