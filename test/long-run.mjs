@@ -1,25 +1,53 @@
-// node test/long-run.mjs <project> <runs unless told> [--runs n] [--seed n]: a vitest project with as many
-// runs as somebody has time for.
+// Tests that search, with as many runs as somebody has time for, reproducible by their seed:
+//
+//   node test/long-run.mjs fuzz  [--runs n] [--seed n]   a plain process: nothing between it and the readers
+//   node test/long-run.mjs model [--runs n] [--seed n]   the vitest project, which has the database
+//
+// Both print a line of progress now and then: what was done, how fast, and the memory in use.
 import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '..');
+const DEFAULT_RUNS = { fuzz: '1000000', model: '20000' };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
-const [project = '', defaultRuns] = positionals;
-const prefix = project.toUpperCase();
-const { status } = spawnSync(
-  process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--project', project],
-  {
-    cwd: new URL('../', import.meta.url),
-    env: {
-      ...process.env,
-      [`${prefix}_RUNS`]: values.runs ?? defaultRuns,
-      [`${prefix}_SEED`]: values.seed,
-    },
+const [name = ''] = positionals;
+const { seed, runs = DEFAULT_RUNS[name] } = values;
+
+function run(args, env = {}) {
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
     stdio: 'inherit',
-  },
-);
-process.exitCode = status ?? 1;
+  });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** As JavaScript in a folder of its own, since not every Node.js that we support reads TypeScript. */
+function compile() {
+  const folder = join(ROOT, 'node_modules/.cache/long-run');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  run([
+    'node_modules/typescript/bin/tsc',
+    ...['--noEmit', 'false', '--noCheck', '--sourceMap', 'false', '--outDir', folder],
+  ]);
+  return folder;
+}
+
+if (name === 'fuzz') {
+  run(['--expose-gc', join(compile(), 'test/fuzz/run.js'), runs, seed]);
+} else if (name === 'model') {
+  run(['node_modules/vitest/vitest.mjs', 'run', '--project', 'model'], {
+    MODEL_RUNS: runs,
+    MODEL_SEED: seed,
+  });
+} else {
+  process.stderr.write('usage: node test/long-run.mjs fuzz|model [--runs n] [--seed n]\n');
+  process.exitCode = 2;
+}

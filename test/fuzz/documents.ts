@@ -11,6 +11,13 @@ import { TITLES_OF_EVERY_KIND } from '../unit/pull/title-corpus.ts';
 
 /** Larger ones have tests of their own; here they would only take the time of many others. */
 const MAX_CORPUS_BYTES = 8_000;
+/** Documents of a title or two are of this size; others come a quarter as often. */
+const MIN_USUAL_BYTES = 100;
+const MAX_USUAL_BYTES = 2_000;
+
+/** How many titles a document has: mostly one, so that time goes into many documents, not long ones. */
+const TITLES_OF = [1, 1, 2, 1, 1, 1, 1, 4];
+const SMALL_TITLE = '{"order":{"uid":"s"},"acceptedDate":"2026-03-02","originalValue":1.50}';
 
 /** What mutation puts in: structure, spellings of numbers, text and dates, broken UTF-8. */
 const PIECES: readonly Buffer[] = [
@@ -76,8 +83,10 @@ export function answerCorpus(date: CivilDate): readonly Buffer[] {
     ...new SyntheticTitles({ seed: 'fuzz', titlesPerDay: 40, restate: true }).titlesOn(date, 5),
   ];
   const documents = [
-    ...synthetic.map((_, index) => document(synthetic.slice(index, index + 1 + (index % 4)))),
-    ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, synthetic[0] ?? text])),
+    ...synthetic.map((_, index) =>
+      document(synthetic.slice(index, index + (TITLES_OF[index % TITLES_OF.length] ?? 1))),
+    ),
+    ...TITLES_OF_EVERY_KIND.map(({ text }) => document([text, SMALL_TITLE])),
     ...Object.values(READABLE).map((answer) => Buffer.from(answer)),
     ...Object.values(REFUSED).map((answer) => Buffer.from(answer.document)),
     ...[...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS].flatMap((line) =>
@@ -124,10 +133,18 @@ export function fuzzInput(
   index: number,
 ): { readonly bytes: Buffer; readonly chunks: readonly Buffer[] } {
   const dice = createSeededRandom(`${seed}/${index}`);
-  let bytes = corpus[dice(corpus.length)] ?? Buffer.alloc(0);
+  let bytes = pickDocument(corpus, dice);
   const mutations = dice(5);
   for (let done = 0; done < mutations; done += 1) bytes = mutate(bytes, corpus, dice);
   return { bytes, chunks: split(bytes, dice) };
+}
+
+function pickDocument(corpus: readonly Buffer[], dice: SeededRandom): Buffer {
+  for (;;) {
+    const bytes = corpus[dice(corpus.length)] ?? Buffer.alloc(0);
+    const isUsual = bytes.length >= MIN_USUAL_BYTES && bytes.length <= MAX_USUAL_BYTES;
+    if (isUsual || dice(4) === 0) return bytes;
+  }
 }
 
 function mutate(bytes: Buffer, corpus: readonly Buffer[], dice: SeededRandom): Buffer {
@@ -183,7 +200,7 @@ function split(bytes: Buffer, dice: SeededRandom): Buffer[] {
     case 0:
       return [bytes];
     case 1: {
-      const size = 1 + dice(40);
+      const size = 1 + dice(dice(2) === 0 ? 40 : 400);
       return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
         bytes.subarray(index * size, (index + 1) * size),
       );

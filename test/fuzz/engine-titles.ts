@@ -1,6 +1,6 @@
 import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
 import type { PullWindow } from '../../src/domain/pull-plan.ts';
-import { TITLE_COLUMNS } from '../../src/domain/title.ts';
+import { TITLE_COLUMNS, type Title } from '../../src/domain/title.ts';
 import { PlatformContractError } from '../../src/errors.ts';
 import { checkTitle } from '../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../src/pull/exact-json.ts';
@@ -12,34 +12,62 @@ import { canonicalOf, type SlowTitle } from './slow-titles.ts';
 
 const STAGED: TitleTarget = { table: 'staged_title', fence: 1n };
 
+/** Rows for `staged_title`, by ordinal; null where a title was rejected. */
+export type Rows = (string | null)[];
+
+/** A title that was read the ordinary way, from these bytes. */
+interface OrdinaryTitle {
+  readonly bytes: Buffer;
+  readonly row: string | null;
+  /** Not null where the title has drift, which the fast reader is told. */
+  readonly drifted: Title | null;
+}
+
 /**
- * The rows for `staged_title`, by ordinal; null where a title was rejected. All null where the answer
- * was refused. As stageResponse puts the parts together, without a database.
+ * An answer's rows, as the fast reader with the ordinary one behind it and as the ordinary one alone
+ * has them. Null where the answer was refused. As stageResponse puts the parts together, without a
+ * database.
  */
-export function readRows(
+export function readBothWays(
   chunks: readonly Buffer[],
   window: PullWindow,
-  isFast: boolean,
-): (string | null)[] | null {
-  const fast = isFast ? new FastReader(STAGED, window, nothingKnown(window)) : null;
-  const reader = new TitleReader(fast);
-  const rows: (string | null)[] = [];
-  const readOrdinary = (raw: RawTitle) => {
-    rows[raw.ordinal] = null;
-    if (raw.truncated) return;
-    const { value, problems } = parseExactJson(raw.bytes);
-    const check = checkTitle(value, window);
-    if (!check.ok || problems.length > 0) return;
-    if (check.drift.length > 0) fast?.admitDrift(check.title);
-    const textHash = rawHash(raw.bytes).toString('hex');
-    rows[raw.ordinal] = encodeTitle(STAGED, raw.ordinal, check.title, textHash);
+): { readonly fast: Rows | null; readonly ordinary: Rows | null } {
+  // What a title says is a function of its bytes: the same ones at the same place are not read twice.
+  const titles: OrdinaryTitle[] = [];
+  const readOnce = (raw: RawTitle): OrdinaryTitle => {
+    let title = titles[raw.ordinal];
+    if (title === undefined || !title.bytes.equals(raw.bytes)) {
+      title = readOrdinary(raw, window);
+      titles[raw.ordinal] = title;
+    }
+    return title;
   };
+  const ordinary = readRows(chunks, null, readOnce);
+  const fast = new FastReader(STAGED, window, nothingKnown(window));
+  try {
+    return { fast: readRows(chunks, fast, readOnce), ordinary };
+  } finally {
+    fast.release();
+  }
+}
+
+function readRows(
+  chunks: readonly Buffer[],
+  fast: FastReader | null,
+  readTitle: (raw: RawTitle) => OrdinaryTitle,
+): Rows | null {
+  const reader = new TitleReader(fast);
+  const rows: Rows = [];
   try {
     for (const chunk of chunks) {
-      for (const raw of reader.push(chunk)) readOrdinary(raw);
-      for (const row of rowsIn(fast?.takeRows().toString() ?? '')) {
-        rows[Number(row.split(',', 2)[1])] = row;
+      for (const raw of reader.push(chunk)) {
+        const { row, drifted } = readTitle(raw);
+        rows[raw.ordinal] = row;
+        if (drifted !== null) fast?.admitDrift(drifted);
       }
+      const taken = fast?.takeRows();
+      if (taken === undefined || taken.length === 0) continue;
+      for (const row of rowsIn(taken.toString())) rows[Number(row.split(',', 2)[1])] = row;
     }
     reader.end();
   } catch (error) {
@@ -48,6 +76,16 @@ export function readRows(
   }
   if (rows.length !== reader.titlesRead) throw new Error('a title was lost');
   return rows;
+}
+
+function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindow): OrdinaryTitle {
+  const rejected = { bytes, row: null, drifted: null };
+  if (truncated) return rejected;
+  const { value, problems } = parseExactJson(bytes);
+  const check = checkTitle(value, window);
+  if (!check.ok || problems.length > 0) return rejected;
+  const row = encodeTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex'));
+  return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
 }
 
 function nothingKnown(window: PullWindow): KnownTexts {

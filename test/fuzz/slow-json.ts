@@ -26,6 +26,8 @@ export interface SlowField extends SlowItem {
 
 export class NotJson extends Error {}
 
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
 /** @throws NotJson */
 export function parseSlowly(text: string, from = 0): SlowValue {
   let at = from;
@@ -58,9 +60,8 @@ export function parseSlowly(text: string, from = 0): SlowValue {
     }
   };
   const number = (): SlowValue => {
-    const match = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/.exec(
-      text.slice(at, at + 2000),
-    );
+    NUMBER.lastIndex = at;
+    const match = NUMBER.exec(text);
     if (match === null) throw new NotJson(`no value at ${at}`);
     at += match[0].length;
     return { kind: 'number', text: match[0] };
@@ -140,6 +141,7 @@ export function parseSlowly(text: string, from = 0): SlowValue {
 
 /** The text that a string's inner part spells, escapes and all; null where it is no UTF-8. */
 export function decodeSlowly(inner: string): string | null {
+  if (/^[ !#-[\]-~]*$/.test(inner)) return inner;
   const bytes = Buffer.from(inner, 'latin1');
   return isUtf8(bytes) ? (JSON.parse(`"${bytes.toString('utf8')}"`) as string) : null;
 }

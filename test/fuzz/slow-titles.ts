@@ -158,19 +158,13 @@ function flatten(title: Fields, window: PullWindow): SlowTitle {
     const merged = new Map(provider instanceof Map ? provider : []).set('externalId', inner);
     extra = new Map(extra ?? []).set('provider', merged);
   }
-  const account = (...path: string[]) =>
-    Object.fromEntries(
-      Object.entries({
-        bank: 'bank',
-        agency: 'agency',
-        agency_digit: 'agencyDigit',
-        account: 'account',
-        account_digit: 'accountDigit',
-      }).map(([column, field]) => [
-        `${path[0] === 'provider' ? 'provider' : 'payment'}_${column}`,
-        at(...path, field),
-      ]),
-    );
+  const account = (prefix: string, ...path: string[]) => ({
+    [`${prefix}_bank`]: at(...path, 'bank'),
+    [`${prefix}_agency`]: at(...path, 'agency'),
+    [`${prefix}_agency_digit`]: at(...path, 'agencyDigit'),
+    [`${prefix}_account`]: at(...path, 'account'),
+    [`${prefix}_account_digit`]: at(...path, 'accountDigit'),
+  });
   return {
     order_uid: uid,
     accepted_date: accepted,
@@ -178,13 +172,13 @@ function flatten(title: Fields, window: PullWindow): SlowTitle {
     buyer_identification: at('buyerIdentification'),
     provider_external_id: outer ?? inner,
     provider_identification: at('provider', 'identification'),
-    ...account('provider', 'bankAccount'),
+    ...account('provider', 'provider', 'bankAccount'),
     financial_agent_type: at('financialAgent', 'type'),
     financial_agent_identification: at('financialAgent', 'identificationNumber'),
     financial_agent_name: at('financialAgent', 'name'),
     buyer_is_financial: at('financialAgent', 'buyerIsFinancial'),
     payment_type: at('financialAgent', 'payment', 'type'),
-    ...account('financialAgent', 'payment'),
+    ...account('payment', 'financialAgent', 'payment'),
     original_value: at('originalValue'),
     platform_discounted_value: at('platformDiscountedValue'),
     financial_discounted_value: at('financialDiscountedValue'),

@@ -1,0 +1,99 @@
+/**
+ * The readers of the platform's answers beside slow ones that share no line with them. A difference
+ * names the seed and the index, which make the same input again.
+ */
+import { toCivilDate } from '../../src/domain/business-day.ts';
+import { type PullWindow, sweepWindow } from '../../src/domain/pull-plan.ts';
+import { toAnswerText } from '../../src/push/answer-text.ts';
+import { findRefusals } from '../../src/push/provider-statuses.ts';
+import { answerCorpus, fuzzInput } from './documents.ts';
+import { readBothWays, toSlowTitle } from './engine-titles.ts';
+import { providerAnswer, refusedSlowly, SENT } from './provider-answers.ts';
+import { readTitlesSlowly } from './slow-titles.ts';
+
+/** Of ten inputs one is an answer to a push. */
+const PUSH_SHARE = 10;
+
+const DAY = toCivilDate('2026-03-02');
+const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
+
+/** How many answers were refused, and what became of the titles of the others. */
+export interface Tally {
+  refused: number;
+  accepted: number;
+  rejected: number;
+}
+
+/** What differs, in words; null where nothing does. */
+function differenceOf(bytes: Buffer, chunks: readonly Buffer[], tally: Tally): string | null {
+  const slow = readTitlesSlowly(bytes, WINDOW);
+  const { fast, ordinary } = readBothWays(chunks, WINDOW);
+  if (slow === null || fast === null || ordinary === null) {
+    tally.refused += 1;
+    if (slow === null && fast === null && ordinary === null) return null;
+    return `refused: slow ${slow === null}, fast ${fast === null}, ordinary ${ordinary === null}`;
+  }
+  if (slow.length !== fast.length || slow.length !== ordinary.length) {
+    return `titles: slow ${slow.length}, fast ${fast.length}, ordinary ${ordinary.length}`;
+  }
+  for (const [ordinal, title] of slow.entries()) {
+    const row = ordinary[ordinal] ?? null;
+    if (row !== (fast[ordinal] ?? null)) return `title ${ordinal}: fast and ordinary differ`;
+    if (title === null || row === null) {
+      tally.rejected += 1;
+      if (title === null && row === null) continue;
+      return `title ${ordinal}: rejected by ${title === null ? 'slow' : 'the engine'} alone`;
+    }
+    tally.accepted += 1;
+    const read = toSlowTitle(row);
+    const column = Object.keys(title).find((name) => read?.[name] !== title[name]);
+    if (column !== undefined) {
+      return `title ${ordinal}: ${column} is ${read?.[column]}, slowly ${title[column]}`;
+    }
+  }
+  return null;
+}
+
+/**
+ * Reads inputs 0 to `runs` - 1 of a seed, and calls `onRead` after each with how many there were.
+ *
+ * @throws Error at the first difference, and whatever a reader throws that is no refusal
+ */
+export function fuzz(runs: number, seed: string, onRead?: (inputs: number) => void): Tally {
+  const corpus = answerCorpus(DAY);
+  const tally: Tally = { refused: 0, accepted: 0, rejected: 0 };
+  const { stackTraceLimit } = Error;
+  // Most inputs are refused by an error, and gathering where it came from is most of what that costs.
+  Error.stackTraceLimit = 0;
+  let index = 0;
+  try {
+    for (; index < runs; index += 1) {
+      if (index % PUSH_SHARE === 0) expectSameRefusals(seed, index);
+      const { bytes, chunks } = fuzzInput(corpus, seed, index);
+      const difference = differenceOf(bytes, chunks, tally);
+      if (difference !== null) {
+        throw new Error(`${difference}\n${bytes.toString('base64')}`);
+      }
+      onRead?.(index + 1);
+    }
+  } catch (error) {
+    Error.stackTraceLimit = stackTraceLimit;
+    throw new Error(`seed ${seed}, input ${index}: ${String(error)}`, { cause: error });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+  return tally;
+}
+
+function expectSameRefusals(seed: string, index: number): void {
+  const body = providerAnswer(seed, index);
+  const refusals = findRefusals(body, SENT);
+  const slow = refusedSlowly(body);
+  const storable = [...refusals.values(), toAnswerText(body)].every(
+    (text) => !/[\0\p{Surrogate}]/u.test(text),
+  );
+  const isSame =
+    refusals.size === slow.size && [...slow].every((externalId) => refusals.has(externalId));
+  if (isSame && storable) return;
+  throw new Error(`push: ${body.toString('base64')}`);
+}
