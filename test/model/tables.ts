@@ -4,15 +4,15 @@ import type { PullWorld } from '../support/pull-world.ts';
 import { dayOf, type Model } from './day-model.ts';
 
 interface TitleRow {
-  readonly id: bigint;
+  readonly id: string;
   readonly date: CivilDate;
   readonly status: string;
   readonly order_uid: string;
   readonly original_value: string;
   readonly platform_discounted_value: string;
   readonly anticipated_due_date: string;
-  readonly first_pull_id: bigint;
-  readonly change_seq: bigint;
+  readonly first_pull_id: string;
+  readonly change_seq: string;
 }
 
 const toCents = (amount: string) => {
@@ -39,7 +39,7 @@ const current = (rows: readonly TitleRow[]) =>
 /** An ERP that reads `title_feed`, as the data dictionary says. */
 export class FeedConsumer {
   readonly #world: PullWorld;
-  readonly #titles = new Map<bigint, TitleRow>();
+  readonly #titles = new Map<string, TitleRow>();
   #last: bigint;
 
   private constructor(world: PullWorld, last: bigint) {
@@ -54,16 +54,20 @@ export class FeedConsumer {
     return new FeedConsumer(world, row.last);
   }
 
+  get last(): bigint {
+    return this.#last;
+  }
+
   /** Returns how many changes came. */
   async read(): Promise<number> {
-    const rows = await this.#world.database.prisma.$queryRaw<TitleRow[]>`
-      SELECT id, accepted_date::text AS date, status, order_uid, original_value::text,
-             platform_discounted_value::text, anticipated_due_date::text, 0::bigint AS first_pull_id,
-             change_seq
-      FROM conciliation.title_feed WHERE change_seq > ${this.#last} ORDER BY change_seq`;
+    return this.take((await readTables(this.#world, null, this)).feed);
+  }
+
+  /** Rows of the feed behind `last`, in its order. Returns how many there are. */
+  take(rows: readonly TitleRow[]): number {
     for (const row of rows) {
       this.#titles.set(row.id, row);
-      this.#last = row.change_seq;
+      this.#last = BigInt(row.change_seq);
     }
     return rows.length;
   }
@@ -73,20 +77,59 @@ export class FeedConsumer {
   }
 }
 
+interface Tables {
+  readonly days: readonly Record<string, unknown>[];
+  readonly titles: readonly TitleRow[];
+  readonly feed: readonly TitleRow[];
+  readonly checkpoint: CivilDate | null;
+}
+
+/** The columns of a `TitleRow`, which in JSON are text: neither a bigint nor a numeric is a number. */
+const TITLE_ROW = `
+  id::text, accepted_date::text AS date, status, order_uid, original_value::text,
+  platform_discounted_value::text, anticipated_due_date::text, change_seq::text`;
+
+/** In one statement, since there are hundreds of thousands of them in a long run. */
+const TABLES = `
+  SELECT
+    (SELECT coalesce(json_agg(d ORDER BY d.date), '[]') FROM (
+       SELECT date::text AS date, state, title_count AS titles, held_pull_id::text AS "heldPullId",
+              rejected_count AS rejects, signed_off_at IS NOT NULL AS "isSignedOff",
+              restated_after_sign_off AS "isRestated"
+       FROM conciliation.day WHERE date BETWEEN $1::date AND $2::date) AS d) AS days,
+    (SELECT coalesce(json_agg(t), '[]') FROM (
+       SELECT ${TITLE_ROW}, first_pull_id::text
+       FROM conciliation.title WHERE accepted_date BETWEEN $1::date AND $2::date) AS t) AS titles,
+    (SELECT coalesce(json_agg(f), '[]') FROM (
+       SELECT ${TITLE_ROW}, '0' AS first_pull_id
+       FROM conciliation.title_feed WHERE change_seq > $3 ORDER BY title_feed.change_seq) AS f) AS feed,
+    (SELECT last_reconciled_date::text FROM conciliation.checkpoint) AS checkpoint`;
+
+/** @param dates null: only what the feed has is of interest */
+async function readTables(
+  world: PullWorld,
+  dates: readonly CivilDate[] | null,
+  consumer: FeedConsumer,
+): Promise<Tables> {
+  const { rows } = await world.database.pool.query<Tables>({
+    name: 'model-tables',
+    text: TABLES,
+    values: [dates?.[0], dates?.at(-1), consumer.last],
+  });
+  const [tables] = rows;
+  if (tables === undefined) throw new Error('no row');
+  return tables;
+}
+
 /** Everything that the model says of the tables, held against them. */
 export async function expectTables(
   world: PullWorld,
   model: Model,
   consumer: FeedConsumer,
 ): Promise<void> {
-  const { prisma } = world.database;
   const dates = [...model.days.keys()].sort();
-  const [from, to] = [dates[0], dates.at(-1)];
-  const days = await prisma.$queryRaw<Record<string, unknown>[]>`
-    SELECT date::text AS date, state, title_count AS titles, held_pull_id AS "heldPullId",
-           rejected_count AS rejects, signed_off_at IS NOT NULL AS "isSignedOff",
-           restated_after_sign_off AS "isRestated"
-    FROM conciliation.day WHERE date BETWEEN ${from}::date AND ${to}::date ORDER BY date`;
+  const { days, titles, feed, checkpoint } = await readTables(world, dates, consumer);
+  consumer.take(feed);
   expect(days).toEqual(
     dates.flatMap((date) => {
       const day = dayOf(model, date);
@@ -95,28 +138,29 @@ export async function expectTables(
         date,
         state: day.state,
         titles: day.contents.length,
-        heldPullId: day.held?.pullId ?? null,
+        heldPullId: day.held?.pullId.toString() ?? null,
         rejects: day.reject === 'none' ? 0 : 1,
         isSignedOff: day.seal !== null,
         isRestated: day.isRestated,
       };
     }),
   );
-  const rows = await readTitles(world, from, to);
   for (const date of dates) {
     const { contents } = dayOf(model, date);
-    expect(current(rows.filter((row) => row.date === date))).toEqual(contents);
+    expect(current(titles.filter((row) => row.date === date))).toEqual(contents);
     expect(consumer.currentOf(date)).toEqual(contents);
   }
-  const [checkpoint] = await prisma.$queryRaw<[{ date: CivilDate | null }]>`
-    SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
-  expect(checkpoint.date).toBe(model.lastReconciledDate);
+  expect(checkpoint).toBe(model.lastReconciledDate);
 }
 
 /** Every state that the model remembers, folded back from the present rows. */
-export async function expectHistory(world: PullWorld, model: Model): Promise<void> {
+export async function expectHistory(
+  world: PullWorld,
+  model: Model,
+  consumer: FeedConsumer,
+): Promise<void> {
   const dates = [...model.days.keys()].sort();
-  const rows = await readTitles(world, dates[0], dates.at(-1));
+  const { titles } = await readTables(world, dates, consumer);
   const revisions = await world.database.prisma.$queryRaw<
     { titleId: bigint; pullId: bigint; before: Record<string, string> }[]
   >`
@@ -131,11 +175,11 @@ export async function expectHistory(world: PullWorld, model: Model): Promise<voi
     const order = new Map(history.map(({ pullId }, index) => [pullId, index]));
     for (const [index, { contents }] of history.entries()) {
       const isLater = (pullId: bigint) => (order.get(pullId) ?? -1) > index;
-      const then = rows
-        .filter((row) => row.date === date && !isLater(row.first_pull_id))
+      const then = titles
+        .filter((row) => row.date === date && !isLater(BigInt(row.first_pull_id)))
         .map((row) =>
           revisions
-            .filter(({ titleId, pullId }) => titleId === row.id && isLater(pullId))
+            .filter(({ titleId, pullId }) => String(titleId) === row.id && isLater(pullId))
             .reduce<TitleRow>((state, { before }) => Object.assign(state, before), {
               ...row,
             }),
@@ -143,15 +187,4 @@ export async function expectHistory(world: PullWorld, model: Model): Promise<voi
       expect(current(then)).toEqual(contents);
     }
   }
-}
-
-function readTitles(
-  world: PullWorld,
-  from: CivilDate | undefined,
-  to: CivilDate | undefined,
-): Promise<TitleRow[]> {
-  return world.database.prisma.$queryRaw<TitleRow[]>`
-    SELECT id, accepted_date::text AS date, status, order_uid, original_value::text,
-           platform_discounted_value::text, anticipated_due_date::text, first_pull_id, change_seq
-    FROM conciliation.title WHERE accepted_date BETWEEN ${from}::date AND ${to}::date`;
 }
