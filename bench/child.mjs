@@ -11,11 +11,12 @@ const running = new Set();
  * Starts `file` of this folder. Its output goes to standard error: standard output is the report's.
  *
  * @param {string} file
- * @param {{ execArgv?: string[] }} [options]
+ * @param {{ execArgv?: string[], environment?: Record<string, string> }} [options]
  */
-export function startChild(file, { execArgv = [] } = {}) {
+export function startChild(file, { execArgv = [], environment = {} } = {}) {
   const child = fork(new URL(file, import.meta.url), [], {
     execArgv,
+    env: { ...process.env, ...environment },
     serialization: 'advanced',
     stdio: ['ignore', 2, 2, 'ipc'],
   });

@@ -16,6 +16,7 @@ import { request } from 'undici';
 import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
 import { openDatabase } from '../dist/staging/database.js';
 import { migrate } from '../dist/staging/migrate.js';
+import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 
 const tell = (line) => process.stdout.write(`${line}\n`);
 
@@ -134,9 +135,9 @@ async function makeDay(back, count) {
 
 /** The console in a process of its own, so that its memory is nobody else's. */
 async function serve() {
-  // As the container starts the service; see docs/performance.md.
   const child = fork(new URL('console-process.mjs', import.meta.url), [postgres.url], {
-    execArgv: ['--max-semi-space-size=4'],
+    execArgv: CONTAINER_FLAGS,
+    env: { ...process.env, ...CONTAINER_ENVIRONMENT },
   });
   const [{ url, cookie }] = await once(child, 'message');
   return {

@@ -1,12 +1,10 @@
 // One measured run of one side: a clean database, a new process, the clock, and a look at what it
 // left behind.
 import { startChild } from './child.mjs';
+import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 import { describeTables } from './tables.mjs';
 
 const WARM_UP = 'bench_warm_up';
-
-/** As the container starts the service; see docs/performance.md. */
-const SERVICE_HEAP = '--max-semi-space-size=4';
 
 /**
  * What all runs have in common.
@@ -77,11 +75,11 @@ async function openProgram(bench, { program, database, startDate, profileDirecto
     await child.call('open', { databaseUrl });
     return child;
   }
-  const execArgv = [SERVICE_HEAP];
+  const execArgv = [...CONTAINER_FLAGS];
   if (profileDirectory !== undefined) {
     execArgv.push('--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, '--cpu-prof-interval=500');
   }
-  const child = startChild('pull-process.mjs', { execArgv });
+  const child = startChild('pull-process.mjs', { execArgv, environment: CONTAINER_ENVIRONMENT });
   await child.call('open', {
     address: bench.address,
     databaseUrl,
