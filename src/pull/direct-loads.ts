@@ -28,7 +28,7 @@ export class DirectLoads {
    */
   withoutPauses(response: ArrivingResponse): ArrivingResponse {
     if (response.isWhole) return response;
-    const { chunks } = response;
+    const chunks = response.chunks[Symbol.asyncIterator]();
     const endMs = performance.now() + MAX_LOAD_MS;
     let isTooSlow = false;
     const giveUp = () => {
@@ -51,11 +51,10 @@ export class DirectLoads {
     return {
       ...response,
       chunks: {
-        next: () => next().finally(() => pause.clear()),
-        return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
-        [Symbol.asyncIterator]() {
-          return this;
-        },
+        [Symbol.asyncIterator]: () => ({
+          next: () => next().finally(() => pause.clear()),
+          return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
+        }),
       },
     };
   }
