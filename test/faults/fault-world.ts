@@ -97,7 +97,7 @@ export async function openFaultWorld(
       PLATFORM_TIMEOUT_SECONDS: '5',
       WITHDRAWAL_LIMIT_PERCENT: '100',
       LOG_LEVEL: 'debug',
-      // What one process has compiled, the next one reads: half of its start, on a Node that has it.
+      // What one process has compiled, the next one reads, on a Node that knows this.
       NODE_COMPILE_CACHE: join(template.folder, 'compiled'),
       ...settings.environment,
     },
