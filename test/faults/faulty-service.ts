@@ -67,6 +67,7 @@ export class FaultyService {
   #child: ChildProcess | null = null;
   #isStopping = false;
   #consoleUrl = '';
+  #hasStopped = false;
   #lastEnded: Promise<unknown> = Promise.resolve();
 
   constructor(settings: ServiceSettings) {
@@ -108,6 +109,7 @@ export class FaultyService {
     living.add(child);
     this.#child = child;
     this.#consoleUrl = '';
+    this.#hasStopped = false;
     if (child.stderr !== null) {
       createInterface({ input: child.stderr }).on('line', (line) => this.#hear(line));
     }
@@ -133,7 +135,8 @@ export class FaultyService {
     const isStarting = this.#consoleUrl === '';
     const ended = once(child, 'close');
     child.kill('SIGCONT');
-    child.kill('SIGTERM');
+    // A second signal would end the process at once, in whatever order.
+    if (!this.#hasStopped) child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     const [exit, signal] = await ended;
     clearTimeout(killer);
@@ -152,6 +155,7 @@ export class FaultyService {
 
   #hear(line: string): void {
     this.lines.push(line);
+    if (line.includes('"service stopped"')) this.#hasStopped = true;
     if (!line.includes('"service started"')) return;
     this.#consoleUrl = String(JSON.parse(line).consoleUrl ?? '');
   }

@@ -40,4 +40,11 @@ export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[]
     queue: 'redis',
     found: 'the same on the first day',
   },
+  {
+    seed: 90_035,
+    point: 'shutdown',
+    fault: 'stop',
+    queue: 'redis',
+    found: 'the harness told a service to stop that had stopped and was about to end',
+  },
 ];
