@@ -12,16 +12,11 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** A response of which the beginning is at hand. */
 export interface ArrivingResponse extends ConciliationResponse {
-  /**
-   * From the beginning. Each chunk is good until the next. Of a whole response every iteration begins anew;
-   * any other is iterated once.
-   */
-  readonly chunks: AsyncIterable<Uint8Array>;
+  /** From the beginning. Each chunk is good until the next. To be returned also if never iterated. */
+  readonly chunks: AsyncIterableIterator<Uint8Array>;
   readonly isWhole: boolean;
   /** Whether the rest, too, can be expected to arrive faster than the titles can be stored. */
   readonly isFast: boolean;
-  /** To be called when nobody iterates it any more, also if nobody has. */
-  close(): Promise<void>;
 }
 
 /**
@@ -61,51 +56,37 @@ export async function awaitHead(response: ConciliationResponse): Promise<Arrivin
   const isFull = !isWhole && elapsedMs < MAX_HEAD_MS;
   // It may fail before anybody asks for it.
   next.catch(() => {});
+  let handedOut = 0;
   let isFree = false;
   const freeHead = () => {
     if (!isFree) freeHeads.push(head);
     isFree = true;
   };
-  const pieces = () => cutIntoPieces(head.subarray(0, headBytes));
-  const beginning = pieces();
   return {
     httpStatus: response.httpStatus,
     bytesReceived: response.bytesReceived,
     isWhole,
     isFast: isWhole || (isFull && headBytes > FAST_BYTES_PER_MS * elapsedMs),
     chunks: {
-      [Symbol.asyncIterator]: () =>
-        isWhole
-          ? toAsync(pieces())
-          : {
-              async next() {
-                const piece = beginning.next();
-                if (piece.done !== true) return piece;
-                freeHead();
-                const awaited = next ?? iterator.next();
-                next = null;
-                return awaited;
-              },
-              return: endOf(iterator),
-            },
-    },
-    async close() {
-      freeHead();
-      await endOf(iterator)();
+      async next() {
+        if (handedOut < headBytes) {
+          const start = handedOut;
+          handedOut = Math.min(start + CHUNK_BYTES, headBytes);
+          return { done: false, value: head.subarray(start, handedOut) };
+        }
+        freeHead();
+        const awaited = next ?? iterator.next();
+        next = null;
+        return awaited;
+      },
+      async return() {
+        freeHead();
+        handedOut = headBytes;
+        return (await iterator.return?.()) ?? { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
     },
   };
 }
-
-function* cutIntoPieces(bytes: Buffer): Generator<Uint8Array, undefined> {
-  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
-}
-
-async function* toAsync<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items;
-}
-
-/** Ends an iteration also where its next item is being waited for. */
-const endOf =
-  <T>(iterator: AsyncIterator<T>) =>
-  async (): Promise<IteratorResult<T>> =>
-    (await iterator.return?.()) ?? { done: true, value: undefined };

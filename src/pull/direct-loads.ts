@@ -28,7 +28,7 @@ export class DirectLoads {
    */
   withoutPauses(response: ArrivingResponse): ArrivingResponse {
     if (response.isWhole) return response;
-    const chunks = response.chunks[Symbol.asyncIterator]();
+    const { chunks } = response;
     const endMs = performance.now() + MAX_LOAD_MS;
     let isTooSlow = false;
     const giveUp = () => {
@@ -51,10 +51,11 @@ export class DirectLoads {
     return {
       ...response,
       chunks: {
-        [Symbol.asyncIterator]: () => ({
-          next: () => next().finally(() => pause.clear()),
-          return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
-        }),
+        next: () => next().finally(() => pause.clear()),
+        return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
+        [Symbol.asyncIterator]() {
+          return this;
+        },
       },
     };
   }

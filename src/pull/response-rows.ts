@@ -46,17 +46,20 @@ export interface ResponseRowsOptions {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
-/** A response being read into rows for COPY. */
-export interface Reading {
+/**
+ * Reads a response title by title into rows for COPY, but for titles that the table has already.
+ *
+ * @returns the rows; what was read, once they have been taken to their end; and what is to be called
+ *   when they are stored
+ */
+export function readRows(
+  response: ConciliationResponse,
+  options: ResponseRowsOptions,
+): {
   readonly rows: AsyncIterable<Buffer | string>;
-  /** What was read, once the rows have been taken to their end. */
   readonly count: () => ReadCount;
-  /** To be called when the rows are stored. */
   readonly release: () => void;
-}
-
-/** Reads a response title by title into rows for COPY, but for titles that the table has already. */
-export function readRows(response: ConciliationResponse, options: ResponseRowsOptions): Reading {
+} {
   const { target, window, putAside, onProgress } = options;
   const known = new KnownTexts(options.known);
   const fastReader = new FastReader(target, window, known);
@@ -104,6 +107,7 @@ export function readRows(response: ConciliationResponse, options: ResponseRowsOp
       const fastRows = fastReader.takeRows();
       if (fastRows.length > 0) yield fastRows;
       if (rows !== '') yield rows;
+      reachFaultPoint('mid-copy');
       await giveTurn();
     }
     endDocument(reader, response.bytesReceived());

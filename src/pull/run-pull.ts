@@ -19,7 +19,7 @@ import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 import type { ReadCount } from './response-rows.ts';
-import { beginLoad, type StageTarget, stageResponse } from './stage-response.ts';
+import { loadResponse, type StageTarget, stageResponse } from './stage-response.ts';
 
 /**
  * Makes one attempt at a pull and records its outcome in the pull's row, whatever it is.
@@ -68,7 +68,7 @@ async function pullAndMerge(
       (await stageAndMerge(parts, attempt, arriving, known, signal));
     return { kind: 'done', report };
   } finally {
-    await arriving.close();
+    await arriving.chunks.return?.();
   }
 }
 
@@ -84,18 +84,15 @@ async function loadNewDay(
   if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
   // An interruption ends fetches, not merges; and what is in memory is fetched.
   const untilAborted = response.isWhole ? new AbortController().signal : signal;
-  const load = beginLoad(parts.directLoads.withoutPauses(response), {
-    ...stageTarget(parts, attempt, known, untilAborted),
-    pullId: attempt.pullId,
+  return loadDay(parts.database, attempt, mergePolicy(parts), async (connection, accounts) => {
+    const read = await loadResponse(
+      parts.directLoads.withoutPauses(response),
+      { ...stageTarget(parts, attempt, known), connection, accounts, pullId: attempt.pullId },
+      untilAborted,
+      parts.onProgress,
+    );
+    return describeRead(response, read, known);
   });
-  try {
-    return await loadDay(parts.database, attempt, mergePolicy(parts), async (connection) => {
-      const read = await load.copy(connection);
-      return { ...describeRead(response, read, known), accounts: load.accounts };
-    });
-  } finally {
-    await load.end();
-  }
 }
 
 async function stageAndMerge(
@@ -105,7 +102,8 @@ async function stageAndMerge(
   known: KnownDates,
   signal: AbortSignal,
 ): Promise<PullReport> {
-  const read = await stageResponse(response, stageTarget(parts, attempt, known, signal));
+  const target = stageTarget(parts, attempt, known);
+  const read = await stageResponse(response, target, signal, parts.onProgress);
   return mergePull(
     parts.database,
     attempt,
@@ -114,13 +112,8 @@ async function stageAndMerge(
   );
 }
 
-function stageTarget(
-  { database, onProgress }: PullParts,
-  { fence, window }: Attempt,
-  known: KnownDates,
-  signal: AbortSignal,
-): StageTarget {
-  return { pool: database.pool, fence, window, known, signal, onProgress };
+function stageTarget(parts: PullParts, attempt: Attempt, known: KnownDates): StageTarget {
+  return { pool: parts.database.pool, fence: attempt.fence, window: attempt.window, known };
 }
 
 function describeRead(

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { NamedAccounts } from '../domain/named-accounts.ts';
+import type { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { StagingUnavailableError } from '../errors.ts';
@@ -13,17 +12,15 @@ import {
   copyTitles,
   encodeReject,
   type RejectedTitle,
+  type TitleTarget,
 } from '../staging/stage.ts';
-import type { ArrivingResponse } from './arriving-response.ts';
-import { type PullProgress, type ReadCount, type Reading, readRows } from './response-rows.ts';
+import { type PullProgress, type ReadCount, readRows } from './response-rows.ts';
 
 export interface StageTarget {
   readonly pool: Pool;
   readonly fence: bigint;
   readonly window: PullWindow;
   readonly known: KnownDates;
-  readonly signal: AbortSignal;
-  readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
 /**
@@ -34,134 +31,70 @@ export interface StageTarget {
  * @throws PlatformUnavailableError the transfer broke off
  * @throws StagingUnavailableError the database went away
  */
-export async function stageResponse(
+export function stageResponse(
   response: ConciliationResponse,
   target: StageTarget,
+  signal: AbortSignal,
+  onProgress?: (progress: PullProgress) => void,
 ): Promise<ReadCount> {
-  let copiedRejects = 0;
-  const reading = readRows(response, {
-    ...target,
-    target: { table: 'staged_title', fence: target.fence },
-    putAside: async (rejects) => {
-      copiedRejects += await stageRejects(target, rejects);
-    },
-  });
-  const copiedTitles = await copyTitles(target.pool, inCopy(reading.rows), target.signal);
-  return endCopy(reading, copiedTitles, copiedRejects);
-}
-
-/** A response on its way into `title`. */
-export interface TitleLoad {
-  /** The bank accounts that it names, once it is copied. */
-  readonly accounts: NamedAccounts;
-  /**
-   * As `stageResponse`, but the titles go straight into `title`: on a connection in the middle of the
-   * merge's transaction, which can only be rolled back after an error.
-   */
-  copy(connection: ClientBase): Promise<ReadCount>;
-  /** Ends when the response is not read any more, copied or not. */
-  end(): Promise<void>;
+  const titles: TitleTarget = { table: 'staged_title', fence: target.fence };
+  return copyResponse(response, target, titles, { signal, onProgress }, (rows) =>
+    copyTitles(target.pool, rows, signal),
+  );
 }
 
 /**
- * A response that is in memory is read while the transaction is being opened and waits for its locks, so that
- * these are held for no longer than PostgreSQL takes for the rows; any other, as it arrives.
+ * As `stageResponse`, but the titles go straight into `title`.
+ * `target.connection` is in the middle of the merge's transaction, which can only be rolled back after
+ * an error.
  */
-export function beginLoad(
-  response: ArrivingResponse,
-  target: StageTarget & { readonly pullId: bigint },
-): TitleLoad {
-  const accounts = new NamedAccounts();
-  const { pullId } = target;
-  // Before it is certain that the response is loaded, nothing of it may be in the tables.
-  const rejects: RejectedTitle[] = [];
+export function loadResponse(
+  response: ConciliationResponse,
+  target: StageTarget & {
+    readonly pullId: bigint;
+    readonly connection: ClientBase;
+    readonly accounts: NamedAccounts;
+  },
+  signal: AbortSignal,
+  onProgress?: (progress: PullProgress) => void,
+): Promise<ReadCount> {
+  const { pullId, connection, accounts } = target;
+  const titles: TitleTarget = { table: 'title', pullId, occurrences: new Occurrences(), accounts };
+  return copyResponse(response, target, titles, { signal, onProgress }, (rows) =>
+    copyIntoTitle(connection, rows, signal),
+  );
+}
+
+async function copyResponse(
+  response: ConciliationResponse,
+  { pool, fence, window, known }: StageTarget,
+  target: TitleTarget,
+  {
+    signal,
+    onProgress,
+  }: {
+    readonly signal: AbortSignal;
+    readonly onProgress: ((progress: PullProgress) => void) | undefined;
+  },
+  copy: (rows: AsyncIterable<Buffer | string>) => Promise<number>,
+): Promise<ReadCount> {
   let copiedRejects = 0;
-  const copyWaiting = async () => {
-    copiedRejects += await stageRejects(target, rejects.splice(0));
-  };
-  const reading = readRows(response, {
-    ...target,
-    target: { table: 'title', pullId, occurrences: new Occurrences(), accounts },
-    putAside: async (batch) => {
-      rejects.push(...batch);
-      if (!response.isWhole) await copyWaiting();
+  const { rows, count, release } = readRows(response, {
+    target,
+    window,
+    known,
+    onProgress,
+    putAside: async (rejects: readonly RejectedTitle[]) => {
+      const encoded = rejects.map((reject) => encodeReject(fence, reject));
+      copiedRejects += await copyRejects(pool, toSource(encoded), signal);
     },
   });
-  const { rows, ended } = response.isWhole ? readAhead(reading.rows) : asAsked(reading.rows);
-  return {
-    accounts,
-    async copy(connection) {
-      const copiedTitles = await copyIntoTitle(connection, inCopy(rows), target.signal);
-      if (rejects.length > 0) await copyWaiting();
-      return endCopy(reading, copiedTitles, copiedRejects);
-    },
-    end: () => ended,
-  };
-}
-
-interface Rows {
-  readonly rows: AsyncIterable<Buffer | string>;
-  readonly ended: Promise<void>;
-}
-
-const asAsked = (rows: Rows['rows']): Rows => ({ rows, ended: Promise.resolve() });
-
-/** Takes rows before anybody asks for them, and gives way after each piece. */
-function readAhead(source: Rows['rows']): Rows {
-  const items: (Buffer | string)[] = [];
-  let isDone = false;
-  let wake = () => {};
-  const reading = (async () => {
-    for await (const item of source) {
-      items.push(item);
-      wake();
-      await nextTurn();
-    }
-  })();
-  const ended = reading
-    .catch(() => {})
-    .finally(() => {
-      isDone = true;
-      wake();
-    });
-  async function* rows(): AsyncGenerator<Buffer | string> {
-    for (let at = 0; !isDone || at < items.length; ) {
-      const item = items[at];
-      if (item === undefined) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
-      }
-      at += 1;
-      yield item;
-    }
-    await reading;
-  }
-  return { rows: rows(), ended };
-}
-
-async function* inCopy(rows: Rows['rows']): AsyncGenerator<Buffer | string> {
-  for await (const item of rows) {
-    yield item;
-    reachFaultPoint('mid-copy');
-  }
-}
-
-function stageRejects(
-  { pool, fence, signal }: StageTarget,
-  rejects: readonly RejectedTitle[],
-): Promise<number> {
-  const encoded = rejects.map((reject) => encodeReject(fence, reject));
-  return copyRejects(pool, toSource(encoded), signal);
-}
-
-/** Every title that was read must be a row, or nothing is merged. */
-function endCopy(reading: Reading, copiedTitles: number, copiedRejects: number): ReadCount {
-  reading.release();
+  const copiedTitles = await copy(rows);
+  release();
   reachFaultPoint('copy-done');
-  const read = reading.count();
+  const read = count();
   reachFaultPoint('verify');
+  // Every title that was read must be a row, or nothing is merged.
   if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
     throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
       context: {

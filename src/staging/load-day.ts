@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { NamedAccounts } from '../domain/named-accounts.ts';
+import { NamedAccounts } from '../domain/named-accounts.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Database } from './database.ts';
 import { lockDays } from './day-ledger.ts';
@@ -19,11 +19,6 @@ import { forbidNestedLoops } from './nested-loops.ts';
 import type { Attempt } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 
-export interface LoadedResponse extends ReadResponse {
-  /** The bank accounts that its titles name. */
-  readonly accounts: NamedAccounts;
-}
-
 /**
  * Merges a response into a date without titles while it is read: everything that it says is new, so
  * its titles go straight into `title`, in the transaction that takes the locks before and writes ledger
@@ -32,7 +27,8 @@ export interface LoadedResponse extends ReadResponse {
  * The locks are held while `read` runs, and with them the change feed, so a response that does not
  * arrive as fast as PostgreSQL takes it is staged and merged by `mergePull`.
  *
- * @param read copies the response's titles on the connection, and ends well only if all is well
+ * @param read copies the response's titles on the connection, takes note of the accounts that they name,
+ *   and ends well only if all is well
  * @returns null where the date is not for this way after all: nothing was read, and nothing changed
  * @throws what `read` throws; what `mergePull` throws
  */
@@ -40,7 +36,7 @@ export function loadDay(
   database: Database,
   attempt: Attempt,
   policy: MergePolicy,
-  read: (connection: ClientBase) => Promise<LoadedResponse>,
+  read: (connection: ClientBase, accounts: NamedAccounts) => Promise<ReadResponse>,
 ): Promise<PullReport | null> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
@@ -52,10 +48,11 @@ export function loadDay(
       if (day === undefined) throw new Error('a day has no row');
       if (connection === null || !isNewest(day, fence) || day.hasTitles) return null;
       await lockChangeFeed(tx);
-      const response = await read(connection);
+      const accounts = new NamedAccounts();
+      const response = await read(connection, accounts);
       await forbidNestedLoops(tx);
       return endMerge(tx, attempt, [day], [reportLoaded(day.date, response)], response, {
-        loaded: response.accounts,
+        loaded: accounts,
         fresh: [],
         lastClosedDate: policy.lastClosedDate,
         undatedRejects: false,
