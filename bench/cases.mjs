@@ -8,6 +8,7 @@
  * @property {'nothing' | 'base'} before what the tables hold when the clock starts
  * @property {Variant} answer what the platform then answers
  * @property {[string, string]} sides who is measured, and what it is held against
+ * @property {number} [pullsAtOnce] by our side, 1 unless told; the limit takes one response after the other
  *
  * @typedef {'day' | 'sweep' | 'backfill' | 'full-table'} Layout one day; 30 days in one response; a
  *   response of 1,000 titles for each of many days; a day of 1,000 titles a round
@@ -18,6 +19,9 @@
 
 /** @type {['ours', 'limit']} */
 const AGAINST_LIMIT = ['ours', 'limit'];
+
+/** What a backfill has under way at once, unless it is told otherwise. */
+const PLATFORM_CONCURRENCY = 4;
 
 /** @type {Case[]} */
 export const CASES = [
@@ -80,6 +84,15 @@ export const CASES = [
   {
     name: 'backfill',
     title: 'backfill, days of 1,000',
+    layout: 'backfill',
+    before: 'nothing',
+    answer: 'base',
+    sides: AGAINST_LIMIT,
+    pullsAtOnce: PLATFORM_CONCURRENCY,
+  },
+  {
+    name: 'backfill-one-by-one',
+    title: 'backfill, one pull at a time',
     layout: 'backfill',
     before: 'nothing',
     answer: 'base',

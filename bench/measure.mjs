@@ -21,6 +21,7 @@ const WARM_UP = 'bench_warm_up';
  * @property {string} database that is clean
  * @property {string} startDate of the ledger, which counts where the database has none
  * @property {import('./render-process.mjs').RenderedAnswers} answers
+ * @property {number} pullsAtOnce
  * @property {string} [profileDirectory]
  */
 
@@ -30,7 +31,7 @@ const WARM_UP = 'bench_warm_up';
  */
 export async function measure(bench, run) {
   const { server } = bench;
-  const { answers, database, profileDirectory } = run;
+  const { answers, database, pullsAtOnce, profileDirectory } = run;
   await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
   await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
   const child = await openProgram(bench, run);
@@ -40,6 +41,7 @@ export async function measure(bench, run) {
     const { window, statements, ...measured } = await child.call('run', {
       requests: answers.requests,
       withdraws: answers.withdrawn > 0,
+      pullsAtOnce,
     });
     // Before the sessions end: the CPU time of a session that is just ending is nowhere for a moment.
     const after = await server.readUsage();

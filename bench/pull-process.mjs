@@ -26,10 +26,14 @@ answerParent({
     if (profile) readStatements = recordStatements();
   },
 
-  async run({ requests }) {
+  async run({ requests, pullsAtOnce }) {
     const meter = startMeter();
     const reports = [];
-    for (const { window } of requests) reports.push(await pullOnce(target.parts, window));
+    const waiting = requests.values();
+    const pullAll = async () => {
+      for (const { window } of waiting) reports.push(await pullOnce(target.parts, window));
+    };
+    await Promise.all(Array.from({ length: pullsAtOnce }, pullAll));
     const measured = await meter.stop();
     return { ...measured, ...summarise(reports), statements: readStatements() };
   },

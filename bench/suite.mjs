@@ -90,7 +90,7 @@ async function loadTemplates(bench, answers, tell) {
   for (const program of /** @type {const} */ (['ours', 'limit'])) {
     const database = LOADED[program];
     await bench.server.createDatabase(database);
-    await measure(bench, { program, database, startDate, answers });
+    await measure(bench, { program, database, startDate, answers, pullsAtOnce: 1 });
     await bench.server.inDatabase(database, (client) => client.query('VACUUM (ANALYZE)'));
   }
 }
@@ -135,7 +135,8 @@ async function runSide(bench, spec, answers, side, profileDirectory) {
     await bench.server.createDatabase(database, template);
   }
   const startDate = answers.requests[0].window.from;
-  return measure(bench, { program, database, startDate, answers, profileDirectory });
+  const { pullsAtOnce = 1 } = spec;
+  return measure(bench, { program, database, startDate, answers, pullsAtOnce, profileDirectory });
 }
 
 /** Apart from the rounds, because the profiler costs time itself. On an empty or loaded table. */
