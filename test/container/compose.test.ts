@@ -75,7 +75,7 @@ describeContainer('docker compose', () => {
         .toBe(200);
       await expect
         .poll(async () => (await Promise.all(workers.map(logOf))).join('\n'), POLL)
-        .toContain('pull attempt failed');
+        .toContain('PLATFORM_UNAVAILABLE');
     } finally {
       rmSync(folder, { recursive: true });
     }
