@@ -221,6 +221,21 @@ test('many titles of many parties leave one row an account, and an unchanged day
   expect(await changes()).toEqual([]);
 });
 
+test('accounts that are too many to be noted while a response is loaded are looked up', async () => {
+  directLoads = alwaysLoaded().directLoads;
+  const long = '9'.repeat(950);
+  const titles = Array.from({ length: 4_500 }, (_, index) => {
+    const text = JSON.parse(title(day(0), { uid: `t${index}`, provider: `${index} ${long}` }));
+    text.providerExternalId = `R-${party}-${index}`;
+    return JSON.stringify(text);
+  });
+  await pull(day(0), ...titles);
+  const rows = await world.database.prisma.$queryRaw`
+    SELECT count(*)::int AS accounts FROM conciliation.party_account
+    WHERE party_key LIKE ${`R-${party}-%`}`;
+  expect(rows).toEqual([{ accounts: titles.length }]);
+});
+
 test('a party without an external id is known by its number, a very long one by its hash', async () => {
   const of = (date: CivilDate, account: string) => {
     const text = JSON.parse(title(date, { provider: account }));
