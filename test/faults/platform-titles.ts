@@ -135,15 +135,17 @@ function render(fields: TitleFields): PlatformTitle {
   const [uid, provider] = [`O-${date}-${number}`, `P-${number % 3}`];
   const [buyer, agent, supplier] = ['11144477735', '98765432000198', '11444777000161'];
   const mark = `kanari ${date} ${number}`;
+  // Several accounts to a party, so that there are changes, but no new one with every title.
+  const [account, payment] = [`kanari account ${number % 5}`, `kanari payment ${number % 2}`];
   const json =
     `{"order":{"uid":"${uid}"},"acceptedDate":"${date}","originalValue":${originalValue},` +
     `"platformDiscountedValue":${discount},"financialDiscountedValue":0.10,` +
     `"moneyTransferFee":${fee},${dueDate === null ? '' : `"anticipatedDueDate":"${dueDate}",`}` +
     `"financialAgent":{"type":"INDIVIDUAL","identificationNumber":"${agent}","name":"${mark} name",` +
-    `"buyerIsFinancial":${number % 2 === 0},"payment":{"type":"BANK_TRANSFER","account":"${mark} payment"}},` +
+    `"buyerIsFinancial":${number % 2 === 0},"payment":{"type":"BANK_TRANSFER","account":"${payment}"}},` +
     `"buyerIdentification":"${buyer}","providerExternalId":"${provider}","platformCommission":"0.50%",` +
     `"provider":{"identification":"${supplier}","externalId":"${provider}",` +
-    `"bankAccount":{"bank":"341","account":"${mark} account"}}` +
+    `"bankAccount":{"bank":"341","account":"${account}"}}` +
     `${note === null ? '' : `,"note":"${note}"`}}`;
   const row = rowText({
     order_uid: uid,
@@ -153,11 +155,11 @@ function render(fields: TitleFields): PlatformTitle {
     provider_external_id: provider,
     provider_identification: supplier,
     provider_bank: '341',
-    provider_account: `${mark} account`,
+    provider_account: account,
     financial_agent_identification: agent,
     financial_agent_name: `${mark} name`,
     buyer_is_financial: String(number % 2 === 0),
-    payment_account: `${mark} payment`,
+    payment_account: payment,
     original_value: originalValue,
     platform_discounted_value: discount,
     financial_discounted_value: '0.10',
