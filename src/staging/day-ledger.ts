@@ -109,7 +109,7 @@ export async function refreshTotals(
         restated_after_sign_off = day.restated_after_sign_off
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
     FROM fresh
-    WHERE day.date = fresh.day_date`;
+    WHERE day.date = fresh.day_date AND day.date = ANY(${dates}::date[])`;
 }
 
 /** Marks what a merge left of its dates; the totals are brought up to date before. */
@@ -124,7 +124,7 @@ export async function setMergedDays(
         rejected_count = (SELECT count(*) FROM conciliation.rejected_title reject
                           WHERE reject.date = merged.date AND reject.status <> 'resolved')
     FROM jsonb_to_recordset(${JSON.stringify(days)}::jsonb) AS merged (date date, state text)
-    WHERE day.date = merged.date`;
+    WHERE day.date = merged.date AND day.date = ANY(${days.map(({ date }) => date)}::date[])`;
 }
 
 export async function setHeldDay(
