@@ -27,6 +27,24 @@ export function checkUnchanged(before: Contents, after: Contents, violations: Vi
   }
 }
 
+interface DayRow {
+  readonly digest: string;
+  readonly titles: number;
+  readonly state: string | null;
+}
+
+/** What stands in the tables of a date, by the checker's own digest. */
+export async function readDay(client: Client, date: string): Promise<DayRow | undefined> {
+  const { rows } = await client.query<DayRow>(
+    `SELECT ${DIGEST_SQL} AS digest, count(row)::int AS titles,
+            (SELECT state FROM conciliation.day WHERE date = $1) AS state
+     FROM (SELECT ${rowSql('title')} AS row FROM conciliation.title AS title
+           WHERE status = 'current' AND accepted_date = $1) AS title`,
+    [date],
+  );
+  return rows[0];
+}
+
 /** (1) Each date is reconciled and equals the platform's answer, as a multiset and to the digit. */
 export async function checkDays(
   client: Client,
@@ -34,14 +52,7 @@ export async function checkDays(
   violations: Violations,
 ): Promise<void> {
   for (const date of served.dates) {
-    const { rows } = await client.query<{ digest: string; titles: number; state: string | null }>(
-      `SELECT ${DIGEST_SQL} AS digest, count(row)::int AS titles,
-              (SELECT state FROM conciliation.day WHERE date = $1) AS state
-       FROM (SELECT ${rowSql('title')} AS row FROM conciliation.title AS title
-             WHERE status = 'current' AND accepted_date = $1) AS title`,
-      [date],
-    );
-    const [day] = rows;
+    const day = await readDay(client, date);
     const wanted = served.latest(date);
     if (day?.digest !== wanted.digest) {
       violations.add(1, `${date}: ${day?.titles} titles, not the ${wanted.titles.length} served`);

@@ -47,4 +47,12 @@ export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[]
     queue: 'redis',
     found: 'the harness told a service to stop that had stopped and was about to end',
   },
+  {
+    seed: 200_173,
+    point: 'mid-body',
+    fault: 'stop',
+    queue: 'redis',
+    found:
+      'the harness signed off what the platform had restated, unasked, and took it for the latest',
+  },
 ];
