@@ -54,6 +54,10 @@ function title(date: CivilDate, accounts: Accounts = {}): string {
   return JSON.stringify(text);
 }
 
+const WAYS = [
+  { way: 'loaded', loads: alwaysLoaded().directLoads },
+  { way: 'staged', loads: alwaysStaged },
+] as const;
 /** How dates without titles are merged: see `DirectLoads`. */
 let directLoads: PullParts['directLoads'] | undefined;
 
@@ -72,12 +76,12 @@ const acknowledge = async () => {
   }
 };
 
-describe.each([
-  { way: 'loaded', loads: alwaysLoaded().directLoads },
-  { way: 'staged', loads: alwaysStaged },
-])('a change ($way)', ({ loads }) => {
+describe.each(WAYS)('a change ($way)', ({ loads }) => {
   beforeAll(() => {
     directLoads = loads;
+  });
+  afterAll(() => {
+    directLoads = undefined;
   });
 
   test('is another account than the one last seen; the first sight is none', async () => {
@@ -133,12 +137,12 @@ describe.each([
   });
 });
 
-describe.each([
-  { way: 'loaded', loads: alwaysLoaded().directLoads },
-  { way: 'staged', loads: alwaysStaged },
-])('no change ($way)', ({ loads }) => {
+describe.each(WAYS)('no change ($way)', ({ loads }) => {
   beforeAll(() => {
     directLoads = loads;
+  });
+  afterAll(() => {
+    directLoads = undefined;
   });
 
   test('is a late title of an old date, with the account of then', async () => {
@@ -222,14 +226,14 @@ test('many titles of many parties leave one row an account, and an unchanged day
 });
 
 test('accounts that are too many to be noted while a response is loaded are looked up', async () => {
-  directLoads = alwaysLoaded().directLoads;
   const long = '9'.repeat(950);
   const titles = Array.from({ length: 4_500 }, (_, index) => {
     const text = JSON.parse(title(day(0), { uid: `t${index}`, provider: `${index} ${long}` }));
     text.providerExternalId = `R-${party}-${index}`;
     return JSON.stringify(text);
   });
-  await pull(day(0), ...titles);
+  world.sandbox.setDayTexts(day(0), titles);
+  await world.pull(dayWindow(day(0)), { directLoads: alwaysLoaded().directLoads });
   const rows = await world.database.prisma.$queryRaw`
     SELECT count(*)::int AS accounts FROM conciliation.party_account
     WHERE party_key LIKE ${`R-${party}-%`}`;
