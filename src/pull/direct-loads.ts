@@ -4,8 +4,8 @@ import type { ArrivingResponse } from './arriving-response.ts';
 
 /** How long a load waits for the platform while it holds its locks. */
 const MAX_PAUSE_MS = 1000;
-/** How long it reads in all: less than the database lets its COPY run, whatever becomes of the reader. */
-const MAX_LOAD_MS = 50_000;
+/** How long it reads in all. */
+const MAX_LOAD_MS = 60_000;
 /** A platform that paused once does so again. */
 const CLOSED_MS = 3_600_000;
 

@@ -20,6 +20,12 @@ import type { Attempt } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 
 /**
+ * A process that stops while it loads, or is cut off, holds its locks no longer, although the longest
+ * step of a merge may take much longer. Longer than any reader takes who is not stopped.
+ */
+const BOUND_LOAD = "SET LOCAL statement_timeout = '75s'";
+
+/**
  * Merges a response into a date without titles while it is read: everything that it says is new, so
  * its titles go straight into `title`, in the transaction that takes the locks before and writes ledger
  * and outcome afterwards. Nobody sees any of it before the whole response was read and verified.
@@ -48,8 +54,10 @@ export function loadDay(
       if (day === undefined) throw new Error('a day has no row');
       if (connection === null || !isNewest(day, fence) || day.hasTitles) return null;
       await lockChangeFeed(tx);
+      await connection.query(BOUND_LOAD);
       const accounts = new NamedAccounts();
       const response = await read(connection, accounts);
+      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
       await forbidNestedLoops(tx);
       return endMerge(tx, attempt, [day], [reportLoaded(day.date, response)], response, {
         loaded: accounts,

@@ -1,4 +1,5 @@
 /** Dates without titles, whose responses go straight into `title` while they are read. */
+import type { ClientBase } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
@@ -8,7 +9,8 @@ import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import type { TransactionSession } from '../../../src/staging/database.ts';
-import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { loadDay } from '../../../src/staging/load-day.ts';
+import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -246,6 +248,36 @@ test('a date that got titles while the answer was on its way is compared with th
     },
   });
   expect(report.dates).toMatchObject([{ outcome: 'unchanged', titles: 2, inserted: 0 }]);
+});
+
+test('the database bounds a load, should its process stop, and no statement after it', async () => {
+  const { database } = world;
+  const boundOn = async (connection: Pick<ClientBase, 'query'>) =>
+    (await connection.query('SHOW statement_timeout')).rows[0]?.statement_timeout;
+  const attempt = await startAttempt(database, await newPull(freshDay()));
+  const policy = { withdrawalLimitPercent: 20, lastClosedDate: DAY };
+  const refused = new Error('not for long');
+  let bound = '';
+  const loading = loadDay(database, attempt, policy, async (connection) => {
+    bound = await boundOn(connection);
+    throw refused;
+  });
+  await expect(loading).rejects.toBe(refused);
+  expect(bound).toBe('75s');
+
+  // Told by the last statement of a merge that writes the date's row.
+  const date = freshDay();
+  world.sandbox.setDayTexts(date, [titleText({ date })]);
+  await database.pool.query(`
+    CREATE TABLE bound_seen (bound text);
+    CREATE FUNCTION note_bound() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO bound_seen VALUES (current_setting('statement_timeout')); RETURN NEW; END $$;
+    CREATE TRIGGER note_bound AFTER UPDATE ON conciliation.day
+      FOR EACH ROW EXECUTE FUNCTION note_bound()`);
+  await world.pullDay(date);
+  const { rows } = await database.pool.query('SELECT DISTINCT bound FROM bound_seen');
+  await database.pool.query('DROP FUNCTION note_bound() CASCADE; DROP TABLE bound_seen');
+  expect(rows).toEqual([{ bound: await boundOn(database.pool) }]);
 });
 
 test('the connection of a transaction is told from all others', async () => {
