@@ -1,3 +1,4 @@
+import type { CivilDate } from './business-day.ts';
 import { canonicalFields, TITLE_COLUMNS, type Title, type TitleColumn } from './title.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';
@@ -13,6 +14,18 @@ export interface NamedAccount {
   readonly agencyDigit: string | null;
   readonly account: string | null;
   readonly accountDigit: string | null;
+}
+
+/** An account, and between which dates it is named. */
+export interface DatedAccount extends NamedAccount {
+  readonly firstDate: CivilDate;
+  readonly lastDate: CivilDate;
+}
+
+/** What the titles of a date name. */
+export interface DateAccounts {
+  readonly date: CivilDate;
+  readonly accounts: NamedAccounts;
 }
 
 /**
@@ -36,6 +49,8 @@ const RUN_COLUMNS = {
 /** Of all texts together. Where there are more, titles are looked at in the database instead. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
+
 /**
  * The accounts that the titles of a response name: each once, in the order of their first sight. There are
  * far fewer than titles, as a rule; where there are not, they are given up.
@@ -45,7 +60,7 @@ export class NamedAccounts {
   #bytes = 0;
 
   addTitle(title: Title): void {
-    for (const kind of ['provider', 'financial_agent'] as const) {
+    for (const kind of KINDS) {
       this.add(kind, Buffer.from(canonicalFields(title, RUN_COLUMNS[kind])).toString('latin1'));
     }
   }
@@ -58,15 +73,49 @@ export class NamedAccounts {
     this.#bytes += run.length;
   }
 
-  /** Null where they were given up. */
-  list(): NamedAccount[] | null {
-    if (this.#bytes > MAX_BYTES) return null;
-    const { provider, financial_agent } = this.#texts;
-    return [
-      ...Array.from(provider, (run) => toAccount('provider', run)),
-      ...Array.from(financial_agent, (run) => toAccount('financial_agent', run)),
-    ];
+  /**
+   * The accounts that the titles of one or more dates name, each once, earlier dates first.
+   *
+   * @param dates in their order
+   * @returns null where one of them gave its accounts up, and where a party has one account on one date
+   *   and another on another: what is a change then depends on what was there the date before
+   */
+  static ofDates(dates: readonly DateAccounts[]): DatedAccount[] | null {
+    if (dates.some(({ accounts }) => accounts.#bytes > MAX_BYTES)) return null;
+    const named: DatedAccount[] = [];
+    for (const kind of KINDS) {
+      const seen = new Map<string, { firstDate: CivilDate; lastDate: CivilDate }>();
+      for (const { date, accounts } of dates) {
+        for (const run of accounts.#texts[kind]) {
+          const earlier = seen.get(run);
+          if (earlier === undefined) seen.set(run, { firstDate: date, lastDate: date });
+          else earlier.lastDate = date;
+        }
+      }
+      for (const [run, dated] of seen) named.push({ ...toAccount(kind, run), ...dated });
+    }
+    return dates.length > 1 && hasPartyWithTwo(named) ? null : named;
   }
+}
+
+function hasPartyWithTwo(named: readonly NamedAccount[]): boolean {
+  const accounts = new Map<string, string>();
+  return named.some((one) => {
+    const party = stated(one.externalId) ?? stated(one.identification);
+    if (party === null || stated(one.account) === null) return false;
+    const { bank, agency, agencyDigit, account, accountDigit } = one;
+    const text = JSON.stringify([bank, agency, agencyDigit, account, accountDigit]);
+    const key = `${one.kind} ${party}`;
+    const other = accounts.get(key);
+    accounts.set(key, text);
+    return other !== undefined && other !== text;
+  });
+}
+
+/** As the database takes it: blanks alone are no statement. */
+function stated(text: string | null): string | null {
+  const bare = text?.replace(/^ +| +$/g, '') ?? '';
+  return bare === '' ? null : bare;
 }
 
 /** Where in its run each text of a kind stands; null: not there. */

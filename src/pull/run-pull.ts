@@ -6,7 +6,7 @@ import { lastClosedDate } from '../domain/business-day.ts';
 import { ShutdownError, StaleFenceError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import { type KnownDates, loadKnownDates } from '../staging/known-dates.ts';
-import { loadDay } from '../staging/load-day.ts';
+import { type DayLoad, loadDay } from '../staging/load-days.ts';
 import {
   type MergePolicy,
   mergePull,
@@ -84,15 +84,22 @@ async function loadNewDay(
   if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
   // An interruption ends fetches, not merges; and what is in memory is fetched.
   const untilAborted = response.isWhole ? new AbortController().signal : signal;
-  return loadDay(parts.database, attempt, mergePolicy(parts), async (connection, accounts) => {
-    const read = await loadResponse(
-      parts.directLoads.withoutPauses(response),
-      { ...stageTarget(parts, attempt, known), connection, accounts, pullId: attempt.pullId },
-      untilAborted,
-      parts.onProgress,
-    );
-    return describeRead(response, read, known);
-  });
+  const load: DayLoad = {
+    attempt,
+    lastClosedDate: mergePolicy(parts).lastClosedDate,
+    async read(connection, accounts) {
+      const read = await loadResponse(
+        parts.directLoads.withoutPauses(response),
+        { ...stageTarget(parts, attempt, known), connection, accounts, pullId: attempt.pullId },
+        untilAborted,
+        parts.onProgress,
+      );
+      return describeRead(response, read, known);
+    },
+  };
+  return response.isWhole
+    ? parts.sharedLoads.load(parts.database, load)
+    : loadDay(parts.database, load);
 }
 
 async function stageAndMerge(

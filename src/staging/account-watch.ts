@@ -1,12 +1,11 @@
 import type { CivilDate } from '../domain/business-day.ts';
-import type { NamedAccount, PartyKind } from '../domain/named-accounts.ts';
+import type { DatedAccount, PartyKind } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { ChangeSource } from './merge-apply.ts';
 
 /**
  * Remembers the bank account of every provider and financial agent that the merged titles name, and
- * records where one is not the account that was last seen. Looks at nothing but the titles that this
- * merge inserted, changed or restored. To be called in the merge, when they and their revisions are
+ * records where one is not the account that was last seen. Looks at nothing but the titles that these
+ * pulls inserted, changed or restored. To be called in the merge, when they and their revisions are
  * written: its change-feed lock keeps other merges from the same parties.
  *
  * Last seen is the account with the latest accepted date. A change is
@@ -18,19 +17,18 @@ import type { ChangeSource } from './merge-apply.ts';
  * What that leaves out is a late title of an old date with the account that was right then. A party's
  * first account is no change, nor is one to which an unacknowledged change leads already.
  *
- * @param inserted what the titles name, where it is known and all of them were inserted into one date;
- *   null: they are looked at
+ * @param inserted what the titles name, where it is known and all of them were inserted; null: they are
+ *   looked at
  */
 export async function watchAccounts(
   tx: Prisma.TransactionClient,
-  source: ChangeSource,
+  pullIds: readonly bigint[],
   dates: readonly CivilDate[],
-  inserted: readonly NamedAccount[] | null,
+  inserted: readonly DatedAccount[] | null,
 ): Promise<void> {
-  const named =
-    inserted === null ? accountsOfTitles(source, dates) : accountsNamed(dates, inserted);
+  const named = inserted === null ? accountsOfTitles(pullIds, dates) : accountsNamed(inserted);
   const changes = await rememberAccounts(tx, named);
-  if (changes.length > 0) await recordChanges(tx, source, dates, changes);
+  if (changes.length > 0) await recordChanges(tx, pullIds, dates, changes);
 }
 
 interface SeenChange {
@@ -84,17 +82,17 @@ const accountHash = Prisma.raw(
  * planner off the index by pull, whose statistics do not know this merge yet: it would read every
  * revision of the pull for every title.
  */
-const isRestated = (source: ChangeSource, columns: readonly string[]) => Prisma.sql`
-  CASE WHEN title.first_pull_id = ${source.pullId} THEN false ELSE EXISTS (
+const isRestated = (pullIds: readonly bigint[], columns: readonly string[]) => Prisma.sql`
+  CASE WHEN title.first_pull_id = ANY(${pullIds}::bigint[]) THEN false ELSE EXISTS (
     SELECT FROM conciliation.title_revision revision
-    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${source.pullId}
+    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ANY(${pullIds}::bigint[])
       AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
 
-/** The titles that the merge wrote and left current. */
-const writtenTitles = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
+/** The titles that the pulls wrote and left current. */
+const writtenTitles = (pullIds: readonly bigint[], dates: readonly CivilDate[]) => Prisma.sql`
   conciliation.title title
   WHERE title.accepted_date = ANY(${dates}::date[]) AND title.status = 'current'
-    AND title.last_change_pull_id = ${source.pullId}`;
+    AND title.last_change_pull_id = ANY(${pullIds}::bigint[])`;
 
 const accountJson = (alias: string) =>
   Prisma.raw(
@@ -119,30 +117,27 @@ const identificationOfKind = Prisma.raw(
  * The written titles, by the provider and the account that they name, and again by the agent and its
  * account: of hundreds of thousands, a few hundred rows are left to be looked at.
  */
-const accountsOfTitles = (source: ChangeSource, dates: readonly CivilDate[]) => Prisma.sql`
+const accountsOfTitles = (pullIds: readonly bigint[], dates: readonly CivilDate[]) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
          min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
          CASE grouping(provider_external_id)
-           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
-           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT)}) END AS is_restated
-  FROM ${writtenTitles(source, dates)}
+           WHEN 0 THEN bool_or(${isRestated(pullIds, PROVIDER_ACCOUNT)})
+           ELSE bool_or(${isRestated(pullIds, AGENT_ACCOUNT)}) END AS is_restated
+  FROM ${writtenTitles(pullIds, dates)}
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
-/** The same of titles that were all inserted into one date, without looking at them. */
-const accountsNamed = (
-  dates: readonly CivilDate[],
-  accounts: readonly NamedAccount[],
-) => Prisma.sql`
+/** The same of titles that were all inserted, without looking at them. */
+const accountsNamed = (accounts: readonly DatedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
-         named."accountDigit" AS account_digit,
-         (${dates}::date[])[1] AS first_date, (${dates}::date[])[1] AS last_date,
-         ordinality AS first_id, false AS is_restated
+         named."accountDigit" AS account_digit, named."firstDate" AS first_date,
+         named."lastDate" AS last_date, ordinality AS first_id, false AS is_restated
   FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS
     (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
-     account text, "accountDigit" text)) WITH ORDINALITY AS named`;
+     account text, "accountDigit" text, "firstDate" date, "lastDate" date))
+    WITH ORDINALITY AS named`;
 
 /** Writes `party_account` and returns what is a change against what stood there before. */
 function rememberAccounts(tx: Prisma.TransactionClient, named: Prisma.Sql): Promise<SeenChange[]> {
@@ -204,7 +199,7 @@ function rememberAccounts(tx: Prisma.TransactionClient, named: Prisma.Sql): Prom
 
 async function recordChanges(
   tx: Prisma.TransactionClient,
-  source: ChangeSource,
+  pullIds: readonly bigint[],
   dates: readonly CivilDate[],
   changes: readonly SeenChange[],
 ): Promise<void> {
@@ -212,17 +207,18 @@ async function recordChanges(
   // with them, every title would be compared with every change.
   await tx.$executeRaw`
     WITH party AS (
-      SELECT ${statedParty}, written.accepted_date, written.id
-      FROM (SELECT title.* FROM ${writtenTitles(source, dates)}) AS written CROSS JOIN ${parties}
+      SELECT ${statedParty}, written.accepted_date, written.id, written.last_change_pull_id
+      FROM (SELECT title.* FROM ${writtenTitles(pullIds, dates)}) AS written CROSS JOIN ${parties}
     ), named AS MATERIALIZED (
-      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, accepted_date, id
+      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, accepted_date, id,
+             last_change_pull_id
       FROM party
     )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
     SELECT DISTINCT ON (seen.kind, seen.party_key, seen.account_hash)
            seen.kind, seen.party_key, seen.account_hash, seen.before, seen.after,
-           named.accepted_date, named.id, ${source.pullId}::bigint
+           named.accepted_date, named.id, named.last_change_pull_id
     FROM named
     JOIN jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
       AS seen (kind text, party_key text, account_hash uuid, before jsonb, after jsonb)

@@ -112,18 +112,20 @@ export async function refreshTotals(
     WHERE day.date = fresh.day_date AND day.date = ANY(${dates}::date[])`;
 }
 
-/** Marks what a merge left of its dates; the totals are brought up to date before. */
+/** Marks what merges left of their dates; the totals are brought up to date before. */
 export async function setMergedDays(
   tx: Prisma.TransactionClient,
-  pullId: bigint,
-  days: readonly { readonly date: CivilDate; readonly state: DayState }[],
+  days: readonly (SettledDate & { readonly state: DayState })[],
 ): Promise<void> {
+  const merged = days.map((day) => ({ ...day, pullId: String(day.pullId) }));
   await tx.$executeRaw`
     UPDATE conciliation.day
-    SET state = merged.state, last_pull_id = ${pullId}, held_pull_id = NULL, verified_at = now(),
+    SET state = merged.state, last_pull_id = merged."pullId", held_pull_id = NULL,
+        verified_at = now(),
         rejected_count = (SELECT count(*) FROM conciliation.rejected_title reject
                           WHERE reject.date = merged.date AND reject.status <> 'resolved')
-    FROM jsonb_to_recordset(${JSON.stringify(days)}::jsonb) AS merged (date date, state text)
+    FROM jsonb_to_recordset(${JSON.stringify(merged)}::jsonb)
+      AS merged (date date, "pullId" bigint, state text)
     WHERE day.date = merged.date AND day.date = ANY(${days.map(({ date }) => date)}::date[])`;
 }
 
@@ -136,14 +138,22 @@ export async function setHeldDay(
     WHERE date = ${day.date}::date`;
 }
 
+/** A date, and the pull that speaks for it now. */
+export interface SettledDate {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+}
+
 /**
  * Moves the watermark over every reconciled date that follows it without a gap; it never goes back.
  * Its row is locked before the days are read: of two merges that close neighbouring gaps at once the
  * second then sees the first.
+ *
+ * @param settled by the transaction: the last of those that are passed tells which pull moved it
  */
 export async function advanceCheckpoint(
   tx: Prisma.TransactionClient,
-  pullId: bigint,
+  settled: readonly SettledDate[],
 ): Promise<void> {
   await tx.$executeRaw`SELECT FROM conciliation.checkpoint FOR UPDATE`;
   await tx.$executeRaw`
@@ -155,7 +165,12 @@ export async function advanceCheckpoint(
       WHERE day.date >= next.date AND day.state = 'reconciled'
     )
     UPDATE conciliation.checkpoint
-    SET last_reconciled_date = reached.date, pull_id = ${pullId}, updated_at = now()
+    SET last_reconciled_date = reached.date, updated_at = now(),
+        pull_id = (SELECT settled.pull_id
+                   FROM unnest(${settled.map(({ date }) => date)}::date[],
+                               ${settled.map(({ pullId }) => pullId)}::bigint[])
+                     AS settled (date, pull_id)
+                   WHERE settled.date <= reached.date ORDER BY settled.date DESC LIMIT 1)
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
 }

@@ -7,7 +7,8 @@ import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDays } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
-import { MERGE_TRANSACTION, type MergePolicy, mergeDates } from './merge.ts';
+import { MERGE_TRANSACTION, type MergePolicy } from './merge.ts';
+import { mergeDates } from './merge-dates.ts';
 import { countPlan, planChanges } from './merge-plan.ts';
 import { forbidNestedLoops } from './nested-loops.ts';
 import { type DateReport, findLostHold, settleHeldPull } from './pull-outcome.ts';
@@ -62,12 +63,17 @@ export function releasePull(
           unchanged: plan.titles - plan.inserted - plan.changed - plan.restored,
         }),
       );
-      await mergeDates(tx, { pullId, fence }, live, reports, {
-        loaded: null,
-        fresh,
-        lastClosedDate: policy.lastClosedDate,
-        undatedRejects: false,
-      });
+      await mergeDates(tx, [
+        {
+          source: { pullId, fence },
+          days: live,
+          reports,
+          loaded: null,
+          fresh,
+          lastClosedDate: policy.lastClosedDate,
+          undatedRejects: false,
+        },
+      ]);
       await tx.$executeRaw`
         UPDATE conciliation.pull_date
         SET decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}
@@ -110,7 +116,7 @@ export function acceptRejects(
         const state = stateAfterMerge({ isClosed: date <= policy.lastClosedDate, openRejects: 0 });
         const [row] = await tx.$queryRaw<[{ last_pull_id: bigint }]>`
           UPDATE conciliation.day SET state = ${state} WHERE date = ${date}::date RETURNING last_pull_id`;
-        await advanceCheckpoint(tx, row.last_pull_id);
+        await advanceCheckpoint(tx, [{ date, pullId: row.last_pull_id }]);
       }
       return accepted;
     }, MERGE_TRANSACTION),

@@ -7,27 +7,17 @@
  * lock, the checkpoint's row.
  */
 import type { CivilDate } from '../domain/business-day.ts';
-import { decideHold, stateAfterMerge } from '../domain/day-state.ts';
-import type { NamedAccounts } from '../domain/named-accounts.ts';
+import { decideHold } from '../domain/day-state.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { watchAccounts } from './account-watch.ts';
 import type { Database, TransactionSession } from './database.ts';
-import {
-  advanceCheckpoint,
-  datesOfWindow,
-  type LockedDay,
-  lockDays,
-  refreshTotals,
-  setHeldDay,
-  setMergedDays,
-} from './day-ledger.ts';
+import { datesOfWindow, type LockedDay, lockDays } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
 import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-dates.ts';
-import { applyChanges } from './merge-apply.ts';
+import { type DateMerge, mergeDates } from './merge-dates.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
 import { forbidNestedLoops } from './nested-loops.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
@@ -35,11 +25,9 @@ import {
   type DateOutcome,
   type DateReport,
   datesWith,
-  finishPull,
-  recordDates,
-  supersedeHolds,
+  finishPulls,
+  pullStateOf,
 } from './pull-outcome.ts';
-import { mergeRejects } from './rejects.ts';
 
 /** What the reader knows of the response when the document has closed and the transfer has ended. */
 export interface ReadResponse {
@@ -95,7 +83,7 @@ export function mergePull(
 ): Promise<PullReport> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
-      await lockRunningPull(tx, attempt);
+      if ((await lockRunningPulls(tx, [attempt])).length === 0) throw staleFence(attempt);
       const dates = await datesOfWindow(tx, attempt.window, attempt.fence, policy.lastClosedDate);
       const days = await lockDays(tx, dates);
       reachFaultPoint('merge');
@@ -111,52 +99,77 @@ export function mergePull(
         reportDate(day, plans[index], live.includes(day), response, policy),
       );
 
-      return endMerge(tx, attempt, days, reports, response, {
-        loaded: null,
-        fresh,
-        lastClosedDate: policy.lastClosedDate,
-        undatedRejects: attempt.window.to === null,
-      });
+      const [report] = await endMerges(tx, [
+        {
+          source: attempt,
+          days,
+          reports,
+          response,
+          loaded: null,
+          fresh,
+          lastClosedDate: policy.lastClosedDate,
+          undatedRejects: attempt.window.to === null,
+        },
+      ]);
+      if (report === undefined) throw new Error('a merge has no report');
+      return report;
     }, MERGE_TRANSACTION),
   );
 }
 
-/** Writes what was decided of each date, and the outcome of the attempt. */
-export async function endMerge(
-  tx: Prisma.TransactionClient,
-  attempt: Attempt,
-  days: readonly LockedDay[],
-  reports: readonly DateReport[],
-  response: ReadResponse,
-  options: MergeDatesOptions,
-): Promise<PullReport> {
-  await mergeDates(tx, attempt, days, reports, options);
-  await recordDrift(tx, attempt.pullId, response.drift);
-  const titles = response.known.titles.total + response.accepted + response.rejected;
-  const state = await finishPull(tx, attempt, { ...response, titles }, reports);
-  const hasStaged = options.loaded === null || response.rejected > 0;
-  if (hasStaged) await discardStaged(tx, attempt.fence, datesWith(reports, 'held'));
-  reachFaultPoint('before-commit');
-  return {
-    pullId: attempt.pullId,
-    state,
-    titles,
-    rejected: response.rejected,
-    dates: reports,
-  };
+/** What an attempt's response does; the attempt ends with it. */
+export interface AttemptMerge extends DateMerge {
+  readonly source: Attempt;
+  readonly response: ReadResponse;
 }
 
-/** Returns the session that has the lock. */
-export async function lockRunningPull(
+/**
+ * Writes what was decided of each date, and the outcome of the attempts.
+ *
+ * @param merges see `mergeDates`
+ * @returns a report of each, in their order
+ */
+export async function endMerges(
   tx: Prisma.TransactionClient,
-  attempt: Attempt,
-): Promise<TransactionSession> {
-  const [session] = await tx.$queryRaw<[TransactionSession?]>`
-    SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"
+  merges: readonly AttemptMerge[],
+): Promise<PullReport[]> {
+  await mergeDates(tx, merges);
+  for (const { source, response } of merges) {
+    await recordDrift(tx, source.pullId, response.drift);
+  }
+  const ended = merges.map(({ source, response, reports }) => ({
+    pullId: source.pullId,
+    state: pullStateOf(reports),
+    titles: response.known.titles.total + response.accepted + response.rejected,
+    rejected: response.rejected,
+    dates: reports,
+    response,
+  }));
+  await finishPulls(tx, ended);
+  for (const { source, response, reports, loaded } of merges) {
+    const hasStaged = loaded === null || response.rejected > 0;
+    if (hasStaged) await discardStaged(tx, source.fence, datesWith(reports, 'held'));
+  }
+  reachFaultPoint('before-commit');
+  return ended.map(({ response, ...report }) => report);
+}
+
+/**
+ * Locks the rows of those attempts that still have their pulls, and returns them, with the session that
+ * has the locks.
+ */
+export function lockRunningPulls(
+  tx: Prisma.TransactionClient,
+  attempts: readonly Attempt[],
+): Promise<readonly (TransactionSession & { readonly pullId: bigint })[]> {
+  // No two attempts have the same fence.
+  return tx.$queryRaw`
+    SELECT id AS "pullId", pg_backend_pid() AS "serverPid",
+           pg_current_xact_id()::text AS "transactionId"
     FROM conciliation.pull
-    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running' FOR UPDATE`;
-  if (session === undefined) throw staleFence(attempt);
-  return session;
+    WHERE id = ANY(${attempts.map(({ pullId }) => pullId)}::bigint[])
+      AND fence = ANY(${attempts.map(({ fence }) => fence)}::bigint[]) AND state = 'running'
+    ORDER BY id FOR UPDATE`;
 }
 
 /** A fetch that waits for a person counts too: what an older one said must not do away with it. */
@@ -210,74 +223,6 @@ function reportDate(
   const merged: DateOutcome = changes === 0 ? 'unchanged' : 'merged';
   const outcome: DateOutcome = !isLive ? 'superseded' : holdReason === null ? merged : 'held';
   return { ...plan, outcome, holdReason, unchanged: isLive ? unchanged : 0 };
-}
-
-export interface MergeDatesOptions {
-  /** The titles are in their table already: what they name. See `loadDay`. */
-  readonly loaded: NamedAccounts | null;
-  /** Dates that had no titles: see `planChanges`. */
-  readonly fresh: readonly CivilDate[];
-  readonly lastClosedDate: CivilDate;
-  /** Whether rejects without a date belong to the pull. */
-  readonly undatedRejects: boolean;
-}
-
-/** Writes the dates that are merged and marks those that are held; also used by a release. */
-export async function mergeDates(
-  tx: Prisma.TransactionClient,
-  source: Pick<Attempt, 'pullId' | 'fence'>,
-  days: readonly LockedDay[],
-  reports: readonly DateReport[],
-  options: MergeDatesOptions,
-): Promise<void> {
-  const changed = datesWith(reports, 'merged', 'released');
-  if (changed.length > 0) {
-    if (options.loaded === null) await applyChanges(tx, source, changed, options.fresh);
-    await watchAccounts(tx, source, changed, options.loaded?.list() ?? null);
-  }
-  const unchanged = datesWith(reports, 'unchanged');
-  await refreshTotals(tx, [...changed, ...(await datesWithoutDigest(tx, unchanged))]);
-
-  const settled = datesWith(reports, 'merged', 'released', 'unchanged');
-  const mayHaveRejects =
-    options.undatedRejects || [...days, ...reports].some((date) => date.rejected > 0);
-  if (mayHaveRejects) await mergeRejects(tx, source, settled, { undated: options.undatedRejects });
-  const openRejects = mayHaveRejects ? await countOpenRejects(tx, settled) : new Map();
-  const states = settled.map((date) => ({
-    date,
-    state: stateAfterMerge({
-      isClosed: date <= options.lastClosedDate,
-      openRejects: openRejects.get(date) ?? 0,
-    }),
-  }));
-  await setMergedDays(tx, source.pullId, states);
-  for (const date of datesWith(reports, 'held')) {
-    await setHeldDay(tx, { date, pullId: source.pullId });
-  }
-  await recordDates(tx, source.pullId, reports);
-  await supersedeHolds(tx, source.pullId, days, [...settled, ...datesWith(reports, 'held')]);
-  if (settled.length > 0) await advanceCheckpoint(tx, source.pullId);
-}
-
-async function datesWithoutDigest(
-  tx: Prisma.TransactionClient,
-  dates: readonly CivilDate[],
-): Promise<CivilDate[]> {
-  if (dates.length === 0) return [];
-  const rows = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT date::text AS date FROM conciliation.day
-    WHERE date = ANY(${dates}::date[]) AND content_digest IS NULL`;
-  return rows.map((row) => row.date);
-}
-
-async function countOpenRejects(
-  tx: Prisma.TransactionClient,
-  dates: readonly CivilDate[],
-): Promise<Map<CivilDate, number>> {
-  const rows = await tx.$queryRaw<{ date: CivilDate; open: number }[]>`
-    SELECT date::text AS date, count(*)::int AS open FROM conciliation.rejected_title
-    WHERE date = ANY(${dates}::date[]) AND status = 'open' GROUP BY date`;
-  return new Map(rows.map((row) => [row.date, row.open]));
 }
 
 async function recordDrift(

@@ -5,7 +5,6 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { LockedDay } from './day-ledger.ts';
 import { discardStagedDate } from './discard-staged.ts';
 import type { DatePlan } from './merge-plan.ts';
-import type { Attempt } from './pull-ledger.ts';
 
 export type DateOutcome = 'merged' | 'unchanged' | 'held' | 'superseded' | 'released';
 
@@ -31,48 +30,63 @@ export function pullStateOf(reports: readonly DateReport[]): PullState {
   return outcomes.has('unchanged') ? 'unchanged' : 'superseded';
 }
 
-/** Ends the attempt: the counts are those of the dates that were merged. */
-export async function finishPull(
+/** Ends the attempts: the counts are those of the dates that were merged. */
+export async function finishPulls(
   tx: Prisma.TransactionClient,
-  attempt: Attempt,
-  response: {
-    readonly httpStatus: number;
-    readonly responseBytes: number;
+  ended: readonly {
+    readonly pullId: bigint;
+    readonly state: PullState;
     readonly titles: number;
     readonly rejected: number;
-  },
-  reports: readonly DateReport[],
-): Promise<PullState> {
-  const state = pullStateOf(reports);
-  const done = reports.filter(({ outcome }) => outcome === 'merged' || outcome === 'unchanged');
-  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
-    done.reduce((total, report) => total + report[field], 0);
+    readonly dates: readonly DateReport[];
+    readonly response: { readonly httpStatus: number; readonly responseBytes: number };
+  }[],
+): Promise<void> {
+  const pulls = ended.map(({ pullId, state, titles, rejected, dates, response }) => {
+    const done = dates.filter(({ outcome }) => outcome === 'merged' || outcome === 'unchanged');
+    const sum = (field: (typeof DONE_COUNTS)[number]) =>
+      done.reduce((total, report) => total + report[field], 0);
+    return {
+      ...{ id: String(pullId), state, titles, rejected },
+      ...{ httpStatus: response.httpStatus, responseBytes: response.responseBytes },
+      ...Object.fromEntries(DONE_COUNTS.map((field) => [field, sum(field)])),
+    };
+  });
   await tx.$executeRaw`
     UPDATE conciliation.pull
-    SET state = ${state}, attempts = attempts + 1,
-        finished_at = CASE WHEN ${state} <> 'held' THEN clock_timestamp() END,
-        http_status = ${response.httpStatus}, response_bytes = ${response.responseBytes}::bigint,
-        titles = ${response.titles}, inserted = ${sum('inserted')},
-        changed = ${sum('changed')}, withdrawn = ${sum('withdrawn')}, restored = ${sum('restored')},
-        unchanged = ${sum('unchanged')}, rejected = ${response.rejected}
-    WHERE id = ${attempt.pullId}`;
-  return state;
+    SET state = ended.state, attempts = attempts + 1,
+        finished_at = CASE WHEN ended.state <> 'held' THEN clock_timestamp() END,
+        http_status = ended."httpStatus", response_bytes = ended."responseBytes",
+        titles = ended.titles, inserted = ended.inserted, changed = ended.changed,
+        withdrawn = ended.withdrawn, restored = ended.restored, unchanged = ended.unchanged,
+        rejected = ended.rejected
+    FROM jsonb_to_recordset(${JSON.stringify(pulls)}::jsonb) AS ended
+      (id bigint, state text, titles int, rejected int, "httpStatus" int, "responseBytes" bigint,
+       inserted int, changed int, withdrawn int, restored int, unchanged int)
+    WHERE pull.id = ended.id AND pull.id = ANY(${ended.map(({ pullId }) => pullId)}::bigint[])`;
 }
 
-/** One line a date for what the pull did; a release writes over the line that said `held`. */
+const DONE_COUNTS = ['inserted', 'changed', 'withdrawn', 'restored', 'unchanged'] as const;
+
+/** One line a date for what each pull did; a release writes over the line that said `held`. */
 export async function recordDates(
   tx: Prisma.TransactionClient,
-  pullId: bigint,
-  reports: readonly DateReport[],
+  pulls: readonly {
+    readonly source: { readonly pullId: bigint };
+    readonly reports: readonly DateReport[];
+  }[],
 ): Promise<void> {
+  const lines = pulls.flatMap(({ source, reports }) =>
+    reports.map((report) => ({ ...report, pullId: String(source.pullId) })),
+  );
   await tx.$executeRaw`
     INSERT INTO conciliation.pull_date
       (pull_id, date, outcome, hold_reason, titles, inserted, changed, withdrawn, restored, unchanged, rejected)
-    SELECT ${pullId}::bigint, date, outcome, "holdReason", titles, inserted, changed, withdrawn, restored,
+    SELECT "pullId", date, outcome, "holdReason", titles, inserted, changed, withdrawn, restored,
            unchanged, rejected
-    FROM jsonb_to_recordset(${JSON.stringify(reports)}::jsonb) AS report
-      (date date, outcome text, "holdReason" text, titles int, inserted int, changed int,
-       withdrawn int, restored int, unchanged int, rejected int)
+    FROM jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) AS report
+      ("pullId" bigint, date date, outcome text, "holdReason" text, titles int, inserted int,
+       changed int, withdrawn int, restored int, unchanged int, rejected int)
     ON CONFLICT (pull_id, date) DO UPDATE
     SET outcome = excluded.outcome, titles = excluded.titles, inserted = excluded.inserted,
         changed = excluded.changed, withdrawn = excluded.withdrawn, restored = excluded.restored,

@@ -1,11 +1,13 @@
 import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '../../src/embedded/cluster.ts';
 import { type DatabaseTemplate, run } from './database-template.ts';
 
 /** Room for a run on the small filesystem, besides what the template takes. */
 const SMALL_FILESYSTEM = '192m';
+const REMOVAL_TRIES = 10;
 const BALLAST_PIECE = Buffer.alloc(1024 * 1024);
 
 /** The files of one run: its copy of the cluster, on a filesystem of its own where one is asked for. */
@@ -34,8 +36,16 @@ export async function openRunFolder(
   await run('cp', ['-a', `${template.cluster.dataDir}/.`, dataDir]);
   const ballast = join(dataDir, 'ballast');
   const remove = async () => {
-    if (isSmall) await run('umount', ['-l', dataDir]).catch(() => {});
-    await rm(path, { recursive: true, force: true });
+    for (let tries = 1; ; tries += 1) {
+      // While other mounts come and go, it may overlook this one and say that there is none.
+      if (isSmall) await run('umount', ['-l', dataDir]).catch(() => {});
+      try {
+        return await rm(path, { recursive: true, force: true });
+      } catch (error) {
+        if (tries === REMOVAL_TRIES) throw error;
+        await sleep(200);
+      }
+    }
   };
   return {
     path,

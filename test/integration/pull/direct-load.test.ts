@@ -9,8 +9,9 @@ import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import type { TransactionSession } from '../../../src/staging/database.ts';
-import { loadDay } from '../../../src/staging/load-day.ts';
+import { loadDay } from '../../../src/staging/load-days.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
+import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -48,40 +49,7 @@ afterAll(async () => {
 const newPull = (date: CivilDate) =>
   createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
 
-/** Of every kind: repeated, restated writing, rejected, with fields that nobody knows. */
-const mixedTexts = (date: CivilDate) => [
-  ...Array.from({ length: 50 }, (_, index) => titleText({ date, uid: `t${index % 40}` })),
-  titleText({ date, uid: 'same', discount: '1' }),
-  titleText({ date, uid: 'same', discount: '2' }),
-  titleText({ date, uid: 'exact', value: '12345678901234567890.123456789' }),
-  titleText({ date, uid: 'quotes', name: 'Ação "S/A", \\ 1\n2' }),
-  titleText({ date, uid: 'new', more: ',"news":{"a":[1,1.50]}' }),
-  '{"order":{}}',
-];
-
-/** All that a pull leaves behind, but for what counts up from pull to pull. */
-async function outcomeOf(date: CivilDate) {
-  const { rows: titles } = await world.database.pool.query(
-    `SELECT to_jsonb(title) - '{id,change_seq,first_pull_id,last_change_pull_id,created_at,changed_at,accepted_date,identity_hash,content_hash,raw_hash,occurrence}'::text[] AS content
-     FROM conciliation.title WHERE accepted_date = $1 ORDER BY 1`,
-    [date],
-  );
-  const { rows: occurrences } = await world.database.pool.query(
-    `SELECT order_uid, array_agg(occurrence ORDER BY occurrence) AS occurrences
-     FROM conciliation.title WHERE accepted_date = $1 GROUP BY order_uid ORDER BY order_uid`,
-    [date],
-  );
-  const { rows: day } = await world.database.pool.query(
-    `SELECT to_jsonb(day) - '{date,content_digest,last_pull_id,verified_at,changed_at}'::text[] AS day
-     FROM conciliation.day WHERE date = $1`,
-    [date],
-  );
-  const { rows: rejects } = await world.database.pool.query(
-    'SELECT ordinal, reasons, raw, status FROM conciliation.rejected_title WHERE date = $1',
-    [date],
-  );
-  return { titles, occurrences, day, rejects };
-}
+const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
 async function withoutStaging<T>(work: () => Promise<T>): Promise<T> {
   await world.database.pool.query(`
@@ -255,12 +223,15 @@ test('the database bounds a load, should its process stop, and no statement afte
   const boundOn = async (connection: Pick<ClientBase, 'query'>) =>
     (await connection.query('SHOW statement_timeout')).rows[0]?.statement_timeout;
   const attempt = await startAttempt(database, await newPull(freshDay()));
-  const policy = { withdrawalLimitPercent: 20, lastClosedDate: DAY };
   const refused = new Error('not for long');
   let bound = '';
-  const loading = loadDay(database, attempt, policy, async (connection) => {
-    bound = await boundOn(connection);
-    throw refused;
+  const loading = loadDay(database, {
+    attempt,
+    lastClosedDate: DAY,
+    async read(connection) {
+      bound = await boundOn(connection);
+      throw refused;
+    },
   });
   await expect(loading).rejects.toBe(refused);
   expect(bound).toBe('75s');

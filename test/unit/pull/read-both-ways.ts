@@ -107,7 +107,10 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   expect(loading.takeRows().toString()).toBe(
     encodeTitle(ordinary, 7, title, textHash) + encodeTitle(ordinary, 8, title, textHash),
   );
-  expect(short.accounts.list()).toEqual(ordinary.accounts.list());
+  const [shortAccounts, ordinaryAccounts] = [short, ordinary].map(({ accounts }) =>
+    NamedAccounts.ofDates([{ date: title.accepted_date, accounts }]),
+  );
+  expect(shortAccounts).toEqual(ordinaryAccounts);
   expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
   expect(row).toContain(`,"${title.accepted_date}",`);
   return true;

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConciliationError, StagingUnavailableError } from '../errors.ts';
+import type { Database } from '../staging/database.ts';
+import { type DayLoad, loadDays } from '../staging/load-days.ts';
+import type { PullReport } from '../staging/merge.ts';
+
+/** Each is in memory, and all keep the locks until the last is merged. */
+const MAX_TOGETHER = 8;
+/** A merge whose connection went silent must not keep the others from going on. */
+const MAX_WAIT_MS = 10_000;
+/** What broke a merge of several may do so again. */
+const ALONE_MS = 600_000;
+
+interface WaitingLoad {
+  readonly database: Database;
+  readonly load: DayLoad;
+  readonly resolve: (report: PullReport | null) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/**
+ * Merges go one after the other, since each holds the change feed. The loads that wait for the one that
+ * is under way go together then, in one transaction: most of what a small day costs is not its titles.
+ */
+export class SharedLoads {
+  readonly #maxWaitMs: number;
+  #waiting: WaitingLoad[] = [];
+  #isLoading = false;
+  #aloneUntilMs = 0;
+
+  constructor(maxWaitMs = MAX_WAIT_MS) {
+    this.#maxWaitMs = maxWaitMs;
+  }
+
+  /**
+   * As `loadDay`, of a response that is in memory as a whole.
+   *
+   * @throws what the load was refused with; StagingUnavailableError where the merge failed by which it
+   *   went with others, which may have been due to any of them
+   */
+  load(database: Database, load: DayLoad): Promise<PullReport | null> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ database, load, resolve, reject });
+      if (!this.#isLoading) void this.#loadAll();
+    });
+  }
+
+  async #loadAll(): Promise<void> {
+    this.#isLoading = true;
+    while (this.#waiting.length > 0) {
+      const ended = new AbortController();
+      const patience = sleep(this.#maxWaitMs, undefined, { signal: ended.signal });
+      await Promise.race([this.#loadTogether(this.#takeNext()), patience]);
+      ended.abort();
+    }
+    this.#isLoading = false;
+  }
+
+  /** Those that wait, but for a second pull of the same date, which is to find what the first left. */
+  #takeNext(): WaitingLoad[] {
+    const limit = performance.now() < this.#aloneUntilMs ? 1 : MAX_TOGETHER;
+    const next: WaitingLoad[] = [];
+    const rest: WaitingLoad[] = [];
+    for (const waiting of this.#waiting) {
+      const fits =
+        next.length < limit &&
+        next.every(
+          ({ database, load }) =>
+            database === waiting.database &&
+            load.attempt.window.from !== waiting.load.attempt.window.from,
+        );
+      (fits ? next : rest).push(waiting);
+    }
+    this.#waiting = rest;
+    return next;
+  }
+
+  async #loadTogether(group: readonly WaitingLoad[]): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    try {
+      const outcomes = await loadDays(
+        first.database,
+        group.map(({ load }) => load),
+      );
+      for (const { load, resolve, reject } of group) {
+        const outcome = outcomes.get(load.attempt.pullId);
+        if (outcome?.status === 'fulfilled') resolve(outcome.value);
+        else reject(outcome?.reason ?? new Error('a load has no outcome'));
+      }
+    } catch (error) {
+      if (group.length > 1) this.#aloneUntilMs = performance.now() + ALONE_MS;
+      for (const { reject } of group) reject(group.length > 1 ? toSharedError(error) : error);
+    }
+  }
+}
+
+/** A defect that one of them met is not the others'. Alone, each meets its own. */
+function toSharedError(error: unknown): unknown {
+  return error instanceof ConciliationError
+    ? error
+    : new StagingUnavailableError(
+        'a merge of several dates failed; they are fetched again and merged one by one',
+        { cause: error },
+      );
+}
