@@ -6,6 +6,8 @@ import type { PullReport } from '../staging/merge.ts';
 
 /** Each is in memory, and all keep the locks until the last is merged. */
 const MAX_TOGETHER = 8;
+/** Who was just merged is soon back with the next date, where many are pulled: worth so much waiting. */
+const GATHER_MS = 30;
 /** A merge whose connection went silent must not keep the others from going on. */
 const MAX_WAIT_MS = 10_000;
 /** What broke a merge of several may do so again. */
@@ -27,6 +29,9 @@ export class SharedLoads {
   #waiting: WaitingLoad[] = [];
   #isLoading = false;
   #aloneUntilMs = 0;
+  /** How many were merged or waiting when the last merge ended, and when that was. */
+  #last = { loads: 1, endMs: 0 };
+  #onArrival = () => {};
 
   constructor(maxWaitMs = MAX_WAIT_MS) {
     this.#maxWaitMs = maxWaitMs;
@@ -41,6 +46,7 @@ export class SharedLoads {
   load(database: Database, load: DayLoad): Promise<PullReport | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ database, load, resolve, reject });
+      this.#onArrival();
       if (!this.#isLoading) void this.#loadAll();
     });
   }
@@ -48,12 +54,27 @@ export class SharedLoads {
   async #loadAll(): Promise<void> {
     this.#isLoading = true;
     while (this.#waiting.length > 0) {
-      const ended = new AbortController();
-      const patience = sleep(this.#maxWaitMs, undefined, { signal: ended.signal });
-      await Promise.race([this.#loadTogether(this.#takeNext()), patience]);
-      ended.abort();
+      await this.#gather();
+      const next = this.#takeNext();
+      await within(this.#maxWaitMs, this.#loadTogether(next));
+      const loads = Math.min(next.length + this.#waiting.length, MAX_TOGETHER);
+      this.#last = { loads, endMs: performance.now() };
     }
     this.#isLoading = false;
+  }
+
+  /** Waits for those that are on their way. */
+  async #gather(): Promise<void> {
+    const { loads, endMs } = this.#last;
+    const restMs = endMs + GATHER_MS - performance.now();
+    if (restMs <= 0 || this.#waiting.length >= loads) return;
+    const arrived = new Promise<void>((resolve) => {
+      this.#onArrival = () => {
+        if (this.#waiting.length >= loads) resolve();
+      };
+    });
+    await within(restMs, arrived);
+    this.#onArrival = () => {};
   }
 
   /** Those that wait, but for a second pull of the same date, which is to find what the first left. */
@@ -93,6 +114,13 @@ export class SharedLoads {
       for (const { reject } of group) reject(group.length > 1 ? toSharedError(error) : error);
     }
   }
+}
+
+/** Waits for the end of work, but no longer than that. */
+async function within(maxMs: number, work: Promise<void>): Promise<void> {
+  const ended = new AbortController();
+  await Promise.race([work, sleep(maxMs, undefined, { signal: ended.signal })]);
+  ended.abort();
 }
 
 /** A defect that one of them met is not the others'. Alone, each meets its own. */

@@ -129,9 +129,7 @@ async function readApart<T>(
 ): Promise<PromiseSettledResult<T>> {
   await connection.query('SAVEPOINT load');
   try {
-    const value = await read();
-    await connection.query('RELEASE load');
-    return { status: 'fulfilled', value };
+    return { status: 'fulfilled', value: await read() };
   } catch (error) {
     await connection.query('ROLLBACK TO load');
     return refused(error);

@@ -2,12 +2,15 @@
 // It tells the harness of every fault point when it is first reached, and at the planned one it halts
 // the whole process until the harness has done to it what it wants to do.
 import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
 import { installFaultHook } from '../../dist/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
 const SAMPLE_INTERVAL_MS = 3_000;
+/** What V8 makes of functions: the spaces of machine code, and of bytecode and what belongs to it. */
+const COMPILED_CODE = /^(code|trusted)_/;
 /** point, hit (from 1), armFile: hits count once that file exists; null: only tell. */
 const plan = JSON.parse(process.env['FAULT_PLAN'] ?? 'null');
 delete process.env['FAULT_PLAN'];
@@ -43,8 +46,11 @@ if (globalThis.gc !== undefined) {
     globalThis.gc();
     globalThis.gc();
     const { heapUsed, rss, external } = process.memoryUsage();
+    const compiledCode = getHeapSpaceStatistics()
+      .filter(({ space_name: name }) => COMPILED_CODE.test(name))
+      .reduce((sum, { space_used_size: size }) => sum + size, 0);
     const descriptors = readdirSync('/proc/self/fd').length;
-    tell({ sample: { heapUsed, rss, external, descriptors } });
+    tell({ sample: { heapUsed, compiledCode, rss, external, descriptors } });
   };
   setInterval(measure, SAMPLE_INTERVAL_MS).unref();
 }

@@ -35,6 +35,8 @@ export interface FiredFault {
 /** Of a process after its garbage was collected. Bytes, but for the open files. */
 export interface ProcessSample {
   readonly heapUsed: number;
+  /** Of the heap: what functions were compiled to. */
+  readonly compiledCode: number;
   readonly rss: number;
   readonly external: number;
   readonly descriptors: number;
