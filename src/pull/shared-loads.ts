@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConciliationError, StagingUnavailableError } from '../errors.ts';
 import type { Database } from '../staging/database.ts';
 import { type DayLoad, loadDays } from '../staging/load-days.ts';
@@ -56,7 +55,7 @@ export class SharedLoads {
     while (this.#waiting.length > 0) {
       await this.#gather();
       const next = this.#takeNext();
-      await within(this.#maxWaitMs, this.#loadTogether(next));
+      await waitAtMost(this.#maxWaitMs, this.#loadTogether(next));
       const loads = Math.min(next.length + this.#waiting.length, MAX_TOGETHER);
       this.#last = { loads, endMs: performance.now() };
     }
@@ -73,7 +72,7 @@ export class SharedLoads {
         if (this.#waiting.length >= loads) resolve();
       };
     });
-    await within(restMs, arrived);
+    await waitAtMost(restMs, arrived);
     this.#onArrival = () => {};
   }
 
@@ -116,11 +115,15 @@ export class SharedLoads {
   }
 }
 
-/** Waits for the end of work, but no longer than that. */
-async function within(maxMs: number, work: Promise<void>): Promise<void> {
-  const ended = new AbortController();
-  await Promise.race([work, sleep(maxMs, undefined, { signal: ended.signal })]);
-  ended.abort();
+/** @param work does not fail */
+function waitAtMost(maxMs: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, maxMs);
+    void work.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 /** A defect that one of them met is not the others'. Alone, each meets its own. */
