@@ -11,8 +11,8 @@ import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
 import { DirectLoads } from './pull/direct-loads.ts';
+import { JoinedLoads } from './pull/joined-loads.ts';
 import type { PullParts } from './pull/pull-parts.ts';
-import { SharedLoads } from './pull/shared-loads.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
 import { migrate, pendingMigrations } from './staging/migrate.ts';
@@ -121,7 +121,7 @@ export async function openPulls(
     withdrawalLimitPercent: config.withdrawalLimitPercent,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
     directLoads: new DirectLoads(),
-    sharedLoads: new SharedLoads(),
+    joinedLoads: new JoinedLoads(),
   };
 }
 

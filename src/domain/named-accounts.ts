@@ -112,10 +112,14 @@ function hasPartyWithTwo(named: readonly NamedAccount[]): boolean {
   });
 }
 
-/** As the database takes it: blanks alone are no statement. */
+/** As the database takes it: blanks around are nothing, and blanks alone no statement. */
 function stated(text: string | null): string | null {
-  const bare = text?.replace(/^ +| +$/g, '') ?? '';
-  return bare === '' ? null : bare;
+  if (text === null) return null;
+  let start = 0;
+  let end = text.length;
+  while (start < end && text[start] === ' ') start += 1;
+  while (start < end && text[end - 1] === ' ') end -= 1;
+  return start === end ? null : text.slice(start, end);
 }
 
 /** Where in its run each text of a kind stands; null: not there. */

@@ -6,8 +6,8 @@ import type { Database } from '../staging/database.ts';
 import type { PullReport } from '../staging/merge.ts';
 import type { Attempt } from '../staging/pull-ledger.ts';
 import type { DirectLoads } from './direct-loads.ts';
+import type { JoinedLoads } from './joined-loads.ts';
 import type { PullProgress } from './response-rows.ts';
-import type { SharedLoads } from './shared-loads.ts';
 
 /** What the engine works with. */
 export interface PullParts {
@@ -19,7 +19,7 @@ export interface PullParts {
   readonly retry: RetryPolicy;
   /** Which responses are not staged first; replaced in tests. */
   readonly directLoads: Pick<DirectLoads, 'admits' | 'withoutPauses'>;
-  readonly sharedLoads: SharedLoads;
+  readonly joinedLoads: JoinedLoads;
   /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
   readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */

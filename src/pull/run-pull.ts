@@ -98,7 +98,7 @@ async function loadNewDay(
     },
   };
   return response.isWhole
-    ? parts.sharedLoads.load(parts.database, load)
+    ? parts.joinedLoads.load(parts.database, load)
     : loadDay(parts.database, load);
 }
 

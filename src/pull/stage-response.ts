@@ -45,8 +45,8 @@ export function stageResponse(
 
 /**
  * As `stageResponse`, but the titles go straight into `title`.
- * `target.connection` is in the middle of the merge's transaction, which can only be rolled back after
- * an error.
+ * `target.connection` is in the middle of the merge's transaction, which after an error can only be rolled
+ * back, to a savepoint or as a whole.
  */
 export function loadResponse(
   response: ConciliationResponse,

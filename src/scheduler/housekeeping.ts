@@ -1,38 +1,69 @@
 import { describeError, type Logger } from '../logger.ts';
 import type { Database } from '../staging/database.ts';
 import { discardAbandoned } from '../staging/pull-ledger.ts';
+import { endStoppedLoads } from '../staging/stopped-loads.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;
 }
 
-const INTERVAL_MS = 3_600_000;
+const CLEAN_INTERVAL_MS = 3_600_000;
+const LOADS_INTERVAL_MS = 30_000;
+/** Longer than a load goes on of itself: see `DirectLoads`. */
+const STOPPED_LOAD_SECONDS = 75;
 
-/** Clears the staging tables of what killed processes left there, now and then once an hour. */
-export function startHousekeeping(parts: {
+/**
+ * Clears the staging tables of what killed processes left there, and takes the change feed from processes
+ * that were stopped while they had it.
+ */
+export function startHousekeeping({
+  database,
+  logger,
+}: {
   readonly database: Database;
   readonly logger: Logger;
 }): Housekeeping {
-  let underWay: Promise<void> | undefined;
   const clean = async () => {
-    try {
-      const titles = await discardAbandoned(parts.database);
-      if (titles > 0) parts.logger.info({ titles }, 'removed what a killed process had staged');
-    } catch (error) {
-      parts.logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
-    }
+    const titles = await discardAbandoned(database);
+    if (titles > 0) logger.info({ titles }, 'removed what a killed process had staged');
   };
-  const start = () => {
-    underWay ??= clean().finally(() => {
-      underWay = undefined;
-    });
+  const endLoads = async () => {
+    const sessions = await endStoppedLoads(database, STOPPED_LOAD_SECONDS);
+    if (sessions > 0) logger.warn({ sessions }, 'ended the load of a process that was stopped');
   };
-  const timer = setInterval(start, INTERVAL_MS);
-  start();
+  const stops = [
+    repeat(CLEAN_INTERVAL_MS, clean, (error) => {
+      logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
+    }),
+    repeat(LOADS_INTERVAL_MS, endLoads, (error) => {
+      logger.warn({ err: describeError(error) }, 'stopped loads were not looked for');
+    }),
+  ];
   return {
     async stop() {
-      clearInterval(timer);
-      await underWay;
+      await Promise.all(stops.map((stop) => stop()));
     },
+  };
+}
+
+/** Works at once and then at intervals, never twice at a time; returns what ends it. */
+function repeat(
+  intervalMs: number,
+  work: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
+  let underWay: Promise<void> | undefined;
+  const start = () => {
+    underWay ??= work()
+      .catch(onFailure)
+      .finally(() => {
+        underWay = undefined;
+      });
+  };
+  const timer = setInterval(start, intervalMs);
+  start();
+  return async () => {
+    clearInterval(timer);
+    await underWay;
   };
 }

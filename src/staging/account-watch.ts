@@ -17,6 +17,7 @@ import { Prisma } from '../generated/prisma/client.ts';
  * What that leaves out is a late title of an old date with the account that was right then. A party's
  * first account is no change, nor is one to which an unacknowledged change leads already.
  *
+ * @param pullIds several only where `inserted` is known
  * @param inserted what the titles name, where it is known and all of them were inserted; null: they are
  *   looked at
  */

@@ -170,7 +170,7 @@ export async function advanceCheckpoint(
                    FROM unnest(${settled.map(({ date }) => date)}::date[],
                                ${settled.map(({ pullId }) => pullId)}::bigint[])
                      AS settled (date, pull_id)
-                   WHERE settled.date <= reached.date ORDER BY settled.date DESC LIMIT 1)
+                   ORDER BY settled.date <= reached.date DESC, settled.date DESC LIMIT 1)
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
 }

@@ -19,12 +19,6 @@ import { forbidNestedLoops } from './nested-loops.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 
-/**
- * A process that stops while it loads, or is cut off, holds its locks no longer, although the longest
- * step of a merge may take much longer. Longer than any reader takes who is not stopped.
- */
-const BOUND_LOAD = "SET LOCAL statement_timeout = '75s'";
-
 /** A response to be merged into the one date of its window while it is read. */
 export interface DayLoad {
   readonly attempt: Attempt;
@@ -46,12 +40,13 @@ export type LoadOutcome = PromiseSettledResult<PullReport | null>;
  * ledger and outcomes afterwards. Nobody sees any of it before the whole response was read and verified.
  *
  * The locks are held while the responses are read, and with them the change feed, so a response that
- * does not arrive as fast as PostgreSQL takes it is staged and merged by `mergePull`.
+ * does not arrive as fast as PostgreSQL takes it is staged and merged by `mergePull`; and what becomes of
+ * a process that is stopped meanwhile is for `endStoppedLoads`.
  *
  * @param loads of different dates
  * @returns by pull, how each load ended. One that fails, by what its `read` threw or by a
  *   StaleFenceError, leaves nothing behind and the others as they are
- * @throws what `mergePull` throws, of all of them: nothing was changed
+ * @throws StagingUnavailableError when the database went away: nothing was changed by any of them
  */
 export function loadDays(
   database: Database,
@@ -79,10 +74,9 @@ export function loadDays(
         const load = running.get(day.date);
         return load !== undefined && isNewest(day, load.attempt.fence) && !day.hasTitles;
       });
-      if (connection === null || fresh.length === 0) return outcomes;
+      if (connection === null || fresh.length === 0) throw new NothingMerged(outcomes);
 
       await lockChangeFeed(tx);
-      await connection.query(BOUND_LOAD);
       const merges: AttemptMerge[] = [];
       for (const day of fresh) {
         const load = running.get(day.date);
@@ -92,15 +86,27 @@ export function loadDays(
         if (read.status === 'rejected') outcomes.set(load.attempt.pullId, read);
         else merges.push(describeMerge(load, day, accounts, read.value));
       }
-      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
-      if (merges.length === 0) return outcomes;
+      if (merges.length === 0) throw new NothingMerged(outcomes);
       await forbidNestedLoops(tx);
       for (const report of await endMerges(tx, merges)) {
         outcomes.set(report.pullId, { status: 'fulfilled', value: report });
       }
       return outcomes;
     }, MERGE_TRANSACTION),
-  );
+  ).catch((error: unknown) => {
+    if (error instanceof NothingMerged) return error.outcomes;
+    throw error;
+  });
+}
+
+/** Rolls back, so that nothing is left of dates that have no other statement. */
+class NothingMerged extends Error {
+  readonly outcomes: ReadonlyMap<bigint, LoadOutcome>;
+
+  constructor(outcomes: ReadonlyMap<bigint, LoadOutcome>) {
+    super('no load has ended well');
+    this.outcomes = outcomes;
+  }
 }
 
 /**
@@ -129,7 +135,9 @@ async function readApart<T>(
 ): Promise<PromiseSettledResult<T>> {
   await connection.query('SAVEPOINT load');
   try {
-    return { status: 'fulfilled', value: await read() };
+    const value = await read();
+    await connection.query('RELEASE load');
+    return { status: 'fulfilled', value };
   } catch (error) {
     await connection.query('ROLLBACK TO load');
     return refused(error);

@@ -3,7 +3,7 @@
  * response into titles, revisions, ledger, checkpoint and pull outcome: a reader sees all of it or
  * nothing.
  *
- * Locks are taken in one order by everybody: the pull's row, the days' rows by date, the change-feed
+ * Locks are taken in one order by everybody: the pulls' rows by id, the days' rows by date, the change-feed
  * lock, the checkpoint's row.
  */
 import type { CivilDate } from '../domain/business-day.ts';
@@ -134,9 +134,7 @@ export async function endMerges(
   merges: readonly AttemptMerge[],
 ): Promise<PullReport[]> {
   await mergeDates(tx, merges);
-  for (const { source, response } of merges) {
-    await recordDrift(tx, source.pullId, response.drift);
-  }
+  await recordDrift(tx, merges);
   const ended = merges.map(({ source, response, reports }) => ({
     pullId: source.pullId,
     state: pullStateOf(reports),
@@ -227,14 +225,18 @@ function reportDate(
 
 async function recordDrift(
   tx: Prisma.TransactionClient,
-  pullId: bigint,
-  drift: readonly DriftRecord[],
+  merges: readonly AttemptMerge[],
 ): Promise<void> {
+  const drift = merges.flatMap(({ source, response }) =>
+    response.drift.map((record) => ({ ...record, pullId: String(source.pullId) })),
+  );
   if (drift.length === 0) return;
+  // In one order for everybody, so that two merges cannot wait for each other.
   await tx.$executeRaw`
     INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, value, ${pullId}::bigint
-    FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
-    ORDER BY path, kind, value
+    SELECT path, kind, value, "pullId"
+    FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb)
+      AS seen (path text, kind text, value text, "pullId" bigint)
+    ORDER BY path, kind, value, "pullId"
     ON CONFLICT DO NOTHING`;
 }

@@ -123,8 +123,8 @@ export function copyTitles(
 }
 
 /**
- * As `copyTitles`, into `title`, on a connection in the middle of its transaction. After an error the
- * transaction can only be rolled back.
+ * As `copyTitles`, into `title`, on a connection in the middle of its transaction. After an error it can
+ * only be rolled back, to a savepoint or as a whole.
  */
 export function copyIntoTitle(
   connection: ClientBase,

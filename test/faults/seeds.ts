@@ -55,4 +55,19 @@ export const REGRESSION_SEEDS: readonly (RunCase & { readonly found: string })[]
     found:
       'the harness signed off what the platform had restated, unasked, and took it for the latest',
   },
+  {
+    seed: 400_783,
+    point: 'mid-copy',
+    fault: 'network',
+    queue: 'postgres',
+    found:
+      'the proxy of the harness sent bytes past others that it held back, and the JSON was whole',
+  },
+  {
+    seed: 400_823,
+    point: 'commit-reply-lost',
+    fault: 'postgres',
+    queue: 'postgres',
+    found: 'two runs at once were told the same free port and had one PostgreSQL between them',
+  },
 ];

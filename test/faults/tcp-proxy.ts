@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * `pass`; `refuse`: every connection ends, and no other is taken; `hang`: nothing is passed on, and
@@ -17,30 +18,39 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let state: ProxyState = 'pass';
-  let held: (() => void)[] = [];
+  let passAgain = () => {};
+  let passing = Promise.resolve();
 
-  const send = (to: Socket, chunk: Buffer) => {
-    if (state === 'hang' || held.length > 0) held.push(() => to.write(chunk));
-    else if (typeof state === 'number') setTimeout(() => to.write(chunk), state);
-    else to.write(chunk);
-  };
   const track = (socket: Socket) => {
     sockets.add(socket.setNoDelay(true));
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
     return socket;
   };
+  /** In the order in which they came, whatever the state becomes meanwhile: bytes, and the end of them. */
+  const forward = (from: Socket, to: Socket) => {
+    let before = Promise.resolve();
+    const send = (deliver: () => void) => {
+      const late = typeof state === 'number' ? sleep(state) : null;
+      before = before.then(async () => {
+        await late;
+        await passing;
+        deliver();
+      });
+    };
+    from.on('data', (chunk) => send(() => to.write(chunk)));
+    // What a process that was killed had sent still arrives, as it would without a proxy.
+    from.on('end', () => send(() => to.end()));
+    return send;
+  };
   const server = createServer({ allowHalfOpen: true }, (client) => {
     track(client);
     if (state === 'refuse') return void client.destroy();
     const upstream = track(connect({ port: targetPort, host: '127.0.0.1', allowHalfOpen: true }));
-    client.on('data', (chunk) => send(upstream, chunk));
-    upstream.on('data', (chunk) => send(client, chunk));
-    // What a process that was killed had sent still arrives, as it would without a proxy.
-    client.on('end', () => upstream.end());
-    upstream.on('end', () => client.end());
-    client.on('close', () => upstream.end());
-    upstream.on('close', () => client.destroy());
+    const sendUp = forward(client, upstream);
+    const sendDown = forward(upstream, client);
+    client.on('close', () => sendUp(() => upstream.end()));
+    upstream.on('close', () => sendDown(() => client.destroy()));
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
@@ -48,10 +58,13 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     set(next) {
       state = next;
       if (next === 'refuse') for (const socket of sockets) socket.resetAndDestroy();
-      if (next === 'hang') return;
-      const waiting = held;
-      held = [];
-      for (const release of waiting) release();
+      passAgain();
+      passing =
+        next === 'hang'
+          ? new Promise((resolve) => {
+              passAgain = resolve;
+            })
+          : Promise.resolve();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

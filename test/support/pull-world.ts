@@ -7,9 +7,9 @@ import {
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
 import { DirectLoads } from '../../src/pull/direct-loads.ts';
+import { JoinedLoads } from '../../src/pull/joined-loads.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
-import { SharedLoads } from '../../src/pull/shared-loads.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { ensureCheckpoint } from '../../src/staging/day-ledger.ts';
@@ -73,7 +73,7 @@ export async function openPullWorld(
     withdrawalLimitPercent: 20,
     retry: { attempts: 3, backoffSeconds: 1 },
     directLoads: new DirectLoads(),
-    sharedLoads: new SharedLoads(),
+    joinedLoads: new JoinedLoads(),
     random: () => 0,
   };
   const world: PullWorld = {

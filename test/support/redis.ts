@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { findFreePort } from '../../src/embedded/free-port.ts';
+import { giveBackPort, takePort } from './own-port.ts';
 
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
 export interface RedisServer {
@@ -44,7 +44,7 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
   const program = findRedisServer();
   if (program === null) throw new Error('there is no redis-server on the PATH');
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-redis-'));
-  const port = await findFreePort();
+  const port = await takePort();
   const start = () => spawnServer(program, port, folder, settings);
   let child = await start();
   const kill = async () => {
@@ -62,6 +62,7 @@ export async function startRedisServer(settings: readonly string[] = []): Promis
     },
     async stop() {
       await kill();
+      giveBackPort(port);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,8 @@
 /** Dates without titles, whose responses go straight into `title` while they are read. */
+import { once } from 'node:events';
 import type { ClientBase } from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { from as copyFrom } from 'pg-copy-streams';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
@@ -11,6 +13,7 @@ import { runPull } from '../../../src/pull/run-pull.ts';
 import type { TransactionSession } from '../../../src/staging/database.ts';
 import { loadDay } from '../../../src/staging/load-days.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
+import { endStoppedLoads } from '../../../src/staging/stopped-loads.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
@@ -218,37 +221,55 @@ test('a date that got titles while the answer was on its way is compared with th
   expect(report.dates).toMatchObject([{ outcome: 'unchanged', titles: 2, inserted: 0 }]);
 });
 
-test('the database bounds a load, should its process stop, and no statement after it', async () => {
+test('a load that fails leaves no line of its date in the ledger', async () => {
   const { database } = world;
-  const boundOn = async (connection: Pick<ClientBase, 'query'>) =>
-    (await connection.query('SHOW statement_timeout')).rows[0]?.statement_timeout;
-  const attempt = await startAttempt(database, await newPull(freshDay()));
-  const refused = new Error('not for long');
-  let bound = '';
-  const loading = loadDay(database, {
+  const date = freshDay();
+  const attempt = await startAttempt(database, await newPull(date));
+  const refused = new Error('not today');
+  const read = () => Promise.reject(refused);
+  await expect(loadDay(database, { attempt, lastClosedDate: DAY, read })).rejects.toBe(refused);
+  expect(await outcomeOf(date)).toMatchObject({ day: [] });
+});
+
+test('a load whose process stopped in the middle is ended, and with it its hold on the change feed', async () => {
+  const { database } = world;
+  const date = freshDay();
+  const stop = async (table: string, connection: ClientBase) => {
+    const copy = connection.query(
+      copyFrom(`COPY conciliation.${table} (order_uid) FROM STDIN (FORMAT csv)`),
+    );
+    // Half a row.
+    copy.write('begun');
+    await once(copy, 'error').then(([error]) => Promise.reject(error));
+    throw new Error('not reached');
+  };
+  const staging = await database.pool.connect();
+  const staged = stop('staged_title', staging).catch((error: Error) => error.message);
+  const attempt = await startAttempt(database, await newPull(date));
+  const load = loadDay(database, {
     attempt,
     lastClosedDate: DAY,
-    async read(connection) {
-      bound = await boundOn(connection);
-      throw refused;
-    },
+    read: (connection) => stop('title', connection),
   });
-  await expect(loading).rejects.toBe(refused);
-  expect(bound).toBe('75s');
-
-  // Told by the last statement of a merge that writes the date's row.
-  const date = freshDay();
-  world.sandbox.setDayTexts(date, [titleText({ date })]);
-  await database.pool.query(`
-    CREATE TABLE bound_seen (bound text);
-    CREATE FUNCTION note_bound() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      INSERT INTO bound_seen VALUES (current_setting('statement_timeout')); RETURN NEW; END $$;
-    CREATE TRIGGER note_bound AFTER UPDATE ON conciliation.day
-      FOR EACH ROW EXECUTE FUNCTION note_bound()`);
-  await world.pullDay(date);
-  const { rows } = await database.pool.query('SELECT DISTINCT bound FROM bound_seen');
-  await database.pool.query('DROP FUNCTION note_bound() CASCADE; DROP TABLE bound_seen');
-  expect(rows).toEqual([{ bound: await boundOn(database.pool) }]);
+  const failure = load.catch((error: unknown) => error);
+  await vi.waitFor(async () => {
+    const { rows } = await database.pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database()
+         AND wait_event = 'ClientRead' AND starts_with(query, 'COPY conciliation.')`,
+    );
+    expect(rows).toHaveLength(2);
+  }, 30_000);
+  expect(await endStoppedLoads(database, 60)).toBe(0);
+  const other = freshDay();
+  world.sandbox.setDayTexts(other, [titleText({ date: other })]);
+  const waiting = world.pullDay(other);
+  expect(await endStoppedLoads(database, 0)).toBe(1);
+  expect(await failure).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
+  expect(await waiting).toMatchObject({ state: 'merged' });
+  // What is only staged holds nobody up, and comes as slowly as the platform answers.
+  expect(await endStoppedLoads(database, 0)).toBe(0);
+  staging.release(true);
+  expect(await staged).toContain('terminated');
 });
 
 test('the connection of a transaction is told from all others', async () => {

@@ -9,8 +9,6 @@ const MAX_TOGETHER = 8;
 const GATHER_MS = 30;
 /** A merge whose connection went silent must not keep the others from going on. */
 const MAX_WAIT_MS = 10_000;
-/** What broke a merge of several may do so again. */
-const ALONE_MS = 600_000;
 
 interface WaitingLoad {
   readonly database: Database;
@@ -23,17 +21,21 @@ interface WaitingLoad {
  * Merges go one after the other, since each holds the change feed. The loads that wait for the one that
  * is under way go together then, in one transaction: most of what a small day costs is not its titles.
  */
-export class SharedLoads {
+export class JoinedLoads {
   readonly #maxWaitMs: number;
+  readonly #loadDays: typeof loadDays;
   #waiting: WaitingLoad[] = [];
   #isLoading = false;
-  #aloneUntilMs = 0;
+  /** Pulls of which one may have broken a merge of several. Each is merged alone when it comes next. */
+  readonly #alone = new Set<bigint>();
   /** How many were merged or waiting when the last merge ended, and when that was. */
   #last = { loads: 1, endMs: 0 };
   #onArrival = () => {};
 
-  constructor(maxWaitMs = MAX_WAIT_MS) {
-    this.#maxWaitMs = maxWaitMs;
+  /** Options are replaced in tests. */
+  constructor(options: { maxWaitMs?: number; loadDays?: typeof loadDays } = {}) {
+    this.#maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS;
+    this.#loadDays = options.loadDays ?? loadDays;
   }
 
   /**
@@ -78,28 +80,32 @@ export class SharedLoads {
 
   /** Those that wait, but for a second pull of the same date, which is to find what the first left. */
   #takeNext(): WaitingLoad[] {
-    const limit = performance.now() < this.#aloneUntilMs ? 1 : MAX_TOGETHER;
     const next: WaitingLoad[] = [];
     const rest: WaitingLoad[] = [];
     for (const waiting of this.#waiting) {
-      const fits =
-        next.length < limit &&
-        next.every(
-          ({ database, load }) =>
-            database === waiting.database &&
-            load.attempt.window.from !== waiting.load.attempt.window.from,
-        );
+      const fits = next.length < MAX_TOGETHER && next.every((one) => this.#mayJoin(one, waiting));
       (fits ? next : rest).push(waiting);
     }
     this.#waiting = rest;
     return next;
   }
 
+  #mayJoin(one: WaitingLoad, other: WaitingLoad): boolean {
+    const [attempt, otherAttempt] = [one.load.attempt, other.load.attempt];
+    return (
+      one.database === other.database &&
+      attempt.window.from !== otherAttempt.window.from &&
+      !this.#alone.has(attempt.pullId) &&
+      !this.#alone.has(otherAttempt.pullId)
+    );
+  }
+
   async #loadTogether(group: readonly WaitingLoad[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
+    const pullIds = group.map(({ load }) => load.attempt.pullId);
     try {
-      const outcomes = await loadDays(
+      const outcomes = await this.#loadDays(
         first.database,
         group.map(({ load }) => load),
       );
@@ -108,9 +114,14 @@ export class SharedLoads {
         if (outcome?.status === 'fulfilled') resolve(outcome.value);
         else reject(outcome?.reason ?? new Error('a load has no outcome'));
       }
+      for (const pullId of pullIds) this.#alone.delete(pullId);
     } catch (error) {
-      if (group.length > 1) this.#aloneUntilMs = performance.now() + ALONE_MS;
-      for (const { reject } of group) reject(group.length > 1 ? toSharedError(error) : error);
+      const isJoined = group.length > 1;
+      for (const pullId of pullIds) {
+        if (isJoined) this.#alone.add(pullId);
+        else this.#alone.delete(pullId);
+      }
+      for (const { reject } of group) reject(isJoined ? toJoinedError(error) : error);
     }
   }
 }
@@ -127,7 +138,7 @@ function waitAtMost(maxMs: number, work: Promise<void>): Promise<void> {
 }
 
 /** A defect that one of them met is not the others'. Alone, each meets its own. */
-function toSharedError(error: unknown): unknown {
+function toJoinedError(error: unknown): unknown {
   return error instanceof ConciliationError
     ? error
     : new StagingUnavailableError(

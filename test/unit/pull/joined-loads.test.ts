@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
-import { SharedLoads } from '../../../src/pull/shared-loads.ts';
+import { JoinedLoads } from '../../../src/pull/joined-loads.ts';
 import type { Database } from '../../../src/staging/database.ts';
 import type { DayLoad } from '../../../src/staging/load-days.ts';
 
@@ -10,24 +10,30 @@ const MERGE_MS = 50;
 /** The pulls of each merge. */
 const merges: bigint[][] = [];
 
-vi.mock('../../../src/staging/load-days.ts', () => ({
-  async loadDays(_: Database, loads: readonly DayLoad[]) {
-    const pulls = loads.map(({ attempt }) => attempt.pullId);
-    merges.push(pulls);
-    await new Promise((resolve) => setTimeout(resolve, MERGE_MS));
-    return new Map(pulls.map((pullId) => [pullId, { status: 'fulfilled', value: null }]));
-  },
-}));
+/** Pulls that no merge can be made of. */
+const broken = new Set<bigint>();
+
+async function loadDays(_: Database, loads: readonly DayLoad[]) {
+  const pulls = loads.map(({ attempt }) => attempt.pullId);
+  merges.push(pulls);
+  await new Promise((resolve) => setTimeout(resolve, MERGE_MS));
+  if (pulls.some((pullId) => broken.has(pullId))) throw new Error('broken');
+  return new Map(pulls.map((pullId) => [pullId, { status: 'fulfilled', value: null } as const]));
+}
 
 const database = {} as Database;
-let shared: SharedLoads;
+let joined: JoinedLoads;
+/** Pulls that failed, and with what. */
+const failures: [bigint, string][] = [];
 let lastPull = 0n;
 
 beforeEach(() => {
   vi.useFakeTimers();
   merges.length = 0;
+  broken.clear();
+  failures.length = 0;
   lastPull = 0n;
-  shared = new SharedLoads();
+  joined = new JoinedLoads({ loadDays });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -39,9 +45,15 @@ function arrive(count: number, date?: string): void {
     lastPull += 1n;
     const from =
       date === undefined ? addDays(toCivilDate('2026-01-01'), Number(lastPull)) : toCivilDate(date);
-    const attempt = { pullId: lastPull, window: dayWindow(from) };
-    void shared.load(database, { attempt } as DayLoad);
+    load(lastPull, from);
   }
+}
+
+function load(pullId: bigint, date: CivilDate): void {
+  const attempt = { pullId, window: dayWindow(date) };
+  joined.load(database, { attempt } as DayLoad).catch(({ message }: Error) => {
+    failures.push([pullId, message]);
+  });
 }
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
@@ -114,4 +126,26 @@ test('a pull that comes by itself waits for nobody', async () => {
   arrive(1);
   await pass(0);
   expect(merges).toHaveLength(before + 1);
+});
+
+test('what failed together is merged alone when it comes next, and with others after that', async () => {
+  await begin();
+  broken.add(3n);
+  arrive(3);
+  await pass(4 * MERGE_MS);
+  expect(merges.slice(1)).toEqual([[2n, 3n, 4n]]);
+  const joinedFailure = expect.stringContaining('merged one by one');
+  expect(failures).toEqual([2n, 3n, 4n].map((pullId) => [pullId, joinedFailure]));
+
+  await pass(3_600_000);
+  for (const pullId of [2n, 3n, 4n])
+    load(pullId, addDays(toCivilDate('2026-01-01'), Number(pullId)));
+  arrive(2);
+  await pass(10 * MERGE_MS);
+  expect(merges.slice(2)).toEqual([[2n], [3n], [4n], [5n, 6n]]);
+  expect(failures.slice(3)).toEqual([[3n, 'broken']]);
+  load(2n, toCivilDate('2026-01-03'));
+  load(4n, toCivilDate('2026-01-05'));
+  await pass(10 * MERGE_MS);
+  expect(merges.at(-1)).toEqual([2n, 4n]);
 });

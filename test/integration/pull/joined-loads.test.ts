@@ -4,8 +4,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { JoinedLoads } from '../../../src/pull/joined-loads.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
-import { SharedLoads } from '../../../src/pull/shared-loads.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
 import { mixedTexts, outcomeOf } from '../../support/day-outcome.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -16,9 +17,9 @@ const CHANGE_FEED_LOCK = 7_201_604_311;
 const PATIENCE = { timeout: 30_000, interval: 5 };
 
 /** Tells how many loads it was given. */
-class CountedLoads extends SharedLoads {
+class CountedLoads extends JoinedLoads {
   count = 0;
-  override load(...args: Parameters<SharedLoads['load']>) {
+  override load(...args: Parameters<JoinedLoads['load']>) {
     this.count += 1;
     return super.load(...args);
   }
@@ -26,7 +27,7 @@ class CountedLoads extends SharedLoads {
 
 let world: PullWorld;
 let holder: pg.Client;
-let sharedLoads: CountedLoads;
+let joinedLoads: CountedLoads;
 let nextDay = DAY;
 const freshDay = () => {
   nextDay = daysFrom(1, nextDay);
@@ -44,11 +45,13 @@ afterAll(async () => {
   await world.close();
 });
 beforeEach(() => {
-  sharedLoads = new CountedLoads();
+  joinedLoads = new CountedLoads();
 });
 
 interface Pulled {
   readonly date: CivilDate;
+  /** A new one unless it is given. */
+  readonly pullId?: bigint;
   readonly parts?: Partial<PullParts>;
 }
 
@@ -57,11 +60,17 @@ interface Pulled {
  * for the first.
  */
 async function pullAtOnce(first: CivilDate, others: readonly Pulled[]) {
-  const start = ({ date, parts }: Pulled) =>
-    world.attempt(dayWindow(date), { sharedLoads, ...parts });
-  const before = sharedLoads.count;
+  const start = async ({ date, pullId, parts }: Pulled) => {
+    if (pullId === undefined) return world.attempt(dayWindow(date), { joinedLoads, ...parts });
+    const signal = new AbortController().signal;
+    return {
+      ...(await runPull({ ...world.parts, joinedLoads, ...parts }, pullId, signal)),
+      pullId,
+    };
+  };
+  const before = joinedLoads.count;
   const untilWaiting = (loads: number) =>
-    vi.waitFor(() => expect(sharedLoads.count - before).toBe(loads), PATIENCE);
+    vi.waitFor(() => expect(joinedLoads.count - before).toBe(loads), PATIENCE);
   const attempts: ReturnType<typeof start>[] = [];
   await holder.query('SELECT pg_advisory_lock($1)', [CHANGE_FEED_LOCK]);
   try {
@@ -263,10 +272,10 @@ test('accounts are watched as if the dates were merged one after another', async
 
 test('a merge that does not end holds the others up for a while only', async () => {
   const [first = DAY, second = DAY] = freshDays(2);
-  sharedLoads = new CountedLoads(100);
+  joinedLoads = new CountedLoads({ maxWaitMs: 100 });
   await holder.query('SELECT pg_advisory_lock($1)', [CHANGE_FEED_LOCK]);
   for (const date of [first, second]) serve(date);
-  const attempts = [first, second].map((date) => world.attempt(dayWindow(date), { sharedLoads }));
+  const attempts = [first, second].map((date) => world.attempt(dayWindow(date), { joinedLoads }));
   // Each waits in a transaction of its own.
   await vi.waitFor(async () => {
     const { rows } = await holder.query(
@@ -381,8 +390,11 @@ test('where a merge fails as a whole, all are fetched again, and each is merged 
      CREATE TRIGGER refuse_day BEFORE INSERT ON conciliation.pull_date
        FOR EACH ROW EXECUTE FUNCTION refuse_day()`,
   );
-  const pulled = dates.map((date) => ({ date }));
-  expect(await pullAtOnce(first, pulled)).toMatchObject(
+  const failed = await pullAtOnce(
+    first,
+    dates.map((date) => ({ date })),
+  );
+  expect(failed).toMatchObject(
     dates.map(() => ({ value: { kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } } })),
   );
   for (const date of dates) {
@@ -391,7 +403,13 @@ test('where a merge fails as a whole, all are fetched again, and each is merged 
 
   const other = freshDay();
   serve(other);
-  const again = await pullAtOnce(other, pulled);
+  const again = await pullAtOnce(
+    other,
+    failed.map((outcome, index) => ({
+      date: dates[index] ?? DAY,
+      pullId: outcome.status === 'fulfilled' ? outcome.value.pullId : 0n,
+    })),
+  );
   expect(again).toEqual(
     dates.map((date) =>
       date === guilty
