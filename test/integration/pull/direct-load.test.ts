@@ -243,33 +243,46 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
     await once(copy, 'error').then(([error]) => Promise.reject(error));
     throw new Error('not reached');
   };
+  const endAll = () =>
+    database.pool.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND starts_with(query, 'COPY conciliation.')",
+    );
+  const copying = async (table: string) => {
+    const { rows } = await database.pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database()
+         AND wait_event = 'ClientRead' AND starts_with(query, $1)`,
+      [`COPY conciliation.${table} (`],
+    );
+    return rows.length;
+  };
   const staging = await database.pool.connect();
   const staged = stop('staged_title', staging).catch((error: Error) => error.message);
   const attempt = await startAttempt(database, await newPull(date));
-  const load = loadDay(database, {
+  const failure = loadDay(database, {
     attempt,
     lastClosedDate: DAY,
     read: (connection) => stop('title', connection),
-  });
-  const failure = load.catch((error: unknown) => error);
-  await vi.waitFor(async () => {
-    const { rows } = await database.pool.query(
-      `SELECT FROM pg_stat_activity WHERE datname = current_database()
-         AND wait_event = 'ClientRead' AND starts_with(query, 'COPY conciliation.')`,
-    );
-    expect(rows).toHaveLength(2);
-  }, 30_000);
-  expect(await endStoppedLoads(database, 60)).toBe(0);
+  }).catch((error: unknown) => error);
+  const seen = (table: string, count: number) =>
+    vi.waitFor(async () => expect(await copying(table)).toBe(count), 15_000);
+  try {
+    await seen('title', 1);
+    await seen('staged_title', 1);
+    expect(await endStoppedLoads(database, 60)).toBe(0);
+    expect(await endStoppedLoads(database, 0)).toBe(1);
+    await seen('title', 0);
+    // What is only staged holds nobody up, and comes as slowly as the platform answers.
+    expect(await copying('staged_title')).toBe(1);
+  } finally {
+    await endAll();
+    await staged;
+    staging.release(true);
+  }
+  expect(await failure).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
+  expect(await staged).toContain('terminat');
   const other = freshDay();
   world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-  const waiting = world.pullDay(other);
-  expect(await endStoppedLoads(database, 0)).toBe(1);
-  expect(await failure).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
-  expect(await waiting).toMatchObject({ state: 'merged' });
-  // What is only staged holds nobody up, and comes as slowly as the platform answers.
-  expect(await endStoppedLoads(database, 0)).toBe(0);
-  staging.release(true);
-  expect(await staged).toContain('terminated');
+  expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
 });
 
 test('the connection of a transaction is told from all others', async () => {

@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { JoinedLoads } from '../../../src/pull/joined-loads.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -107,6 +108,8 @@ test('a day of 100,000 titles that is restated is seen whole, as it was or as it
 
 test('a consumer of the feed sees every change once and in order, while four dates are merged at once', async () => {
   const lanes = [0, 1, 2, 3];
+  // Pulls of one process are merged together or one after the other.
+  const processes = lanes.map(() => ({ joinedLoads: new JoinedLoads() }));
   const rounds = [0, 1, 2, 3, 4, 5];
   const perPull = 150;
   const delivered: { seq: number; uid: string }[] = [];
@@ -123,7 +126,7 @@ test('a consumer of the feed sees every change once and in order, while four dat
               titleText({ date, uid: `${lane}-${round}-${index}` }),
             );
             world.sandbox.setDayTexts(date, texts);
-            await world.pullDay(date);
+            await world.pull(dayWindow(date), processes[lane] ?? {});
           }
         }),
       );
