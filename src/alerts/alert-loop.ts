@@ -1,4 +1,5 @@
 import { describeError, type Logger } from '../logger.ts';
+import { repeat } from '../scheduler/repeat.ts';
 import type { Database } from '../staging/database.ts';
 import { type AlertPolicy, deriveAlerts } from '../staging/derive-alerts.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
@@ -19,7 +20,6 @@ export function startAlertLoop(parts: {
   readonly intervalMs?: number;
 }): AlertLoop {
   const abort = new AbortController();
-  let underWay: Promise<void> | undefined;
 
   const round = async () => {
     try {
@@ -29,18 +29,11 @@ export function startAlertLoop(parts: {
       parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');
     }
   };
-  const start = () => {
-    underWay ??= round().finally(() => {
-      underWay = undefined;
-    });
-  };
-  const timer = setInterval(start, parts.intervalMs ?? INTERVAL_MS);
-  start();
+  const stopRounds = repeat(parts.intervalMs ?? INTERVAL_MS, round);
   return {
-    async stop() {
-      clearInterval(timer);
+    stop() {
       abort.abort();
-      await underWay;
+      return stopRounds();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { ConciliationError, StagingUnavailableError } from '../errors.ts';
 import type { Database } from '../staging/database.ts';
-import { type DayLoad, loadDays } from '../staging/load-days.ts';
+import { type DayLoad, loadDays, outcomeOf } from '../staging/load-days.ts';
 import type { PullReport } from '../staging/merge.ts';
 
 /** Each is in memory, and all keep the locks until the last is merged. */
@@ -13,7 +13,7 @@ const MAX_WAIT_MS = 10_000;
 interface WaitingLoad {
   readonly database: Database;
   readonly load: DayLoad;
-  readonly resolve: (report: PullReport | null) => void;
+  readonly resolve: (report: Promise<PullReport | null>) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -103,25 +103,17 @@ export class JoinedLoads {
   async #loadTogether(group: readonly WaitingLoad[]): Promise<void> {
     const [first] = group;
     if (first === undefined) return;
-    const pullIds = group.map(({ load }) => load.attempt.pullId);
+    const loads = group.map(({ load }) => load);
+    for (const { attempt } of loads) this.#alone.delete(attempt.pullId);
     try {
-      const outcomes = await this.#loadDays(
-        first.database,
-        group.map(({ load }) => load),
-      );
-      for (const { load, resolve, reject } of group) {
-        const outcome = outcomes.get(load.attempt.pullId);
-        if (outcome?.status === 'fulfilled') resolve(outcome.value);
-        else reject(outcome?.reason ?? new Error('a load has no outcome'));
-      }
-      for (const pullId of pullIds) this.#alone.delete(pullId);
+      const outcomes = await this.#loadDays(first.database, loads);
+      for (const { load, resolve } of group) resolve(outcomeOf(load, outcomes));
     } catch (error) {
       const isJoined = group.length > 1;
-      for (const pullId of pullIds) {
-        if (isJoined) this.#alone.add(pullId);
-        else this.#alone.delete(pullId);
+      for (const { load, reject } of group) {
+        if (isJoined) this.#alone.add(load.attempt.pullId);
+        reject(isJoined ? toJoinedError(error) : error);
       }
-      for (const { reject } of group) reject(isJoined ? toJoinedError(error) : error);
     }
   }
 }

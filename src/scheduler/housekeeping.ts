@@ -2,6 +2,7 @@ import { describeError, type Logger } from '../logger.ts';
 import type { Database } from '../staging/database.ts';
 import { discardAbandoned } from '../staging/pull-ledger.ts';
 import { endStoppedLoads } from '../staging/stopped-loads.ts';
+import { repeat } from './repeat.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;
@@ -24,46 +25,25 @@ export function startHousekeeping({
   readonly logger: Logger;
 }): Housekeeping {
   const clean = async () => {
-    const titles = await discardAbandoned(database);
-    if (titles > 0) logger.info({ titles }, 'removed what a killed process had staged');
+    try {
+      const titles = await discardAbandoned(database);
+      if (titles > 0) logger.info({ titles }, 'removed what a killed process had staged');
+    } catch (error) {
+      logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
+    }
   };
   const endLoads = async () => {
-    const sessions = await endStoppedLoads(database, STOPPED_LOAD_SECONDS);
-    if (sessions > 0) logger.warn({ sessions }, 'ended the load of a process that was stopped');
-  };
-  const stops = [
-    repeat(CLEAN_INTERVAL_MS, clean, (error) => {
-      logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
-    }),
-    repeat(LOADS_INTERVAL_MS, endLoads, (error) => {
+    try {
+      const sessions = await endStoppedLoads(database, STOPPED_LOAD_SECONDS);
+      if (sessions > 0) logger.warn({ sessions }, 'ended the load of a process that was stopped');
+    } catch (error) {
       logger.warn({ err: describeError(error) }, 'stopped loads were not looked for');
-    }),
-  ];
+    }
+  };
+  const stops = [repeat(CLEAN_INTERVAL_MS, clean), repeat(LOADS_INTERVAL_MS, endLoads)];
   return {
     async stop() {
       await Promise.all(stops.map((stop) => stop()));
     },
-  };
-}
-
-/** Works at once and then at intervals, never twice at a time; returns what ends it. */
-function repeat(
-  intervalMs: number,
-  work: () => Promise<void>,
-  onFailure: (error: unknown) => void,
-): () => Promise<void> {
-  let underWay: Promise<void> | undefined;
-  const start = () => {
-    underWay ??= work()
-      .catch(onFailure)
-      .finally(() => {
-        underWay = undefined;
-      });
-  };
-  const timer = setInterval(start, intervalMs);
-  start();
-  return async () => {
-    clearInterval(timer);
-    await underWay;
   };
 }

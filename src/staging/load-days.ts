@@ -70,17 +70,16 @@ export function loadDays(
       const connection = session === undefined ? null : await database.connectionOf(session);
       const days = await lockDays(tx, [...running.keys()]);
       reachFaultPoint('merge');
-      const fresh = days.filter((day) => {
+      const fresh = days.flatMap((day) => {
         const load = running.get(day.date);
-        return load !== undefined && isNewest(day, load.attempt.fence) && !day.hasTitles;
+        const isFresh = load !== undefined && isNewest(day, load.attempt.fence) && !day.hasTitles;
+        return isFresh ? [{ day, load }] : [];
       });
       if (connection === null || fresh.length === 0) throw new NothingMerged(outcomes);
 
       await lockChangeFeed(tx);
       const merges: AttemptMerge[] = [];
-      for (const day of fresh) {
-        const load = running.get(day.date);
-        if (load === undefined) continue;
+      for (const { day, load } of fresh) {
         const accounts = new NamedAccounts();
         const read = await readApart(connection, () => load.read(connection, accounts));
         if (read.status === 'rejected') outcomes.set(load.attempt.pullId, read);
@@ -115,8 +114,15 @@ class NothingMerged extends Error {
  * @throws what it was refused with
  */
 export async function loadDay(database: Database, load: DayLoad): Promise<PullReport | null> {
-  const outcomes = await loadDays(database, [load]);
-  const outcome = outcomes.get(load.attempt.pullId);
+  return outcomeOf(load, await loadDays(database, [load]));
+}
+
+/** @throws what the load was refused with */
+export async function outcomeOf(
+  { attempt }: DayLoad,
+  outcomes: ReadonlyMap<bigint, LoadOutcome>,
+): Promise<PullReport | null> {
+  const outcome = outcomes.get(attempt.pullId);
   if (outcome === undefined) throw new Error('a load has no outcome');
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;

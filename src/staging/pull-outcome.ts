@@ -47,8 +47,12 @@ export async function finishPulls(
     const sum = (field: (typeof DONE_COUNTS)[number]) =>
       done.reduce((total, report) => total + report[field], 0);
     return {
-      ...{ id: String(pullId), state, titles, rejected },
-      ...{ httpStatus: response.httpStatus, responseBytes: response.responseBytes },
+      id: String(pullId),
+      state,
+      titles,
+      rejected,
+      httpStatus: response.httpStatus,
+      responseBytes: response.responseBytes,
       ...Object.fromEntries(DONE_COUNTS.map((field) => [field, sum(field)])),
     };
   });
