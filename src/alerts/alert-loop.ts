@@ -1,5 +1,5 @@
 import { describeError, type Logger } from '../logger.ts';
-import { repeat } from '../scheduler/repeat.ts';
+import { repeat } from '../repeat.ts';
 import type { Database } from '../staging/database.ts';
 import { type AlertPolicy, deriveAlerts } from '../staging/derive-alerts.ts';
 import { deliverAlerts } from './deliver-alerts.ts';

@@ -1,8 +1,8 @@
 import { describeError, type Logger } from '../logger.ts';
+import { repeat } from '../repeat.ts';
 import type { Database } from '../staging/database.ts';
 import { discardAbandoned } from '../staging/pull-ledger.ts';
 import { endStoppedLoads } from '../staging/stopped-loads.ts';
-import { repeat } from './repeat.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;

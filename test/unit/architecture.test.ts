@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'environment-reader': ['domain'],
   config: ['address-faults', 'domain', 'environment-reader', 'errors'],
   'fault-points': [],
+  repeat: [],
   logger: ['config', 'errors'],
   generated: [],
   staging: ['domain', 'errors', 'fault-points', 'logger', 'generated'],
@@ -26,8 +27,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   pull: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'staging'],
   push: ['domain', 'errors', 'logger', 'platform', 'staging'],
   queue: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'push', 'staging'],
-  scheduler: ['domain', 'errors', 'logger', 'staging'],
-  alerts: ['domain', 'errors', 'logger', 'staging'],
+  scheduler: ['domain', 'errors', 'logger', 'repeat', 'staging'],
+  alerts: ['domain', 'errors', 'logger', 'repeat', 'staging'],
   console: ['domain', 'errors', 'export', 'logger', 'staging'],
   app: ['config', 'domain', 'embedded', 'errors', 'logger', 'platform', 'pull', 'staging'],
   'foreground-backfill': [
