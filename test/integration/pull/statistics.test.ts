@@ -1,0 +1,56 @@
+/** Plans that must not follow what the statistics of `title` say while it grows. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const TITLES = 1_000;
+
+let world: PullWorld;
+let client: pg.Client;
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await world.close();
+});
+
+async function pullDays(from: number, count: number, titles = TITLES) {
+  for (let day = from; day < from + count; day += 1) {
+    world.sandbox.setDaySize(daysFrom(day), titles);
+    await world.pullDay(daysFrom(day));
+  }
+}
+
+/** Rows of `title` that were read without an index. Sessions tell when they end. */
+async function rowsScanned(): Promise<number> {
+  await client.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+  await vi.waitFor(async () => {
+    const { rowCount } = await client.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    expect(rowCount).toBe(0);
+  });
+  const { rows } = await client.query(
+    `SELECT seq_tup_read::int AS scanned FROM pg_stat_user_tables
+     WHERE schemaname = 'conciliation' AND relname = 'title'`,
+  );
+  return rows[0].scanned;
+}
+
+test('pulls read titles by their date alone, although the statistics know of two dates', async () => {
+  await pullDays(0, 2);
+  await client.query('ANALYZE conciliation.title');
+  await pullDays(2, 10);
+  expect(await rowsScanned()).toBe(0);
+  await pullDays(2, 3, TITLES - 50);
+  await world.attempt(sweepWindow(daysFrom(9)));
+  expect(await rowsScanned()).toBe(0);
+});
