@@ -3,6 +3,7 @@ import type { DayState } from '../domain/day-state.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { lookUpByIndex } from './nested-loops.ts';
 
 /** A ledger row as a merge finds it, its lock held. */
 export interface LockedDay {
@@ -68,7 +69,7 @@ export async function lockDays(
     ON CONFLICT (date) DO NOTHING`;
   await tx.$executeRaw`
     SELECT FROM conciliation.day WHERE date = ANY(${dates}::date[]) ORDER BY date FOR UPDATE`;
-  return tx.$queryRaw<LockedDay[]>`
+  const look = () => tx.$queryRaw<LockedDay[]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
            day.rejected_count AS rejected,
@@ -77,6 +78,7 @@ export async function lockDays(
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id
     WHERE day.date = ANY(${dates}::date[]) ORDER BY day.date`;
+  return lookUpByIndex(tx, look);
 }
 
 /**
@@ -89,7 +91,7 @@ export async function refreshTotals(
   dates: readonly CivilDate[],
 ): Promise<void> {
   // Date by date, and the hashes apart: sorted together with the amounts, they take twice as long.
-  await tx.$executeRaw`
+  const refresh = () => tx.$executeRaw`
     WITH fresh AS MATERIALIZED (
       SELECT wanted.date AS day_date, total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
       FROM unnest(${dates}::date[]) AS wanted (date)
@@ -110,6 +112,7 @@ export async function refreshTotals(
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
     FROM fresh
     WHERE day.date = fresh.day_date AND day.date = ANY(${dates}::date[])`;
+  await lookUpByIndex(tx, refresh);
 }
 
 /** Marks what merges left of their dates; the totals are brought up to date before. */

@@ -1,6 +1,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { lookUpByIndex } from './nested-loops.ts';
 
 /**
  * Matches the response of one attempt with the titles of the table, date by date, and writes what has
@@ -51,7 +52,7 @@ async function datesToCompare(
   fence: bigint,
   dates: readonly CivilDate[],
 ): Promise<ComparedDate[]> {
-  const rows = await tx.$queryRaw<
+  const look = () => tx.$queryRaw<
     (ComparedDate & { readonly isKnown: boolean; readonly isStale: boolean })[]
   >`
     SELECT wanted.date::text AS date, staged.date IS NOT NULL AS "isKnown",
@@ -60,6 +61,7 @@ async function datesToCompare(
     FROM unnest(${dates}::date[]) AS wanted (date)
     LEFT JOIN conciliation.staged_date staged ON staged.fence = ${fence} AND staged.date = wanted.date
     LEFT JOIN conciliation.day day ON day.date = wanted.date`;
+  const rows = await lookUpByIndex(tx, look);
   const stale = rows.find((row) => row.isKnown && row.isStale);
   if (stale !== undefined) {
     throw new StagingUnavailableError(

