@@ -3,7 +3,7 @@ import type { DayState } from '../domain/day-state.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { lookUpByIndex } from './nested-loops.ts';
+import { lookUpByIndex } from './planner-settings.ts';
 
 /** A ledger row as a merge finds it, its lock held. */
 export interface LockedDay {

@@ -10,7 +10,7 @@ import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type MergePolicy } from './merge.ts';
 import { mergeDates } from './merge-dates.ts';
 import { countPlan, planChanges } from './merge-plan.ts';
-import { forbidNestedLoops } from './nested-loops.ts';
+import { forbidNestedLoops } from './planner-settings.ts';
 import { type DateReport, findLostHold, settleHeldPull } from './pull-outcome.ts';
 
 /** A person who decides, and why; both go into the audit log. */

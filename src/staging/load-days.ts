@@ -15,7 +15,7 @@ import {
   type ReadResponse,
 } from './merge.ts';
 import { lockChangeFeed } from './merge-apply.ts';
-import { forbidNestedLoops } from './nested-loops.ts';
+import { forbidNestedLoops } from './planner-settings.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
 import type { DateReport } from './pull-outcome.ts';
 

@@ -1,7 +1,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { lookUpByIndex } from './nested-loops.ts';
+import { lookUpByIndex } from './planner-settings.ts';
 
 /**
  * Matches the response of one attempt with the titles of the table, date by date, and writes what has

@@ -19,7 +19,7 @@ import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-dates.ts';
 import { type DateMerge, mergeDates } from './merge-dates.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
-import { forbidNestedLoops } from './nested-loops.ts';
+import { forbidNestedLoops } from './planner-settings.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
 import {
   type DateOutcome,

@@ -4,7 +4,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
-import { allowNestedLoops, forbidNestedLoops } from './nested-loops.ts';
+import { allowNestedLoops, forbidNestedLoops } from './planner-settings.ts';
 import { findLostHold } from './pull-outcome.ts';
 
 /** What a release would do to one date. */
