@@ -62,6 +62,8 @@ describeContainer('docker compose', () => {
         // It is away, which is no reason for the service not to be ready.
         PLATFORM_BASE_URL: 'https://platform.invalid',
         PLATFORM_TOKEN_PATH: tokenPath,
+        // Yesterday is not due before six in the morning, the day before is at any time.
+        START_DATE: addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1),
       });
       await running.up();
       const workers = await running.containersOf(expected.worker);

@@ -1,5 +1,9 @@
 import { findFreePort } from '../../src/embedded/free-port.ts';
 
+/** Below the ports that Linux gives to outgoing connections, any of which may take a server's meanwhile. */
+const FIRST_PORT = 12_000;
+const PORTS = 20_000;
+
 const taken = new Set<number>();
 
 /**
@@ -9,7 +13,8 @@ const taken = new Set<number>();
  */
 export async function takePort(): Promise<number> {
   for (;;) {
-    const port = await findFreePort();
+    // At random: other processes of the tests look for theirs at the same time.
+    const port = await findFreePort(FIRST_PORT + Math.floor(Math.random() * PORTS));
     if (taken.has(port)) continue;
     taken.add(port);
     return port;
