@@ -44,6 +44,9 @@ BEGIN
   END LOOP;
   GRANT USAGE ON SCHEMA conciliation TO conciliation_worker, conciliation_finance, conciliation_erp;
 
+  -- Temporary tables let a login attach code to a type of its own. Only the service makes any.
+  EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+
   -- The service. A table of a later version is included: it can be read and written, not deleted from.
   EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO conciliation_worker', current_database());
   GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
