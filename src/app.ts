@@ -10,8 +10,6 @@ import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
-import { DirectLoads } from './pull/direct-loads.ts';
-import { JoinedLoads } from './pull/joined-loads.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
@@ -120,8 +118,6 @@ export async function openPulls(
     timeZone: config.timeZone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
-    directLoads: new DirectLoads(),
-    joinedLoads: new JoinedLoads(),
   };
 }
 

@@ -10,7 +10,7 @@ import { addExportCommand } from './cli/export.ts';
 import { addKeyCommand } from './cli/key.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addProvidersCommand } from './cli/providers.ts';
-import { addPullCommand, addSweepCommand } from './cli/pull.ts';
+import { addPullCommand } from './cli/pull.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
 import { addStatusCommand } from './cli/status.ts';
@@ -36,7 +36,6 @@ const exit = (status: ExitStatus) => {
 addStartCommand(program, exit);
 addDemoCommand(program, exit);
 addPullCommand(program, exit);
-addSweepCommand(program, exit);
 addBackfillCommand(program, exit);
 addStatusCommand(program, exit);
 addDecisionCommands(program, exit);

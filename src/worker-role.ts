@@ -194,16 +194,14 @@ function observePull(
     return;
   }
   const { report } = outcome;
-  const merged = report.dates.filter(({ outcome: of }) => of === 'merged' || of === 'unchanged');
-  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
-    merged.reduce((total, date) => total + date[field], 0);
-  const state = report.state as 'merged' | 'unchanged' | 'held' | 'superseded';
-  metrics.observePull(attempt.origin, state, durationMs, {
-    inserted: sum('inserted'),
-    changed: sum('changed'),
-    withdrawn: sum('withdrawn'),
-    restored: sum('restored'),
-    unchanged: sum('unchanged'),
+  const isMerged = report.state === 'merged' || report.state === 'unchanged';
+  const count = (titles: number) => (isMerged ? titles : 0);
+  metrics.observePull(attempt.origin, report.state, durationMs, {
+    inserted: count(report.inserted),
+    changed: count(report.changed),
+    withdrawn: count(report.withdrawn),
+    restored: count(report.restored),
+    unchanged: count(report.unchanged),
     rejected: report.rejected,
   });
 }

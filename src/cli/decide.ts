@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { openStaging } from '../app.ts';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
 import { dateArgument, idArgument } from './arguments.ts';
 import {
@@ -11,7 +11,7 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { datesTable } from './pull-text.ts';
+import { pullsTable, toDocument } from './pull-text.ts';
 
 interface DecisionOptions {
   readonly reason: string;
@@ -70,15 +70,10 @@ Example: conciliation accept-rejects 2026-03-02 --reason "test title of the plat
 async function release(run: CommandRun, pullId: bigint, reason: string): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
-    const report = await releasePull(
-      staging.database,
-      pullId,
-      { by: operatorName(), reason },
-      policyOf(run),
-    );
+    const report = await releasePull(staging.database, pullId, { by: operatorName(), reason });
     return {
-      document: { pullId: Number(pullId), dates: report.dates },
-      text: `${datesTable(report.dates)}\n\nReleased by ${operatorName()}.`,
+      document: { pullId: Number(pullId), dates: [toDocument(report)] },
+      text: `${pullsTable([report])}\n\nReleased by ${operatorName()}.`,
       exit: EXIT.done,
     };
   } finally {
@@ -89,12 +84,7 @@ async function release(run: CommandRun, pullId: bigint, reason: string): Promise
 async function accept(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
-    const accepted = await acceptRejects(
-      staging.database,
-      date,
-      { by: operatorName(), reason },
-      policyOf(run),
-    );
+    const accepted = await acceptRejects(staging.database, date, { by: operatorName(), reason });
     return {
       document: { date, accepted },
       text: `${accepted} rejected title(s) of ${date} accepted by ${operatorName()}.`,
@@ -103,8 +93,4 @@ async function accept(run: CommandRun, date: CivilDate, reason: string): Promise
   } finally {
     await staging.close();
   }
-}
-
-function policyOf(run: CommandRun) {
-  return { lastClosedDate: lastClosedDate(run.config.timeZone, new Date()) };
 }

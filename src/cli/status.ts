@@ -164,10 +164,9 @@ function needsText({ days, pulls, rejects }: Status): string[] {
   }
   for (const pull of pulls) {
     if (pull.state === 'held') continue;
-    const window = pull.to === null ? `since ${pull.from}` : pull.from;
     const error = pull.errorMessage === null ? '' : `, last error: ${pull.errorMessage}`;
     lines.push(
-      `Pull ${pull.id} (${pull.origin}, ${window}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
+      `Pull ${pull.id} (${pull.origin}, ${pull.date}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
     );
   }
   return lines.length === 0 ? [] : ['', ...lines];

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { cancelBackfill, readBackfillProgress } from '../staging/backfill-ledger.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
 import { readLedgerDay } from '../staging/ledger-days.ts';
@@ -16,9 +16,6 @@ import { requestPull } from './request-pull.ts';
 /** What the buttons of the pages do. */
 export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-  const policy = () => ({
-    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
-  });
 
   const decide = (
     path: string,
@@ -46,7 +43,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
   );
   decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
     const decision = { by: actorOf(request), reason: requireReason(request.body) };
-    return acceptRejects(database, date, decision, policy());
+    return acceptRejects(database, date, decision);
   });
 
   api.post(
@@ -71,8 +68,8 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     }),
     async (request) => {
       const decision = { by: actorOf(request), reason: requireReason(request.body) };
-      const { pullId, dates } = await releasePull(database, requireId(request), decision, policy());
-      return { pullId: Number(pullId), dates: dates.map(({ date }) => date) };
+      const { pullId, date } = await releasePull(database, requireId(request), decision);
+      return { pullId: Number(pullId), dates: [date] };
     },
   );
 

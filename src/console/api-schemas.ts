@@ -117,7 +117,6 @@ export const Title = Type.Object({
     Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
     { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
   ),
-  changeSeq: id,
   createdAt: instant,
   changedAt: instant,
   revisions: Type.Array(

@@ -65,7 +65,7 @@ export interface HeldDay {
 export function heldDayAlert(day: HeldDay): Alert {
   const loss = `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const why =
-    day.reason === 'undated_rejects' ? ', and its response holds titles without a usable date' : '';
+    day.reason === 'unreadable' ? ', because every title of its response breaks the contract' : '';
   return {
     kind: 'day_held',
     dedupeKey: `day_held:${day.date}`,

@@ -5,8 +5,6 @@ import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { Database } from '../staging/database.ts';
 import type { PullReport } from '../staging/merge.ts';
 import type { Attempt } from '../staging/pull-ledger.ts';
-import type { DirectLoads } from './direct-loads.ts';
-import type { JoinedLoads } from './joined-loads.ts';
 import type { PullProgress } from './response-rows.ts';
 
 /** What the engine works with. */
@@ -17,10 +15,9 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
-  /** Which responses are not staged first; replaced in tests. */
-  readonly directLoads: Pick<DirectLoads, 'admits' | 'withoutPauses'>;
-  readonly joinedLoads: JoinedLoads;
-  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
+  /** Also responses to dates without titles are staged before they are merged; for tests. */
+  readonly alwaysStage?: boolean;
+  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDay`. */
   readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */
   readonly now?: () => Date;

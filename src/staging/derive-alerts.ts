@@ -46,7 +46,6 @@ export function deriveAlerts(
       const stale = await readStaleCheckpoint(tx, now, policy);
       const alerts: Alert[] = [
         ...(await readFailedDayPulls(tx)).map(failedPullAlert),
-        ...(await readFailedSweep(tx)).map(failedPullAlert),
         ...(await readHeldDays(tx)).map(heldDayAlert),
         ...(await readOpenRejects(tx)).map(openRejectsAlert),
         ...(await readRestatedDays(tx)).map(restatedDayAlert),
@@ -66,30 +65,15 @@ export function deriveAlerts(
  */
 function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
-    SELECT DISTINCT ON (failed.window_from)
-           failed.id AS "pullId", failed.window_from::text AS "from", false AS "isSweep",
+    SELECT DISTINCT ON (failed.date)
+           failed.id AS "pullId", failed.date::text AS "from", false AS "isSweep",
            failed.attempts, failed.error_code AS "errorCode"
     FROM conciliation.pull AS failed
-    LEFT JOIN conciliation.day AS day ON day.date = failed.window_from
+    LEFT JOIN conciliation.day AS day ON day.date = failed.date
     LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
-    WHERE failed.state = 'failed' AND failed.window_to IS NOT NULL
-      AND failed.fence > greatest(merged.fence, held.fence, 0)
-    ORDER BY failed.window_from, failed.fence DESC`;
-}
-
-/** The newest failed sweep, unless a newer one was answered. */
-function readFailedSweep(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
-  return tx.$queryRaw<FailedPull[]>`
-    SELECT id AS "pullId", window_from::text AS "from", true AS "isSweep", attempts,
-           error_code AS "errorCode"
-    FROM conciliation.pull
-    WHERE state = 'failed' AND window_to IS NULL
-      AND fence > (
-        SELECT coalesce(max(fence), 0) FROM conciliation.pull
-        WHERE window_to IS NULL AND state IN ('merged', 'unchanged', 'held', 'superseded')
-      )
-    ORDER BY fence DESC LIMIT 1`;
+    WHERE failed.state = 'failed' AND failed.fence > greatest(merged.fence, held.fence, 0)
+    ORDER BY failed.date, failed.fence DESC`;
 }
 
 function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
@@ -97,8 +81,7 @@ function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
     SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
            held.withdrawn AS withdrawals, held.hold_reason AS reason
     FROM conciliation.day AS day
-    JOIN conciliation.pull_date AS held
-      ON held.pull_id = day.held_pull_id AND held.date = day.date
+    JOIN conciliation.pull AS held ON held.id = day.held_pull_id
     WHERE day.state = 'held'`;
 }
 

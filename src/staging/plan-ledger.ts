@@ -69,11 +69,8 @@ async function readPlanLedger(
     SELECT date::text AS date FROM conciliation.day
     WHERE state = 'reconciled' AND date > coalesce(${checkpoint.date}::date, '-infinity')`;
   const covered = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT DISTINCT window_from::text AS date FROM conciliation.pull
-    WHERE window_to IS NOT NULL AND ${isCovering(slots.pullAt)}`;
-  const sweeps = await tx.$queryRaw<{ from: CivilDate; isOfSlot: boolean }[]>`
-    SELECT window_from::text AS "from", slot_at IS NOT DISTINCT FROM ${slots.sweepAt}::timestamptz AS "isOfSlot"
-    FROM conciliation.pull WHERE window_to IS NULL AND ${isCovering(slots.sweepAt)}`;
+    SELECT DISTINCT date::text AS date FROM conciliation.pull WHERE ${isCovering(slots.pullAt)}`;
+  const sweeps: { from: CivilDate; isOfSlot: boolean }[] = [{ from: firstDate, isOfSlot: true }];
   const [planned] = await tx.$queryRaw<[{ open: number }]>`
     SELECT count(*)::int AS open FROM conciliation.pull
     WHERE slot_at IS NOT NULL AND state IN ('queued', 'running')`;
@@ -108,12 +105,12 @@ async function createDuePulls(
     slotAt,
   }));
   return tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by)
-    SELECT origin, "from", "to", "slotAt", 'scheduler'
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by)
+    SELECT origin, "from", "slotAt", 'scheduler'
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS due
-      (rank int, origin text, "from" date, "to" date, "slotAt" timestamptz)
+      (rank int, origin text, "from" date, "slotAt" timestamptz)
     ORDER BY rank
-    ON CONFLICT (origin, window_from, slot_at) DO NOTHING`;
+    ON CONFLICT (origin, date, slot_at) DO NOTHING`;
 }
 
 /** A pull whose time has come, as the planner needs to know it. */
@@ -158,7 +155,7 @@ export function readWakeablePulls(
   const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL)`;
   return inStaging(
     () => database.prisma.$queryRaw<WakeablePull[]>`
-      SELECT id, origin, window_from::text AS "from", slot_at AS "slotAt", state
+      SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
       FROM conciliation.pull
       WHERE (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
                CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)

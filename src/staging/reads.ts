@@ -28,8 +28,7 @@ export interface CheckpointRow {
 export interface PullRow {
   readonly id: number;
   readonly origin: PullOrigin;
-  readonly from: CivilDate;
-  readonly to: CivilDate | null;
+  readonly date: CivilDate;
   readonly state: PullState;
   readonly attempts: number;
   readonly errorCode: string | null;
@@ -59,7 +58,7 @@ export function readDays(
              held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
              CASE WHEN state = 'failed' THEN (
                SELECT error_message FROM conciliation.pull
-               WHERE window_from = date AND window_to = date AND pull.state = 'failed'
+               WHERE pull.date = day.date AND pull.state = 'failed'
                ORDER BY id DESC LIMIT 1) END AS "lastError"
       FROM conciliation.day
       WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
@@ -70,8 +69,7 @@ export function readDays(
 export function readOpenPulls(database: Database): Promise<PullRow[]> {
   return inStaging(
     () => database.prisma.$queryRaw<PullRow[]>`
-      SELECT id::float8 AS id, origin, window_from::text AS "from", window_to::text AS "to", state,
-             attempts, error_code AS "errorCode", error_message AS "errorMessage",
+      SELECT id::float8 AS id, origin, date::text AS date, state, attempts, error_code AS "errorCode", error_message AS "errorMessage",
              fetch_started_at AS "startedAt"
       FROM conciliation.pull
       WHERE state IN ('queued', 'running', 'held')

@@ -36,11 +36,11 @@ export function PullsTable({
             <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
           </td>
           <td>
-            {text.day.outcomes[pull.outcome ?? pull.state]}
+            {text.day.outcomes[pull.isReleased ? 'released' : pull.state]}
             {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
           </td>
           <td class="number">
-            {pull.outcome === null
+            {pull.inserted === null
               ? '–'
               : [pull.inserted, pull.changed, pull.withdrawn, pull.restored].map(count).join(' · ')}
           </td>

@@ -116,7 +116,7 @@ const en = {
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
-      undated_rejects: 'Titles vanished while others of the response named no usable date.',
+      unreadable: 'The response has titles, and every one of them breaks the contract.',
     },
     signedOff: 'This day is signed off: a release restates it.',
     withdrawals: 'Titles that would be withdrawn',
@@ -242,7 +242,7 @@ const ptBR: typeof en = {
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem.',
       withdrawal_limit: 'Sumiram mais títulos do que o limite permite.',
-      undated_rejects: 'Sumiram títulos enquanto outros da resposta não tinham data utilizável.',
+      unreadable: 'A resposta tem títulos, e todos violam o contrato.',
     },
     signedOff: 'Este dia está fechado: a liberação o altera.',
     withdrawals: 'Títulos que seriam retirados',

@@ -1,0 +1,3 @@
+export class TitleFold {
+  addBytes(_hash: Uint8Array): void {}
+}
