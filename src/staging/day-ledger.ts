@@ -39,9 +39,13 @@ const setSums = Prisma.raw(
  * see what the transaction that it waited for has committed.
  */
 export async function lockDay(tx: Prisma.TransactionClient, date: CivilDate): Promise<LockedDay> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT (date) DO NOTHING`;
-  await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+  const lock = () => tx.$queryRaw<unknown[]>`
+    SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+  if ((await lock()).length === 0) {
+    const inserted = await tx.$executeRaw`
+      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT (date) DO NOTHING`;
+    if (inserted === 0) await lock();
+  }
   return readDay(tx, date);
 }
 
@@ -62,11 +66,26 @@ export async function readDay(tx: Prisma.TransactionClient, date: CivilDate): Pr
 }
 
 /**
- * Recomputes count, sums and digest of a date from its current titles. The digest is SHA-256 over the
- * sorted content hashes: the same for every order, different for every other multiset, and a line of
- * SQL for anybody who wants to prove it.
+ * Marks what a merge left of its date.
+ *
+ * @param isChanged whether titles changed: then count, sums and digest are recomputed from the current
+ *   titles. The digest is SHA-256 over the sorted content hashes: the same for every order, different for
+ *   every other multiset, and a line of SQL for anybody who wants to prove it.
  */
-export async function refreshTotals(tx: Prisma.TransactionClient, date: CivilDate): Promise<void> {
+export async function setMergedDay(
+  tx: Prisma.TransactionClient,
+  day: { readonly date: CivilDate; readonly pullId: bigint; readonly state: DayState },
+  isChanged: boolean,
+): Promise<void> {
+  const settled = Prisma.sql`
+    state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
+    rejected_count = (SELECT count(*) FROM conciliation.rejected_title
+                      WHERE date = ${day.date}::date AND status <> 'resolved')`;
+  if (!isChanged) {
+    await tx.$executeRaw`
+      UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
+    return;
+  }
   // The hashes apart: sorted together with the amounts, they take twice as long.
   await tx.$executeRaw`
     WITH fresh AS MATERIALIZED (
@@ -74,32 +93,19 @@ export async function refreshTotals(tx: Prisma.TransactionClient, date: CivilDat
       FROM (
         SELECT count(*) FILTER (WHERE status = 'current') AS titles,
                count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums}
-        FROM conciliation.title WHERE accepted_date = ${date}::date
+        FROM conciliation.title WHERE accepted_date = ${day.date}::date
       ) AS total, (
         SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
-        FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+        FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
       ) AS content
     )
     UPDATE conciliation.day day
-    SET title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
+    SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
         content_digest = fresh.digest, changed_at = now(),
         restated_after_sign_off = day.restated_after_sign_off
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
     FROM fresh
-    WHERE day.date = ${date}::date`;
-}
-
-/** Marks what a merge left of its date; the totals are brought up to date before. */
-export async function setMergedDay(
-  tx: Prisma.TransactionClient,
-  day: { readonly date: CivilDate; readonly pullId: bigint; readonly state: DayState },
-): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.day
-    SET state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
-        rejected_count = (SELECT count(*) FROM conciliation.rejected_title
-                          WHERE date = ${day.date}::date AND status <> 'resolved')
-    WHERE date = ${day.date}::date`;
+    WHERE day.date = ${day.date}::date`;
 }
 
 export async function setHeldDay(

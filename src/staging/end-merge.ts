@@ -3,13 +3,7 @@ import type { NamedAccounts } from '../domain/named-accounts.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { stageAccounts, watchAccounts } from './account-watch.ts';
-import {
-  advanceCheckpoint,
-  type LockedDay,
-  refreshTotals,
-  setHeldDay,
-  setMergedDay,
-} from './day-ledger.ts';
+import { advanceCheckpoint, type LockedDay, setHeldDay, setMergedDay } from './day-ledger.ts';
 import { applyChanges, numberChanges } from './merge-apply.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { supersedeHold } from './pull-outcome.ts';
@@ -53,14 +47,13 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
   const isChanged = merge.state === 'merged';
-  const accounts = merge.loaded?.list() ?? null;
-  if (isChanged && accounts === null) await stageAccounts(tx, source);
+  if (isChanged) await stageAccounts(tx, source, merge.loaded?.list() ?? null);
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0) return;
   await lockClosing(tx);
   reachFaultPoint('closing');
   if (isChanged) {
-    await watchAccounts(tx, source, accounts);
+    await watchAccounts(tx, source);
     await numberChanges(tx, source, plan);
   }
   await recordDrift(tx, pullId, drift);
@@ -81,12 +74,11 @@ async function mergeOwnDate(
   }
   const isChanged = state === 'merged';
   if (isChanged && loaded === null) await applyChanges(tx, { pullId, fence }, plan);
-  if (isChanged || !day.hasDigest) await refreshTotals(tx, date);
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
-  await setMergedDay(tx, { date, pullId, state: newState });
+  await setMergedDay(tx, { date, pullId, state: newState }, isChanged || !day.hasDigest);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
 }
 

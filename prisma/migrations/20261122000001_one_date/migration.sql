@@ -200,12 +200,12 @@ COMMENT ON COLUMN conciliation.staged_base.base_changed_at IS
 CREATE UNLOGGED TABLE conciliation.staged_account (
   fence          bigint  NOT NULL,
   kind           text    NOT NULL,
-  external_id    text,
-  identification text,
+  party_key      text    NOT NULL,
+  account_hash   uuid    NOT NULL,
   bank           text,
   agency         text,
   agency_digit   text,
-  account        text,
+  account        text    NOT NULL,
   account_digit  text,
   first_id       bigint  NOT NULL,
   is_restated    boolean NOT NULL
@@ -221,10 +221,10 @@ COMMENT ON COLUMN conciliation.staged_account.fence IS
   'pull.fence of the attempt.';
 COMMENT ON COLUMN conciliation.staged_account.kind IS
   'provider or financial_agent.';
-COMMENT ON COLUMN conciliation.staged_account.external_id IS
-  'title.provider_external_id. Null: not stated, or a financial agent.';
-COMMENT ON COLUMN conciliation.staged_account.identification IS
-  'Tax identifier of the party. Null: not stated. Personal data.';
+COMMENT ON COLUMN conciliation.staged_account.party_key IS
+  'As party_account.party_key. May be personal data.';
+COMMENT ON COLUMN conciliation.staged_account.account_hash IS
+  'As party_account.account_hash.';
 COMMENT ON COLUMN conciliation.staged_account.bank IS
   'Bank code. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.agency IS
@@ -232,10 +232,10 @@ COMMENT ON COLUMN conciliation.staged_account.agency IS
 COMMENT ON COLUMN conciliation.staged_account.agency_digit IS
   'Check digit of the branch number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account IS
-  'Account number. Null: not stated. Personal data.';
+  'Account number. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.account_digit IS
   'Check digit of the account number. Null: not stated. Personal data.';
 COMMENT ON COLUMN conciliation.staged_account.first_id IS
-  'The least title.id of the titles that name it.';
+  'Orders the accounts by the titles that name them.';
 COMMENT ON COLUMN conciliation.staged_account.is_restated IS
   'Whether a title that was here before the merge names it since.';
