@@ -1,4 +1,4 @@
-import { canonicalFields, TITLE_COLUMNS, type Title, type TitleColumn } from './title.ts';
+import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './title.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';
 
@@ -22,11 +22,11 @@ export interface NamedAccount {
 export const PARTY_RUNS = {
   provider: ['provider_external_id', 'provider_account_digit'],
   financial_agent: ['financial_agent_identification', 'payment_account_digit'],
-} as const satisfies Record<PartyKind, readonly [TitleColumn, TitleColumn]>;
+} as const satisfies Record<PartyKind, readonly [ValueColumn, ValueColumn]>;
 
-const runColumns = (kind: PartyKind): readonly TitleColumn[] => {
+const runColumns = (kind: PartyKind): readonly ValueColumn[] => {
   const [first, last] = PARTY_RUNS[kind];
-  return TITLE_COLUMNS.slice(TITLE_COLUMNS.indexOf(first), TITLE_COLUMNS.indexOf(last) + 1);
+  return VALUE_COLUMNS.slice(VALUE_COLUMNS.indexOf(first), VALUE_COLUMNS.indexOf(last) + 1);
 };
 const RUN_COLUMNS = {
   provider: runColumns('provider'),
@@ -68,9 +68,9 @@ export class NamedAccounts {
 }
 
 /** Where in its run each text of a kind stands; null: not there. */
-function placesOf(kind: PartyKind, externalId: TitleColumn | null, prefix: 'provider' | 'payment') {
-  const place = (column: TitleColumn) => RUN_COLUMNS[kind].indexOf(column);
-  const identification: TitleColumn = `${kind}_identification`;
+function placesOf(kind: PartyKind, externalId: ValueColumn | null, prefix: 'provider' | 'payment') {
+  const place = (column: ValueColumn) => RUN_COLUMNS[kind].indexOf(column);
+  const identification: ValueColumn = `${kind}_identification`;
   return {
     externalId: externalId === null ? null : place(externalId),
     identification: place(identification),

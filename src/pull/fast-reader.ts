@@ -13,11 +13,17 @@ import { rawHash } from '../domain/known-titles.ts';
 import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { hash128, IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
+import {
+  hash128,
+  IDENTITY_COLUMNS,
+  type Title,
+  VALUE_COLUMNS,
+  type ValueColumn,
+} from '../domain/title.ts';
 import { headOf, type TitleTarget } from '../staging/stage.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
-import { TITLE_LAYOUT, VALUE_COLUMNS, type ValueColumn, ValueKind } from './title-layout.ts';
+import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
@@ -66,7 +72,7 @@ export class FastReader implements TitleShortcut {
   #identityHash = '';
   #contentHash = '';
 
-  /** What is hashed, by the word: as `hashFields` of domain/title.ts has it. */
+  /** What is hashed, by the word: as `canonicalFields` of domain/title.ts has it. */
   readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
   readonly #canonicalView = toView(this.#canonical);
   /** Where in it each column begins. */
@@ -190,7 +196,6 @@ export class FastReader implements TitleShortcut {
     columnStarts[COLUMNS] = at;
     // `extra`, which no title has that comes this way.
     row[rowAt++] = COMMA;
-    canonical[at++] = 0;
 
     this.#hash(at);
     rowAt = writeHash(row, rowAt, this.#identityHash);

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase, Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { toJsonText } from '../domain/canonical-json.ts';
+import { toJsonText } from '../domain/json-text.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -40,4 +40,28 @@ test('a second identical pull writes no row of titles or revisions, in any order
     expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 500, changed: 0 }] });
   }
   expect(await settledRowsWritten()).toEqual(before);
+});
+
+test('titles that differ in undocumented fields alone are unchanged, and no seal breaks', async () => {
+  const date = daysFrom(1);
+  const answer = (more: string) =>
+    world.sandbox.setDayTexts(
+      date,
+      Array.from({ length: 50 }, (_, index) => titleText({ uid: `t${index}`, date, more })),
+    );
+  const readDay = () => world.database.prisma.$queryRaw`
+    SELECT content_digest, changed_at FROM conciliation.day WHERE date = ${date}::date`;
+  answer(',"answeredAt":"2026-03-03T06:00:00Z"');
+  await world.pullDay(date);
+  const before = await settledRowsWritten();
+  const day = await readDay();
+
+  // A field whose value changes, a field that is new, and a field that is gone.
+  for (const more of [',"answeredAt":"2026-03-04T06:00:00Z"', ',"a":1,"b":{"c":[2]}', '']) {
+    answer(more);
+    const report = await world.pullDay(date);
+    expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 50, changed: 0 }] });
+  }
+  expect(await settledRowsWritten()).toEqual(before);
+  expect(await readDay()).toEqual(day);
 });
