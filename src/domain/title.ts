@@ -119,6 +119,14 @@ export function hash128(canonical: string | Buffer): string {
 }
 
 /**
+ * SHA-256 as a character for each byte, of which the first 16 are what `hash128` has in digits. To be
+ * preferred where many are made: half the characters have to be looked at, and no digit be read.
+ */
+export function digestOf(canonical: Buffer): string {
+  return hash('sha256', canonical, 'binary');
+}
+
+/**
  * Null and the empty string differ, and no value runs into the next: a value is marked with '=', and
  * U+0000 ends a field because no title that holds one passes the contract check.
  */
@@ -137,10 +145,29 @@ export function identityHash(title: Title): string {
 }
 
 /**
- * Equal exactly for titles that agree in every documented field, amounts compared as numbers. A
- * difference in `extra` alone is no change of a title, because the meaning of an undocumented field is
- * unknown: it may be a timestamp of the response. 32 hexadecimal digits.
+ * What a content hash covers, by version, from 1 on. A release that documents a further field appends a
+ * version. A date that has titles keeps the version that its titles were hashed with first, so that the
+ * release alone restates no title.
+ *
+ * `extra` is in none: a difference in undocumented fields is no change of a title, because their meaning
+ * is unknown. One of them may be the time of the response.
  */
-export function contentHash(title: Title): string {
-  return hash128(canonicalFields(title, VALUE_COLUMNS));
+export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
+
+/** The version for the titles of a date that has none yet. */
+export function newestContentVersion(): number {
+  return CONTENT_VERSIONS.length;
+}
+
+/**
+ * Equal exactly for titles that agree in every field that the version covers, amounts compared as
+ * numbers. 32 hexadecimal digits.
+ *
+ * @throws RangeError for a version that this program does not know
+ */
+export function contentHash(title: Title, version = newestContentVersion()): string {
+  const columns = CONTENT_VERSIONS[version - 1];
+  if (columns === undefined)
+    throw new RangeError(`there is no version ${version} of content hashes`);
+  return hash128(canonicalFields(title, columns));
 }

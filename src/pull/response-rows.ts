@@ -1,8 +1,9 @@
+import type { CivilDate } from '../domain/business-day.ts';
 import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
 import { type KnownTitles, rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { hash128 } from '../domain/title.ts';
-import { TitleFold } from '../domain/title-fold.ts';
+import { contentHash, hash128 } from '../domain/title.ts';
+import { TitleFolds } from '../domain/title-fold.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
@@ -24,6 +25,8 @@ export interface ReadCount {
   /** Titles that kept the contract and got a row. */
   readonly accepted: number;
   readonly rejected: number;
+  /** Of the titles that kept the contract. */
+  readonly folds: TitleFolds;
   readonly drift: readonly DriftItem[];
 }
 
@@ -41,6 +44,8 @@ export interface ResponseRowsOptions {
   readonly target: TitleTarget;
   readonly window: PullWindow;
   readonly known: KnownTitles;
+  /** Of the content hashes of dates; all others have the newest. */
+  readonly versions?: ReadonlyMap<CivilDate, number>;
   /** Takes the rejects, a few megabytes at a time. */
   readonly putAside: (rejects: readonly RejectedTitle[]) => Promise<void>;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
@@ -61,8 +66,9 @@ export function readRows(
   readonly release: () => void;
 } {
   const { target, window, putAside, onProgress } = options;
-  const known = new KnownTexts(options.known, new TitleFold());
-  const fastReader = new FastReader(target, window, known);
+  const folds = new TitleFolds(options.versions);
+  const known = new KnownTexts(options.known, folds.at(window.from));
+  const fastReader = new FastReader({ target, known }, window, folds);
   const reader = new TitleReader(fastReader);
   const drift = new DriftLog();
   let accepted = 0;
@@ -84,8 +90,12 @@ export function readRows(
     if (outcome.ok) {
       accepted += 1;
       drift.add(outcome.drift);
-      if (outcome.drift.length > 0) fastReader.admitDrift(outcome.title);
-      return encodeTitle(target, raw.ordinal, outcome.title, textHash.toString('hex'));
+      const { title } = outcome;
+      if (outcome.drift.length > 0) fastReader.admitDrift(title);
+      const fold = folds.at(title.accepted_date);
+      const content = contentHash(title, fold.version);
+      fold.addDigits(content);
+      return encodeTitle(target, raw.ordinal, title, textHash.toString('hex'), content);
     }
     rejected += 1;
     rejects.push(outcome.reject);
@@ -121,6 +131,7 @@ export function readRows(
       known: known.count,
       accepted: accepted + fastReader.titlesRead,
       rejected,
+      folds,
       drift: drift.items(),
     }),
     release: () => fastReader.release(),

@@ -59,12 +59,16 @@ export type TitleTarget =
       readonly accounts: NamedAccounts;
     };
 
-/** @param rawHash of the text that the title was read from, 32 hexadecimal digits */
+/**
+ * @param rawHash of the text that the title was read from, 32 hexadecimal digits
+ * @param content the title's content hash
+ */
 export function encodeTitle(
   target: TitleTarget,
   ordinal: number,
   title: Title,
   rawHash: string,
+  content = contentHash(title),
 ): string {
   let row = headOf(target);
   if (target.table === 'staged_title') row += ordinal;
@@ -80,7 +84,7 @@ export function encodeTitle(
     else row += `,${value.written}`;
   }
   const identity = identityHash(title);
-  row += `,${identity},${contentHash(title)},${rawHash}`;
+  row += `,${identity},${content},${rawHash}`;
   if (target.table === 'title') {
     row += `,${target.occurrences.next(identity)}`;
     target.accounts.addTitle(title);

@@ -1,6 +1,7 @@
 import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
 import type { PullWindow } from '../../src/domain/pull-plan.ts';
 import { TITLE_COLUMNS, type Title } from '../../src/domain/title.ts';
+import { TitleFolds } from '../../src/domain/title-fold.ts';
 import { PlatformContractError } from '../../src/errors.ts';
 import { checkTitle } from '../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../src/pull/exact-json.ts';
@@ -43,7 +44,11 @@ export function readBothWays(
     return title;
   };
   const ordinary = readRows(chunks, null, readOnce);
-  const fast = new FastReader(STAGED, window, nothingKnown(window));
+  const fast = new FastReader(
+    { target: STAGED, known: nothingKnown(window) },
+    window,
+    new TitleFolds(),
+  );
   try {
     return { fast: readRows(chunks, fast, readOnce), ordinary };
   } finally {
