@@ -70,7 +70,8 @@ BEGIN
   -- Finance: neither who may sign in to the console, nor suppliers' contacts, nor the program's own tables.
   GRANT SELECT ON
     conciliation.title, conciliation.title_revision, conciliation.title_feed, conciliation.day,
-    conciliation.title_change, conciliation.pull, conciliation.checkpoint, conciliation.backfill,
+    conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
+    conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.sign_off,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;

@@ -110,7 +110,7 @@ async function createDuePulls(
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS due
       (rank int, origin text, "from" date, "slotAt" timestamptz)
     ORDER BY rank
-    ON CONFLICT (origin, date, slot_at) DO NOTHING`;
+    ON CONFLICT (origin, date, slot_at, round) DO NOTHING`;
 }
 
 /** A pull whose time has come, as the planner needs to know it. */

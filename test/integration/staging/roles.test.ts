@@ -88,6 +88,8 @@ const REWRITING = [
     'day',
     'pull',
     'pull_date',
+    'sweep',
+    'sweep_difference',
     'rejected_title',
     'account_change',
     'provider',
