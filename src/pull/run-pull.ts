@@ -110,7 +110,10 @@ function stageTarget(parts: PullParts, { attempt, known }: Fetched): StageTarget
   return { pool: parts.database.pool, fence: attempt.fence, date: attempt.date, known };
 }
 
-function describeRead({ response, known, dateWasClosed }: Fetched, read: ReadCount): ReadResponse {
+function describeRead(
+  { attempt, response, known, dateWasClosed }: Fetched,
+  read: ReadCount,
+): ReadResponse {
   return {
     httpStatus: response.httpStatus,
     responseBytes: response.bytesReceived(),
@@ -118,6 +121,7 @@ function describeRead({ response, known, dateWasClosed }: Fetched, read: ReadCou
     known: { baseChangedAt: known.baseChangedAt, titles: read.known, missing: known.titles },
     accepted: read.accepted,
     rejected: read.rejected,
+    fold: read.folds.at(attempt.date),
     drift: read.drift,
   };
 }

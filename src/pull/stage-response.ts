@@ -84,6 +84,7 @@ async function copyResponse(
     target,
     window: dayWindow(date),
     known: known.titles,
+    versions: new Map([[date, known.contentVersion]]),
     onProgress,
     putAside: async (rejects: readonly RejectedTitle[]) => {
       const encoded = rejects.map((reject) => encodeReject(fence, reject));

@@ -1,6 +1,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** A ledger row as a merge finds it, its lock held. */
@@ -65,6 +66,21 @@ export async function readDay(tx: Prisma.TransactionClient, date: CivilDate): Pr
   return day;
 }
 
+/** A date for which a complete response has come. */
+export interface SettledDay {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  /** Of the response; null: the row has it already. */
+  readonly fold: TitleFold | null;
+}
+
+/** Notes the fold of the newest complete response, which sweeps compare with. */
+function noteFold(fold: TitleFold | null): Prisma.Sql {
+  return Prisma.sql`
+    fold_count = coalesce(${fold?.count ?? null}::int, fold_count),
+    fold_sum = coalesce(${fold?.toText() ?? null}, fold_sum)`;
+}
+
 /**
  * Marks what a merge left of its date.
  *
@@ -74,13 +90,14 @@ export async function readDay(tx: Prisma.TransactionClient, date: CivilDate): Pr
  */
 export async function setMergedDay(
   tx: Prisma.TransactionClient,
-  day: { readonly date: CivilDate; readonly pullId: bigint; readonly state: DayState },
+  day: SettledDay & { readonly state: DayState },
   isChanged: boolean,
 ): Promise<void> {
   const settled = Prisma.sql`
     state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
     rejected_count = (SELECT count(*) FROM conciliation.rejected_title
-                      WHERE date = ${day.date}::date AND status <> 'resolved')`;
+                      WHERE date = ${day.date}::date AND status <> 'resolved'),
+    ${noteFold(day.fold)}`;
   if (!isChanged) {
     await tx.$executeRaw`
       UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
@@ -92,7 +109,8 @@ export async function setMergedDay(
       SELECT total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
       FROM (
         SELECT count(*) FILTER (WHERE status = 'current') AS titles,
-               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums}
+               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
+               max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
         FROM conciliation.title WHERE accepted_date = ${day.date}::date
       ) AS total, (
         SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
@@ -101,19 +119,18 @@ export async function setMergedDay(
     )
     UPDATE conciliation.day day
     SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
-        content_digest = fresh.digest, changed_at = now(),
+        content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
+        content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
         restated_after_sign_off = day.restated_after_sign_off
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
     FROM fresh
     WHERE day.date = ${day.date}::date`;
 }
 
-export async function setHeldDay(
-  tx: Prisma.TransactionClient,
-  day: { readonly date: CivilDate; readonly pullId: bigint },
-): Promise<void> {
+export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay): Promise<void> {
   await tx.$executeRaw`
-    UPDATE conciliation.day SET state = 'held', held_pull_id = ${day.pullId}
+    UPDATE conciliation.day
+    SET state = 'held', held_pull_id = ${day.pullId}, ${noteFold(day.fold)}
     WHERE date = ${day.date}::date`;
 }
 

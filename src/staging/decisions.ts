@@ -54,6 +54,7 @@ export function releasePull(
         state: 'merged',
         holdReason: null,
         dateWasClosed,
+        fold: null,
         drift: [],
         loaded: null,
       });

@@ -1,5 +1,6 @@
 import { type HoldReason, stateAfterMerge } from '../domain/day-state.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { stageAccounts, watchAccounts } from './account-watch.ts';
@@ -29,6 +30,8 @@ export interface MergedResponse {
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
   readonly drift: readonly DriftRecord[];
+  /** Of the response; null: the day has it already. */
+  readonly fold: TitleFold | null;
   /** The accounts that the titles name, where the titles are in `title` already; null: they are staged. */
   readonly loaded: NamedAccounts | null;
 }
@@ -63,13 +66,13 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
 /** The first part. Returns whether the date became reconciled by it. */
 async function mergeOwnDate(
   tx: Prisma.TransactionClient,
-  { pullId, fence, day, plan, state, loaded, dateWasClosed }: MergedResponse,
+  { pullId, fence, day, plan, state, loaded, dateWasClosed, fold }: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean }> {
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
   if (day.heldPullId !== null && day.heldPullId !== pullId) await supersedeHold(tx, day);
   if (state === 'held') {
-    await setHeldDay(tx, { date, pullId });
+    await setHeldDay(tx, { date, pullId, fold });
     return { isNewlyReconciled: false };
   }
   const isChanged = state === 'merged';
@@ -78,7 +81,7 @@ async function mergeOwnDate(
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
-  await setMergedDay(tx, { date, pullId, state: newState }, isChanged || !day.hasDigest);
+  await setMergedDay(tx, { date, pullId, state: newState, fold }, isChanged || !day.hasDigest);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
 }
 

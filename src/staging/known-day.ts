@@ -1,6 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { KnownTitles, type MissingText } from '../domain/known-titles.ts';
+import { newestContentVersion } from '../domain/title.ts';
+import { ConfigError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { toStagingError } from './database.ts';
 import type { Attempt } from './pull-ledger.ts';
@@ -11,6 +13,8 @@ export interface KnownDay {
   /** `day.changed_at` then, to the microsecond: whether the titles are still those. Null: no title is known. */
   readonly baseChangedAt: string | null;
   readonly titles: KnownTitles;
+  /** Of the content hashes of the date; see `CONTENT_VERSIONS`. */
+  readonly contentVersion: number;
 }
 
 /** What a response said of the titles that were at hand, once it was read to its end. */
@@ -25,8 +29,8 @@ export interface KnownResponse {
 /** Texts that are kept at hand, 48 bytes each. Larger dates are compared in the database. */
 export const MAX_KNOWN_TITLES = 2_000_000;
 
-function nothingKnown(): KnownDay {
-  return { baseChangedAt: null, titles: new KnownTitles(0) };
+function nothingKnown(contentVersion: number): KnownDay {
+  return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };
 }
 
 /**
@@ -35,6 +39,7 @@ function nothingKnown(): KnownDay {
  * difference from its titles would be void by the time it is merged.
  *
  * @throws StagingUnavailableError when the database goes away
+ * @throws ConfigError when a newer version of the program has written the date
  */
 export async function loadKnownDay(
   pool: Pool,
@@ -46,42 +51,60 @@ export async function loadKnownDay(
   });
   let failure: Error | undefined;
   try {
-    if ((await readBase(client, attempt, maxTitles)) === null) return nothingKnown();
+    const found = await readBase(client, attempt);
+    if (!isUsable(found, maxTitles)) return nothingKnown(found.contentVersion);
     // The ledger and the titles have to be of one moment.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const base = await readBase(client, attempt, maxTitles);
-    const titles = base === null ? null : await copyHashes(client, attempt, base.count);
+    const base = await readBase(client, attempt);
+    const titles = isUsable(base, maxTitles) ? await copyHashes(client, attempt, base.count) : null;
     await client.query('COMMIT');
     // Where the ledger and the titles disagree, somebody was at work by hand: no title is taken for known,
     // and the merge compares the titles themselves.
-    if (base === null || titles === null) return nothingKnown();
-    return { baseChangedAt: base.changedAt, titles };
+    if (titles === null) return nothingKnown(base.contentVersion);
+    return { baseChangedAt: base.changedAt, titles, contentVersion: base.contentVersion };
   } catch (error) {
     failure = error instanceof Error ? error : new Error('reading the known titles failed');
-    throw toStagingError(error);
+    throw error instanceof ConfigError ? error : toStagingError(error);
   } finally {
     client.release(failure);
   }
 }
 
 interface Base {
-  readonly changedAt: string;
+  readonly changedAt: string | null;
   readonly count: number;
+  readonly contentVersion: number;
+  /** Whether an earlier fetch may still change the titles. */
+  readonly isContested: boolean;
+}
+
+function isUsable(base: Base, maxTitles: number): boolean {
+  return base.count > 0 && base.count <= maxTitles && !base.isContested;
 }
 
 async function readBase(
   client: PoolClient,
   { date, fence }: Pick<Attempt, 'date' | 'fence'>,
-  maxTitles: number,
-): Promise<Base | null> {
-  const { rows } = await client.query<Base>(
-    `SELECT changed_at::text AS "changedAt", title_count AS count FROM conciliation.day
-     WHERE date = $1::date AND title_count BETWEEN 1 AND $3
-       AND NOT EXISTS (SELECT FROM conciliation.pull
-                       WHERE pull.date = day.date AND state = 'running' AND fence < $2)`,
-    [date, fence, maxTitles],
+): Promise<Base> {
+  const { rows } = await client.query<Base & { hasTitles: boolean }>(
+    `SELECT changed_at::text AS "changedAt", title_count AS count, content_version AS "contentVersion",
+            title_count + withdrawn_count > 0 AS "hasTitles",
+            EXISTS (SELECT FROM conciliation.pull
+                    WHERE pull.date = day.date AND state = 'running' AND fence < $2) AS "isContested"
+     FROM conciliation.day WHERE date = $1::date`,
+    [date, fence],
   );
-  return rows[0] ?? null;
+  const newest = newestContentVersion();
+  const [base] = rows;
+  if (base === undefined || !base.hasTitles) {
+    return { changedAt: null, count: 0, contentVersion: newest, isContested: false };
+  }
+  if (base.contentVersion > newest) {
+    throw new ConfigError([
+      `the database: a newer version of this program has written ${date}; install that version`,
+    ]);
+  }
+  return base;
 }
 
 /** Of COPY's binary format: a signature of 11 bytes, flags, and the length of what follows them. */

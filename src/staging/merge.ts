@@ -6,6 +6,7 @@
  * a pull that is held there, the lock of the closing phase.
  */
 import { decideHold, type HoldReason } from '../domain/day-state.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -30,6 +31,8 @@ export interface ReadResponse {
   /** Titles copied; the rest of the response's titles were known or rejected. */
   readonly accepted: number;
   readonly rejected: number;
+  /** Of all titles of the response that keep the contract. */
+  readonly fold: TitleFold;
   readonly drift: readonly DriftRecord[];
 }
 

@@ -9,7 +9,7 @@ import type { MergePlan } from './merge-plan.ts';
 export async function finishPull(
   tx: Prisma.TransactionClient,
   report: PullReport,
-  response: Pick<ReadResponse, 'httpStatus' | 'responseBytes' | 'dateWasClosed'>,
+  response: Pick<ReadResponse, 'httpStatus' | 'responseBytes' | 'dateWasClosed' | 'fold'>,
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
@@ -20,7 +20,8 @@ export async function finishPull(
         titles = ${report.titles}::int, inserted = ${report.inserted}::int,
         changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
         restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
-        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int
+        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
+        fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
     WHERE id = ${report.pullId}`;
 }
 
