@@ -99,6 +99,7 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
     token,
     concurrency: platform.concurrency,
     timeoutMs: platform.timeoutSeconds * 1000,
+    limits: platform,
     userAgent: `erp-conciliation-sync/${packageVersion()}`,
   });
 }

@@ -68,6 +68,8 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
       concurrency: 4,
       timeoutSeconds: 60,
+      maxMinutes: 60,
+      maxBytes: 1024 ** 3,
     },
   };
   const staging = await openStaging(config, run.logger);
