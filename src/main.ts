@@ -183,7 +183,11 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
-  const housekeeping = startHousekeeping({ database, logger });
+  const housekeeping = startHousekeeping({
+    database,
+    logger,
+    silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
+  });
   stops.push(() => housekeeping.stop());
   return ticker;
 }

@@ -50,11 +50,6 @@ async function recordAttemptFailure(
   progress: TransferProgress,
 ): Promise<AttemptOutcome> {
   const known = error instanceof ConciliationError;
-  const countsAsAttempt = !(
-    error instanceof PlatformAuthError ||
-    error instanceof ShutdownError ||
-    error instanceof StagingUnavailableError
-  );
   const delayMs = known ? retryDelayMs(parts, attempt, error) : null;
   const statusOfError = known ? error.context['httpStatus'] : null;
   if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
@@ -63,7 +58,7 @@ async function recordAttemptFailure(
     errorMessage: known ? error.message : 'a defect of the program; its log tells where',
     httpStatus: progress.httpStatus,
     responseBytes: progress.bytesReceived(),
-    countsAsAttempt,
+    countsAsAttempt: spendsAttempt(error),
     retryDelayMs: delayMs,
   });
   if (error instanceof ShutdownError) {
@@ -84,18 +79,31 @@ async function recordAttemptFailure(
   return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
 }
 
+/** SQLSTATE query_canceled: a statement of the merge took longer than its time limit. */
+const QUERY_CANCELED = '57014';
+
+/**
+ * Whether the attempt is spent. An outage of the database, a stop of the program and a refused token are
+ * not faults of the pull. A merge that takes longer than its time limit is one: it would take as long
+ * again, and without an end of its attempts no alert would be raised.
+ */
+function spendsAttempt(error: unknown): boolean {
+  if (error instanceof StagingUnavailableError) return error.context['code'] === QUERY_CANCELED;
+  return !(error instanceof PlatformAuthError || error instanceof ShutdownError);
+}
+
 /** Null: there is no further attempt. */
 function retryDelayMs(parts: PullParts, attempt: Attempt, error: ConciliationError): number | null {
   // Not the pull's fault: it goes back as it was, and what is wrong is waited for elsewhere.
   if (error instanceof ShutdownError || error instanceof PlatformAuthError) return 0;
   if (!error.retryable) return null;
-  const isStaging = error instanceof StagingUnavailableError;
-  const attemptsSpent = attempt.attemptsSpent + (isStaging ? 0 : 1);
+  const isSpent = spendsAttempt(error);
+  const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);
   const limit =
     error instanceof PlatformContractError
       ? Math.min(parts.retry.attempts, CONTRACT_ATTEMPTS)
       : parts.retry.attempts;
-  if (!isStaging && attemptsSpent >= limit) return null;
+  if (isSpent && attemptsSpent >= limit) return null;
   return backoffDelayMs(
     parts.retry,
     Math.max(attemptsSpent, 1),

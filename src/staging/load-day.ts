@@ -45,7 +45,10 @@ export function loadDay(
       if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
       reachFaultPoint('merge');
       const accounts = new NamedAccounts();
+      // The platform's pace bounds the COPY, not the database: the platform client has limits of its own.
+      await connection.query('SET LOCAL statement_timeout = 0');
       const response = await read(connection, accounts);
+      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
       const plan = planOf(response);
       const state = plan.inserted > 0 ? 'merged' : 'unchanged';
       const decision = { day, plan, state, holdReason: null } as const;
