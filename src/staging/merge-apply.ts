@@ -48,10 +48,12 @@ const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
 
 async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
-    INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, before, after)
+    INSERT INTO conciliation.title_revision
+      (title_id, revision, kind, pull_id, content_hash, before, after)
     SELECT title.id,
            1 + (SELECT count(*) FROM conciliation.title_revision earlier WHERE earlier.title_id = title.id),
-           change.kind, ${source.pullId}::bigint, differing.before, differing.after
+           change.kind, ${source.pullId}::bigint, title.content_hash, differing.before,
+           differing.after
     FROM conciliation.staged_change change
     JOIN conciliation.title title ON title.id = change.title_id
     LEFT JOIN conciliation.staged_title staged

@@ -82,7 +82,8 @@ describe('append-only tables', () => {
      change_seq, first_pull_id, last_change_pull_id)
     VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 1, 1)`;
   const revision = `INSERT INTO conciliation.title_revision
-    (title_id, revision, kind, pull_id, before, after) VALUES (1, 1, 'changed', 1, '{}', '{}')`;
+    (title_id, revision, kind, pull_id, content_hash, before, after)
+    VALUES (1, 1, 'changed', 1, gen_random_uuid(), '{}', '{}')`;
 
   test.each(['title_revision', 'audit_entry'])(
     '%s takes rows and gives none back',
