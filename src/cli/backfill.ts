@@ -101,12 +101,13 @@ function rangeOf({ from, to }: BackfillOptions): BackfillRange {
 }
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
-  const fault = backfillRangeFault(range, dateIn(run.config.timeZone, new Date()));
+  const today = dateIn(run.config.timeZone, new Date());
+  const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault);
   const staging = await openStaging(run.config, run.logger);
   try {
     const known = new Map<CivilDate, DayRow>(
-      (await readDays(staging.database, range)).map((day) => [day.date, day]),
+      (await readDays(staging.database, range, today)).map((day) => [day.date, day]),
     );
     const dates = datesBetween(range.from, range.to);
     const states: Record<string, number> = {};

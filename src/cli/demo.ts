@@ -77,7 +77,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   try {
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
-    const days = await readDays(staging.database, { from, to });
+    const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports);
     if (isOnce) return result;
     const linkToken = await createDemoLink(staging.database);

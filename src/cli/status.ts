@@ -41,14 +41,15 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
       exit(
         await runCommand({ json: options.json, platform: false }, async (run) => {
           const closed = lastClosedDate(run.config.timeZone, new Date());
-          const to = options.to ?? addDays(closed, 1);
+          const today = addDays(closed, 1);
+          const to = options.to ?? today;
           const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
           if (range.from > range.to)
             throw new InputError(`--from ${range.from} is after --to ${range.to}`);
           const staging = await openStaging(run.config, run.logger);
           try {
             const checkpoint = await readCheckpoint(staging.database);
-            const days = await readDays(staging.database, range);
+            const days = await readDays(staging.database, range, today);
             const pulls = await readOpenPulls(staging.database);
             const rejects = new Map<CivilDate, RejectRow[]>();
             for (const day of days) {

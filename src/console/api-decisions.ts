@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { cancelBackfill, readBackfillProgress } from '../staging/backfill-ledger.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
 import { readLedgerDay } from '../staging/ledger-days.ts';
@@ -27,7 +27,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     api.post(path, describe('days', summary, schema), async (request) => {
       const date = requireDate(request);
       await deed(request, date);
-      return readLedgerDay(database, date);
+      return readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date()));
     });
   };
   decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>

@@ -34,6 +34,7 @@ const MAX_CHANGES = 1_000;
 export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
+  const today = () => dateIn(parts.timeZone, now());
 
   api.get(
     '/status',
@@ -43,7 +44,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     async () => {
       const [checkpoint, { counts }, badges] = await Promise.all([
         readCheckpoint(database),
-        readNeeds(database, 1),
+        readNeeds(database, 1, today()),
         readBadges(database),
       ]);
       const reached =
@@ -70,14 +71,14 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       querystring: schemas.RangeQuery,
       answer: Type.Array(schemas.Day),
     }),
-    async (request) => readLedgerDays(database, rangeOf(request)),
+    async (request) => readLedgerDays(database, rangeOf(request), today()),
   );
 
   api.get(
     '/days/:date',
     describe('days', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
     async (request, reply) =>
-      (await readLedgerDay(database, requireDate(request))) ?? reply.callNotFound(),
+      (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
   );
 
   api.get(
@@ -88,11 +89,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.TitlePage,
     }),
     async (request) => {
-      const query = parseTitleQuery(
-        request.query,
-        requireDate(request),
-        dateIn(parts.timeZone, now()),
-      );
+      const query = parseTitleQuery(request.query, requireDate(request), today());
       if (query.hasFault) throw new InputError('one of the filters cannot be read');
       return readTitlePage(database, { ...query, limit: limitOf(request) });
     },

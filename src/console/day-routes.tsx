@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { recordAudit } from '../staging/audit.ts';
 import { readDayPulls, readDayRejects } from '../staging/day-pulls.ts';
 import { readDayTotals } from '../staging/day-totals.ts';
@@ -109,12 +109,12 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
 }
 
 async function readDay(
-  { database, fourEyes }: ConsoleParts,
+  { database, fourEyes, timeZone, now }: ConsoleParts,
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
   const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
-    readLedgerDay(database, date),
+    readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),

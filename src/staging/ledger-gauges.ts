@@ -20,7 +20,10 @@ export interface LedgerGauges {
   readonly openAccountChanges: number;
 }
 
-/** One statement over indexes and small tables, cheap enough for every scrape. */
+/**
+ * One statement over indexes and small tables, cheap enough for every scrape. Days after today, the day
+ * after `lastClosedDate`, are not counted.
+ */
 export function readLedgerGauges(
   database: Database,
   lastClosedDate: CivilDate,
@@ -35,7 +38,8 @@ export function readLedgerGauges(
          WHERE state = 'queued' AND coalesce(next_attempt_at, created_at) <= clock_timestamp()
         ) AS "oldestDueAgeSeconds",
         (SELECT coalesce(jsonb_object_agg(state, days), '{}')
-         FROM (SELECT state, count(*) AS days FROM conciliation.day GROUP BY state) AS by_state
+         FROM (SELECT state, count(*) AS days FROM conciliation.day
+               WHERE date <= ${lastClosedDate}::date + 1 GROUP BY state) AS by_state
         ) AS days,
         (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
          FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert

@@ -46,10 +46,14 @@ export function readCheckpoint(database: Database): Promise<CheckpointRow | null
   });
 }
 
-/** The days of the ledger from `from` to `to`, both included, in date order. */
+/**
+ * The days of the ledger from `from` to `to`, both included, in date order; none after `today`, see
+ * `readLedgerDays`.
+ */
 export function readDays(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
 ): Promise<DayRow[]> {
   return inStaging(
     () => database.prisma.$queryRaw<DayRow[]>`
@@ -61,7 +65,8 @@ export function readDays(
                WHERE pull.date = day.date AND pull.state = 'failed'
                ORDER BY id DESC LIMIT 1) END AS "lastError"
       FROM conciliation.day
-      WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
+      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+      ORDER BY date`,
   );
 }
 

@@ -131,7 +131,7 @@ export async function openStage(): Promise<ConsoleStage> {
     { timeout: 120_000, interval: 500 },
   );
   for (const date of datesBetween(startDate, addDays(dates.held, -1))) {
-    const day = await readLedgerDay(database, date);
+    const day = await readLedgerDay(database, date, last);
     if (date === addDays(dates.signed, 1)) continue;
     await signOffDay(database, date, {
       by: 'helena',
