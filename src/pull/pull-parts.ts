@@ -37,11 +37,11 @@ export interface ObservedAttempt {
 }
 
 /**
- * How one attempt ended. `retry`: the pull is queued again and due in `delayMs`; `unauthorized`: it is
- * queued as before, and no pull can succeed until the token is replaced.
+ * How one attempt at a pull, or at a sweep, ended. `retry`: it is queued again and due in `delayMs`;
+ * `unauthorized`: it is queued as before, and nothing can succeed until the token is replaced.
  */
-export type AttemptOutcome =
-  | { readonly kind: 'done'; readonly report: PullReport }
+export type AttemptOutcome<Report = PullReport> =
+  | { readonly kind: 'done'; readonly report: Report }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: ConciliationError }
   | { readonly kind: 'unauthorized'; readonly error: PlatformAuthError }
   | { readonly kind: 'failed'; readonly error: ConciliationError };

@@ -142,7 +142,7 @@ export function readRows(
  * A response that ends in the middle of its document was cut, whatever the transport says of it: a
  * body that ends with its connection has no other sign of being whole.
  */
-function endDocument(reader: TitleReader, bytesReceived: number): void {
+export function endDocument(reader: TitleReader, bytesReceived: number): void {
   try {
     reader.end();
   } catch (error) {

@@ -123,6 +123,7 @@ function describeRead(
     rejected: read.rejected,
     fold: read.folds.at(attempt.date),
     drift: read.drift,
+    folds: read.folds,
   };
 }
 

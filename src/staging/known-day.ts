@@ -5,6 +5,7 @@ import { newestContentVersion } from '../domain/title.ts';
 import { ConfigError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { toStagingError } from './database.ts';
+import { requireKnownVersion } from './content-versions.ts';
 import type { Attempt } from './pull-ledger.ts';
 import { takeTurns } from './turns.ts';
 
@@ -94,16 +95,12 @@ async function readBase(
      FROM conciliation.day WHERE date = $1::date`,
     [date, fence],
   );
-  const newest = newestContentVersion();
   const [base] = rows;
   if (base === undefined || !base.hasTitles) {
-    return { changedAt: null, count: 0, contentVersion: newest, isContested: false };
+    const contentVersion = newestContentVersion();
+    return { changedAt: null, count: 0, contentVersion, isContested: false };
   }
-  if (base.contentVersion > newest) {
-    throw new ConfigError([
-      `the database: a newer version of this program has written ${date}; install that version`,
-    ]);
-  }
+  requireKnownVersion(date, base.contentVersion);
   return base;
 }
 

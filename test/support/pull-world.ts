@@ -44,8 +44,14 @@ export interface PullWorld {
 }
 
 export async function openPullWorld(
-  options: { readonly startDate?: CivilDate; readonly timeoutMs?: number } = {},
+  options: {
+    readonly startDate?: CivilDate;
+    readonly timeoutMs?: number;
+    /** The clock of the platform and of the engine. */
+    readonly now?: () => Date;
+  } = {},
 ): Promise<PullWorld> {
+  const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
   const testDatabase = await createTestDatabase();
   await migrate({ databaseUrl: testDatabase.url, logger });
@@ -56,7 +62,7 @@ export async function openPullWorld(
     statementTimeoutMs: 900_000,
     logger,
   });
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox(clock);
   const platform = createPlatformClient({
     baseUrl: new URL(sandbox.baseUrl),
     token: fixedToken(sandbox.issueToken()),
@@ -75,6 +81,7 @@ export async function openPullWorld(
     directLoads: new DirectLoads(),
     joinedLoads: new JoinedLoads(),
     random: () => 0,
+    ...clock,
   };
   const world: PullWorld = {
     sandbox,
