@@ -123,7 +123,6 @@ function describeRead(
     rejected: read.rejected,
     fold: read.folds.at(attempt.date),
     drift: read.drift,
-    folds: read.folds,
   };
 }
 
