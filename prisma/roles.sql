@@ -58,8 +58,8 @@ BEGIN
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
   GRANT DELETE ON
     conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
-    conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account, conciliation.console_session,
-    conciliation.console_oidc_login
+    conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account,
+    conciliation.console_session, conciliation.console_oidc_login, conciliation.process_fault
     TO conciliation_worker;
   IF to_regnamespace('conciliation_queue') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA conciliation_queue TO conciliation_worker;

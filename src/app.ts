@@ -4,13 +4,14 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, PlatformConfig } from './config.ts';
-import { type CivilDate, lastClosedDate } from './domain/business-day.ts';
+import { lastClosedDate } from './domain/business-day.ts';
 import { openEmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
 import type { PullParts } from './pull/pull-parts.ts';
+import { readClock } from './staging/clock.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
 import { migrate, pendingMigrations } from './staging/migrate.ts';
@@ -104,14 +105,21 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
   });
 }
 
-/** What the pull engine needs, and the first date of the ledger decided. */
+/**
+ * What the pull engine needs, and the first date of the ledger decided.
+ *
+ * @param now what decides which dates are over; the database's clock unless given
+ * @throws ConfigError when START_DATE is not over
+ */
 export async function openPulls(
   config: Config,
   logger: Logger,
   staging: OpenStaging,
   platform: PlatformClient,
+  now?: () => Date,
 ): Promise<PullParts> {
-  await ensureStartDate(config, logger, staging.database);
+  const at = now?.() ?? (await readClock(staging.database));
+  await ensureStartDate(config, logger, staging.database, at);
   return {
     database: staging.database,
     platform,
@@ -126,16 +134,21 @@ async function ensureStartDate(
   config: Config,
   logger: Logger,
   database: Database,
-): Promise<CivilDate> {
-  const wanted = config.startDate ?? lastClosedDate(config.timeZone, new Date());
-  const startDate = await ensureCheckpoint(database.prisma, wanted);
+  now: Date,
+): Promise<void> {
+  const yesterday = lastClosedDate(config.timeZone, now);
+  if (config.startDate !== null && config.startDate > yesterday) {
+    throw new ConfigError([
+      `START_DATE: got "${config.startDate}", expected a date that is over: in ${config.timeZone} the last one is ${yesterday}`,
+    ]);
+  }
+  const startDate = await ensureCheckpoint(database.prisma, config.startDate ?? yesterday);
   if (config.startDate !== null && config.startDate !== startDate) {
     logger.warn(
       { startDate, ignored: config.startDate },
-      'START_DATE is ignored: the ledger already began on another date',
+      'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
     );
   }
-  return startDate;
 }
 
 /** The package's root, from src/ and from dist/ alike. */

@@ -13,6 +13,7 @@ import { addProvidersCommand } from './cli/providers.ts';
 import { addPullCommand } from './cli/pull.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
+import { addStartDateCommand } from './cli/start-date.ts';
 import { addStatusCommand } from './cli/status.ts';
 import { addUserCommand } from './cli/user.ts';
 
@@ -38,6 +39,7 @@ addDemoCommand(program, exit);
 addPullCommand(program, exit);
 addBackfillCommand(program, exit);
 addStatusCommand(program, exit);
+addStartDateCommand(program, exit);
 addDecisionCommands(program, exit);
 addProvidersCommand(program, exit);
 addExportCommand(program, exit);

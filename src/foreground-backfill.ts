@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenStaging, openPlatform, openPulls, openToken } from './app.ts';
 import type { Config } from './config.ts';
-import { InputError } from './errors.ts';
+import { InputError, PlatformAuthError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
@@ -13,6 +13,7 @@ import { createPullHandler } from './queue/pull-handler.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { type BackfillProgress, readBackfillProgress } from './staging/backfill-ledger.ts';
+import { requireSameClock } from './staging/clock.ts';
 
 export interface ForegroundOptions {
   readonly config: Config;
@@ -32,6 +33,8 @@ const STOP_GRACE_MS = 5_000;
  * @param onProgress called a few times a second
  * @returns how far it is
  * @throws PlatformAuthError when the platform refuses the token: nobody could go on
+ * @throws TokenUnusableError when there is no usable token at the start
+ * @throws ConfigError when the clock of this machine differs from the database's
  */
 export async function runBackfill(
   { config, logger, signal }: ForegroundOptions,
@@ -41,6 +44,8 @@ export async function runBackfill(
 ): Promise<BackfillProgress> {
   const { database, databaseUrl } = staging;
   const token = openToken(config);
+  await token.current();
+  await requireSameClock(database);
   const platform = openPlatform(config, token);
   const pulls = await openPulls(config, logger, staging, platform);
   const queue = await openPullQueue({
@@ -61,7 +66,9 @@ export async function runBackfill(
     const parts: PullParts = {
       ...pulls,
       onOutcome: ({ outcome }) => {
-        if (outcome.kind === 'unauthorized') refused.abort(outcome.error);
+        if (outcome.kind === 'unauthorized' && outcome.error instanceof PlatformAuthError) {
+          refused.abort(outcome.error);
+        }
         nudge.plan();
       },
     };
@@ -72,7 +79,6 @@ export async function runBackfill(
       handle: createPullHandler({
         runPull: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
         gate: createAuthGate({ token, logger }),
-        onUnauthorized: () => {},
         logger,
       }),
     });

@@ -3,9 +3,17 @@
  * They stop in the opposite order, so that the database goes last.
  */
 import { startAlertLoop } from './alerts/alert-loop.ts';
+import { startFaultReports } from './alerts/fault-reports.ts';
 import { openPlatform, openPulls, openStaging, openToken, packageVersion } from './app.ts';
 import type { Config } from './config.ts';
-import { databaseCheck, migrationsCheck, queueCheck, schedulerCheck } from './console/health.ts';
+import {
+  clockCheck,
+  databaseCheck,
+  migrationsCheck,
+  queueCheck,
+  schedulerCheck,
+  tokenCheck,
+} from './console/health.ts';
 import { createMetrics } from './console/metrics.ts';
 import { createOidcClient } from './console/oidc-client.ts';
 import { createConsole } from './console/server.ts';
@@ -20,6 +28,7 @@ import { cronFault } from './scheduler/cron-slot.ts';
 import { startHousekeeping } from './scheduler/housekeeping.ts';
 import { createPlanner } from './scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from './scheduler/tick.ts';
+import { findClockFault } from './staging/clock.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { pendingMigrations } from './staging/migrate.ts';
 import type { WakeGrace } from './staging/plan-ledger.ts';
@@ -42,8 +51,9 @@ export interface ServiceOverrides {
   readonly planner?: { readonly grace: WakeGrace };
   readonly worker?: { readonly lockMs: number };
   readonly handler?: { readonly stagingRetryMs: number };
-  readonly gate?: { readonly pollIntervalMs: number };
+  readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
+  readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
 export interface Service {
@@ -87,12 +97,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   try {
     const shared = await openShared(options, stops);
+    startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, onStuck, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
-    const consoleUrl = roles.has('console') ? await startConsole(shared, ticker, stops) : null;
+    const consoleUrl = roles.has('console')
+      ? await startConsole(shared, roles, ticker, stops)
+      : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
     return { consoleUrl, stuck, stop };
   } catch (error) {
@@ -120,7 +133,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
   const pulls = {
-    ...(await openPulls(config, logger, staging, platform)),
+    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
     ...overrides.clock,
   };
   const { database, databaseUrl } = staging;
@@ -171,6 +184,26 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   };
 }
 
+/** Only a worker has use for a token. */
+function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
+  const { logger, overrides, database, gate } = shared;
+  const reports = startFaultReports({
+    database,
+    logger,
+    async read() {
+      const token = roles.has('worker')
+        ? await gate.report()
+        : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
+      const isClockWrong = (await findClockFault(database)) !== null;
+      const { fault, ...rest } = token;
+      const clock = isClockWrong ? (['clock_skew'] as const) : [];
+      return { faults: fault === null ? clock : [fault, ...clock], ...rest };
+    },
+    ...overrides.reports,
+  });
+  stops.push(() => reports.stop());
+}
+
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
   const { config, logger, overrides, database, planner } = shared;
   const ticker = startTicker(planner, undefined, overrides.tickExpression);
@@ -192,12 +225,19 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
   return ticker;
 }
 
-async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]): Promise<string> {
+async function startConsole(
+  shared: Shared,
+  roles: ReadonlySet<Role>,
+  ticker: Ticker | null,
+  stops: Stop[],
+): Promise<string> {
   const { config, logger, database, databaseUrl, queue, pushQueue, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
     queueCheck(() => queue.isReachable()),
+    clockCheck(() => findClockFault(database)),
+    ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
     ...(ticker === null ? [] : [schedulerCheck(() => ticker.lastTickAt())]),
   ];
   const webConsole = createConsole({

@@ -4,9 +4,8 @@
  */
 import type { Config } from './config.ts';
 import type { Metrics } from './console/metrics.ts';
-import { platformAuthAlert } from './domain/alert.ts';
 import { lastClosedDate } from './domain/business-day.ts';
-import { describeError, type Logger } from './logger.ts';
+import type { Logger } from './logger.ts';
 import type { ObservedAttempt, PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
 import { type PushParts, pushOnce } from './push/push-providers.ts';
@@ -19,7 +18,6 @@ import { createPushHandler } from './queue/push-handler.ts';
 import { startWatchdog } from './queue/watchdog.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import type { Planner } from './scheduler/planner-loop.ts';
-import { raiseAlert, resolveAlerts } from './staging/alerts.ts';
 import type { Database } from './staging/database.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { readPushDelayMs } from './staging/providers.ts';
@@ -62,10 +60,9 @@ export async function startWorkers(
   onStuck: () => void,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
-  const alerts = createAuthAlerts(parts);
-  const pulls = await startPullWorker(parts, alerts, onStuck, overrides);
+  const pulls = await startPullWorker(parts, onStuck, overrides);
   try {
-    const pushes = await startPushWorker(parts, alerts, overrides);
+    const pushes = await startPushWorker(parts, overrides);
     return {
       async close(graceMs) {
         await Promise.all([pulls.close(graceMs), pushes.close(graceMs)]);
@@ -77,27 +74,8 @@ export async function startWorkers(
   }
 }
 
-/** The alert that only whoever asks the platform can raise and resolve. */
-interface AuthAlerts {
-  raise(): void;
-  resolve(): void;
-}
-
-function createAuthAlerts({ database, logger }: WorkerParts): AuthAlerts {
-  const inBackground = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => {
-      logger.warn({ err: describeError(error) }, 'an alert could not be recorded');
-    });
-  };
-  return {
-    raise: () => inBackground(raiseAlert(database, platformAuthAlert(null))),
-    resolve: () => inBackground(resolveAlerts(database, platformAuthAlert(null).dedupeKey)),
-  };
-}
-
 async function startPullWorker(
   parts: WorkerParts,
-  alerts: AuthAlerts,
   onStuck: () => void,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
@@ -118,7 +96,6 @@ async function startPullWorker(
     onOutcome: (observed) => {
       watchdog.progress();
       observePull(metrics, observed);
-      if (observed.outcome.kind === 'done') alerts.resolve();
       if (observed.attempt.origin === 'backfill') nudge.plan();
     },
   };
@@ -128,7 +105,6 @@ async function startPullWorker(
       return runPull(pulls, pullId, signal);
     },
     gate,
-    onUnauthorized: alerts.raise,
     logger,
     ...overrides.handler,
   });
@@ -150,11 +126,7 @@ async function startPullWorker(
 }
 
 /** A request under way has the grace to be answered: one that is given up may be applied all the same. */
-function startPushWorker(
-  parts: WorkerParts,
-  alerts: AuthAlerts,
-  overrides: WorkerOverrides,
-): Promise<JobWorker> {
+function startPushWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, database, gate, metrics } = parts;
   const push: PushParts = {
     database,
@@ -165,7 +137,6 @@ function startPushWorker(
     onRequest: ({ outcome, httpStatus }) => {
       metrics.observeBatch(outcome);
       metrics.observePlatformResponse(httpStatus);
-      if (outcome === 'taken' || outcome === 'refused') alerts.resolve();
     },
   };
   return startJobWorker({
@@ -174,7 +145,6 @@ function startPushWorker(
       readDelayMs: () => readPushDelayMs(database),
       pushOnce: (signal, stopping) => pushOnce(push, signal, stopping),
       gate,
-      onUnauthorized: alerts.raise,
       logger,
       ...overrides.handler,
     }),

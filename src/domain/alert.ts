@@ -1,11 +1,9 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
 import type { HoldReason } from './day-state.ts';
+import type { ProcessFault } from './process-fault.ts';
 
-/**
- * Conditions that a person should know of. All but `platform_auth` can be read off the tables at any
- * time; a refused token shows only to the request that was refused.
- */
+/** Conditions that a person should know of. All can be read off the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
   'day_held',
@@ -16,12 +14,9 @@ export const ALERT_KINDS = [
   'push_failing',
   'account_changed',
   'platform_auth',
+  'clock_skew',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
-
-export const LEDGER_ALERT_KINDS: readonly AlertKind[] = ALERT_KINDS.filter(
-  (kind) => kind !== 'platform_auth',
-);
 
 /** One condition while it lasts. `dedupeKey` names it: two alerts with equal keys are the same one. */
 export interface Alert {
@@ -176,15 +171,42 @@ export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedA
   };
 }
 
-/** The token is refused: raised by whoever met it, resolved by the next request that succeeds. */
-export function platformAuthAlert(pullId: bigint | null): Alert {
-  return {
-    kind: 'platform_auth',
-    dedupeKey: 'platform_auth',
-    message: 'the platform refuses the token: nothing can be pulled or pushed until it is replaced',
-    date: null,
-    pullId,
-  };
+export interface FaultyProcesses {
+  readonly kind: ProcessFault;
+  readonly processes: number;
+}
+
+/** At most one alert about tokens and one about clocks, however many processes have the fault. */
+export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
+  const countOf = (fault: ProcessFault) =>
+    faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
+  const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
+  const skewed = countOf('clock_skew');
+  const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
+  return [
+    ...(refused + unusable > 0
+      ? [
+          processAlert(
+            'platform_auth',
+            refused > 0
+              ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
+              : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
+          ),
+        ]
+      : []),
+    ...(skewed > 0
+      ? [
+          processAlert(
+            'clock_skew',
+            `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function processAlert(kind: AlertKind, message: string): Alert {
+  return { kind, dedupeKey: kind, message, date: null, pullId: null };
 }
 
 /** How far the checkpoint may be behind, and how long it may stand still, before somebody is told. */

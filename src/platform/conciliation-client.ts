@@ -35,8 +35,7 @@ export interface PlatformClient extends ProvidersClient {
    * The titles accepted on a day (`conciliationDate`) or since one (`anticipationDate`).
    *
    * Here and while iterating: PlatformUnavailableError, PlatformRateLimitedError,
-   * PlatformAuthError, PlatformRequestError, PlatformContractError, ConfigError from the token's
-   * source, and when the signal aborts its reason, or ShutdownError where that is no error of ours.
+   * PlatformAuthError, PlatformRequestError, PlatformContractError, TokenUnusableError, and when the signal aborts its reason, or ShutdownError where that is no error of ours.
    */
   fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse>;
   /** Ends every request under way with a ShutdownError and closes all connections. */

@@ -7,6 +7,7 @@ import {
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
+  TokenUnusableError,
 } from '../errors.ts';
 import { describeError } from '../logger.ts';
 import { readCommittedReport } from '../staging/committed-report.ts';
@@ -101,7 +102,9 @@ export function toOutcome(
   delayMs: number | null,
 ): Exclude<AttemptOutcome, { kind: 'done' }> {
   if (!(error instanceof ConciliationError)) throw error;
-  if (error instanceof PlatformAuthError) return { kind: 'unauthorized', error };
+  if (error instanceof PlatformAuthError || error instanceof TokenUnusableError) {
+    return { kind: 'unauthorized', error };
+  }
   return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
 }
 
@@ -115,7 +118,16 @@ const QUERY_CANCELED = '57014';
  */
 function spendsAttempt(error: unknown): boolean {
   if (error instanceof StagingUnavailableError) return error.context['code'] === QUERY_CANCELED;
-  return !(error instanceof PlatformAuthError || error instanceof ShutdownError);
+  return !isBlameless(error);
+}
+
+/** Not the pull's fault: the pull goes back as it was, and the cause is waited for elsewhere. */
+function isBlameless(error: unknown): boolean {
+  return (
+    error instanceof PlatformAuthError ||
+    error instanceof TokenUnusableError ||
+    error instanceof ShutdownError
+  );
 }
 
 /** Whether the answer was too long or took too long; see `openBody`. */
@@ -131,8 +143,7 @@ function retryDelayMs(
   attempt: { readonly attemptsSpent: number },
   error: ConciliationError,
 ): number | null {
-  // Not the pull's fault: it goes back as it was, and what is wrong is waited for elsewhere.
-  if (error instanceof ShutdownError || error instanceof PlatformAuthError) return 0;
+  if (isBlameless(error)) return 0;
   if (!error.retryable) return null;
   const isSpent = spendsAttempt(error);
   const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);

@@ -1,5 +1,5 @@
 import type { RetryPolicy } from '../domain/retry.ts';
-import type { ConciliationError, PlatformAuthError } from '../errors.ts';
+import type { ConciliationError, PlatformAuthError, TokenUnusableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { Database } from '../staging/database.ts';
@@ -38,12 +38,15 @@ export interface ObservedAttempt {
 
 /**
  * How one attempt at a pull, or at a sweep, ended. `retry`: it is queued again and due in `delayMs`;
- * `unauthorized`: it is queued as before, and nothing can succeed until the token is replaced.
+ * `unauthorized`: it is queued as before, and no attempt can succeed until there is another token.
  */
 export type AttemptOutcome<Report = PullReport> =
   | { readonly kind: 'done'; readonly report: Report }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: ConciliationError }
-  | { readonly kind: 'unauthorized'; readonly error: PlatformAuthError }
+  | {
+      readonly kind: 'unauthorized';
+      readonly error: PlatformAuthError | TokenUnusableError;
+    }
   | { readonly kind: 'failed'; readonly error: ConciliationError };
 
 /** What has arrived of an answer so far. */

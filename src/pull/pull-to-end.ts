@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ShutdownError } from '../errors.ts';
+import { ShutdownError, TokenUnusableError } from '../errors.ts';
 import { cancelPull } from '../staging/pull-ledger.ts';
 import type { AttemptOutcome, PullParts } from './pull-parts.ts';
 import { runPull } from './run-pull.ts';
@@ -12,7 +12,7 @@ type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
  * cancelled: nobody else knows of it.
  *
  * @param onRetry called before each wait
- * @throws ShutdownError when `signal` aborted
+ * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
  */
 export async function pullToEnd(
   parts: PullParts,
@@ -23,7 +23,10 @@ export async function pullToEnd(
   try {
     for (;;) {
       const outcome = await runPull(parts, pullId, signal);
-      if (outcome.kind === 'unauthorized') await cancelPull(parts.database, pullId);
+      if (outcome.kind === 'unauthorized') {
+        await cancelPull(parts.database, pullId);
+        if (outcome.error instanceof TokenUnusableError) throw outcome.error;
+      }
       if (outcome.kind !== 'retry') return outcome;
       onRetry(outcome);
       await sleep(outcome.delayMs, undefined, { signal }).catch((cause: unknown) => {

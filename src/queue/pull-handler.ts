@@ -1,4 +1,9 @@
-import { InputError, StagingUnavailableError, StaleFenceError } from '../errors.ts';
+import {
+  InputError,
+  PlatformAuthError,
+  StagingUnavailableError,
+  StaleFenceError,
+} from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
 import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { AuthGate } from './auth-gate.ts';
@@ -7,8 +12,6 @@ import type { Handled, JobHandler } from './job-worker.ts';
 export interface PullHandlerParts {
   readonly runPull: (pullId: bigint, signal: AbortSignal) => Promise<AttemptOutcome>;
   readonly gate: AuthGate;
-  /** Called once for each token that the platform refuses. */
-  readonly onUnauthorized: () => void;
   readonly logger: Logger;
   /** Until a pull whose outcome could not be recorded is looked at again. */
   readonly stagingRetryMs?: number;
@@ -24,19 +27,21 @@ const STAGING_RETRY_MS = 30_000;
  * a defect; nothing else.
  */
 export function createPullHandler(parts: PullHandlerParts): JobHandler<bigint> {
-  const { runPull, gate, onUnauthorized } = parts;
+  const { runPull, gate } = parts;
   return async (pullId, signal, stopping) => {
-    const token = await gate.pass(stopping);
+    const pass = await gate.pass(stopping);
     try {
       const outcome = await runPull(pullId, signal);
       switch (outcome.kind) {
         case 'done':
+          gate.accept(pass);
+          return undefined;
         case 'failed':
           return undefined;
         case 'retry':
           return { retryInMs: outcome.delayMs };
         case 'unauthorized':
-          if (gate.refuse(token)) onUnauthorized();
+          if (outcome.error instanceof PlatformAuthError) gate.refuse(pass);
           // Comes straight back, and then waits at the gate.
           return { retryInMs: 0 };
       }

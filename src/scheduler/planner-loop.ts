@@ -7,6 +7,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
 import { describeError, type Logger } from '../logger.ts';
+import { requireSameClock } from '../staging/clock.ts';
 import type { Database } from '../staging/database.ts';
 import {
   planPulls,
@@ -59,8 +60,9 @@ export type PlannerRun =
 
 export interface Planner {
   /**
-   * Plans once. Never rejects: what went wrong is logged, once until it works again, and the next run
-   * tries again. While a run is under way, a second call waits for that one.
+   * Plans once, unless this process's clock differs from the database's. Never rejects: what went wrong
+   * is logged, once until it works again, and the next run tries again. While a run is under way, a
+   * second call waits for that one.
    */
   runOnce(): Promise<PlannerRun>;
 }
@@ -95,6 +97,7 @@ export function createPlanner(parts: PlannerParts): Planner {
 }
 
 async function run(parts: PlannerParts): Promise<PlannerRun> {
+  await requireSameClock(parts.database);
   const created = await plan(parts);
   const enqueued = await wakeWorkers(parts);
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');

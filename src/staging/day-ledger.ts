@@ -139,11 +139,11 @@ export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay):
  * caller holds the lock of the closing phase, so that of two merges that close neighbouring gaps the
  * second sees the first.
  *
- * @param pullId noted as the pull that moved it
+ * @param pullId noted as the pull that moved it; null: a person did
  */
 export async function advanceCheckpoint(
   tx: Prisma.TransactionClient,
-  pullId: bigint,
+  pullId: bigint | null,
 ): Promise<void> {
   await tx.$executeRaw`
     WITH next AS (

@@ -1,4 +1,5 @@
 import {
+  ALERT_KINDS,
   type Alert,
   type ChangedAccounts,
   type CheckpointProgress,
@@ -7,9 +8,9 @@ import {
   type FailingPush,
   failedPullAlert,
   failingPushAlert,
+  faultyProcessAlerts,
   type HeldDay,
   heldDayAlert,
-  LEDGER_ALERT_KINDS,
   type OpenRejects,
   openRejectsAlert,
   PUSH_FAILING_MINUTES,
@@ -24,6 +25,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { lockAlerts, settleAlerts } from './alerts.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
+import { readFaults } from './process-faults.ts';
 
 export interface AlertPolicy extends StalenessLimits {
   /** Decides which dates are over. */
@@ -52,9 +54,10 @@ export function deriveAlerts(
         ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
         ...(await readFailingPush(tx)).map(failingPushAlert),
         ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+        ...faultyProcessAlerts(await readFaults(tx)),
         ...(stale === null ? [] : [stale]),
       ];
-      return settleAlerts(tx, LEDGER_ALERT_KINDS, alerts);
+      return settleAlerts(tx, ALERT_KINDS, alerts);
     }),
   );
 }
@@ -124,7 +127,7 @@ function readRefusedProviders(
 
 /**
  * At most one row: the failures since the platform last decided anything, if the first is old enough.
- * A refused token (401) has an alert of its own.
+ * A token that is refused (401) or unusable (CONFIG_INVALID) has an alert of its own.
  */
 function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`
@@ -133,7 +136,7 @@ function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
       WHERE id > coalesce((SELECT id FROM conciliation.provider_batch
                            WHERE finished_at IS NOT NULL AND error_code IS NULL
                            ORDER BY id DESC LIMIT 1), 0)
-        AND error_code <> 'SHUTDOWN' AND http_status IS DISTINCT FROM 401
+        AND error_code NOT IN ('SHUTDOWN', 'CONFIG_INVALID') AND http_status IS DISTINCT FROM 401
     ), waiting AS (
       SELECT count(*)::int AS pending FROM conciliation.provider WHERE sync_state = 'pending'
     )

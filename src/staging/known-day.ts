@@ -4,8 +4,8 @@ import { KnownTitles, type MissingText } from '../domain/known-titles.ts';
 import { newestContentVersion } from '../domain/title.ts';
 import { ConfigError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import { toStagingError } from './database.ts';
 import { requireKnownVersion } from './content-versions.ts';
+import { toStagingError } from './database.ts';
 import type { Attempt } from './pull-ledger.ts';
 import { takeTurns } from './turns.ts';
 

@@ -47,7 +47,8 @@ const en = {
       provider_rejected: 'Provider refused',
       push_failing: 'Providers not sent',
       account_changed: 'Bank account changed',
-      platform_auth: 'Token refused',
+      platform_auth: 'No accepted token',
+      clock_skew: 'Clock is wrong',
     } satisfies Readonly<Record<AlertKind, string>>,
     // Alerts are written in English; these stand before what was written.
     sentences: null as Readonly<Record<AlertKind, string>> | null,
@@ -72,6 +73,7 @@ const en = {
       'pull.release': 'released a pull',
       'pull.request': 'asked for a pull',
       'rejects.accept': 'accepted rejects',
+      'start_date.set': 'corrected the start date',
       'rejects.reveal': 'looked at raw rejects',
       'title.reveal': 'looked at identifiers of a title',
       'account_change.reveal': 'looked at changed accounts',
@@ -183,7 +185,8 @@ const ptBR: typeof en = {
       provider_rejected: 'Fornecedor recusado',
       push_failing: 'Fornecedores não enviados',
       account_changed: 'Conta bancária mudou',
-      platform_auth: 'Token recusado',
+      platform_auth: 'Sem token aceito',
+      clock_skew: 'Relógio errado',
     },
     sentences: {
       pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
@@ -194,7 +197,10 @@ const ptBR: typeof en = {
       provider_rejected: 'Há fornecedores recusados pela plataforma ou inválidos.',
       push_failing: 'Há mais de uma hora nenhum envio de fornecedores dá certo.',
       account_changed: 'Títulos trouxeram outra conta bancária; confira antes de pagar.',
-      platform_auth: 'A plataforma recusa o token; buscas e envios estão parados.',
+      platform_auth:
+        'A plataforma recusa o token, ou não há token utilizável; buscas e envios estão parados.',
+      clock_skew:
+        'O relógio de um processo difere do relógio do banco de dados em mais de dois minutos; nada é planejado nele.',
     },
   },
   audit: {
@@ -217,6 +223,7 @@ const ptBR: typeof en = {
       'pull.release': 'liberou uma busca',
       'pull.request': 'pediu uma busca',
       'rejects.accept': 'aceitou rejeitados',
+      'start_date.set': 'corrigiu a data inicial',
       'rejects.reveal': 'consultou rejeitados na íntegra',
       'title.reveal': 'consultou identificadores de um título',
       'account_change.reveal': 'consultou contas que mudaram',

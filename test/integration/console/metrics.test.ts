@@ -1,9 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createMetrics, type Metrics } from '../../../src/console/metrics.ts';
-import { platformAuthAlert } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { raiseAlert } from '../../../src/staging/alerts.ts';
 import { type Database, openDatabase } from '../../../src/staging/database.ts';
 import { ensureCheckpoint } from '../../../src/staging/day-ledger.ts';
 import { readLedgerGauges } from '../../../src/staging/ledger-gauges.ts';
@@ -164,7 +162,9 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
            ('daily', '2026-03-09', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
            ('daily', '2026-03-10', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
            ('daily', '2026-03-07', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
-  await raiseAlert(database, platformAuthAlert(null));
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.alert (kind, dedupe_key, message)
+    VALUES ('platform_auth', 'platform_auth', 'test')`;
   await writeProviders(
     database,
     [1, 2, 3, 4, 5].map((number) => providerOf(number)),

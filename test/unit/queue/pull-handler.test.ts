@@ -9,9 +9,10 @@ import {
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
+  TokenUnusableError,
 } from '../../../src/errors.ts';
 import type { AttemptOutcome } from '../../../src/pull/pull-parts.ts';
-import { createAuthGate } from '../../../src/queue/auth-gate.ts';
+import { type AuthGate, createAuthGate } from '../../../src/queue/auth-gate.ts';
 import { createPullHandler } from '../../../src/queue/pull-handler.ts';
 
 const log: { level: number; msg: string }[] = [];
@@ -22,22 +23,19 @@ const logger = pino(
 const never = new AbortController().signal;
 
 let token: string;
-let unauthorized: number;
+let gate: AuthGate;
 let requests: number;
 
 beforeEach(() => {
   log.length = 0;
   token = 'first';
-  unauthorized = 0;
+  gate = createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 });
   requests = 0;
 });
 
 function handlerOf(runPull: () => Promise<AttemptOutcome>) {
   return createPullHandler({
-    gate: createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 }),
-    onUnauthorized: () => {
-      unauthorized += 1;
-    },
+    gate,
     logger,
     runPull: () => {
       requests += 1;
@@ -65,12 +63,12 @@ test('an attempt to be repeated has its pull looked at again when the ledger say
   });
 });
 
-test('a refused token alerts once, and no request is sent until there is another', async () => {
+test('a refused token is reported, and no request is sent until there is another', async () => {
   const answers = [outcomes.unauthorized, outcomes.unauthorized, outcomes.done];
   const handle = handlerOf(async () => answers.shift() ?? outcomes.failed);
   const [one, other] = await Promise.all([handle(1n, never, never), handle(2n, never, never)]);
   expect([one, other]).toEqual([{ retryInMs: 0 }, { retryInMs: 0 }]);
-  expect(unauthorized).toBe(1);
+  expect(await gate.report()).toMatchObject({ fault: 'token_refused', awaitsAcceptance: true });
 
   const waiting = handle(1n, never, never);
   await new Promise((resolve) => setTimeout(resolve, 30));
@@ -78,6 +76,14 @@ test('a refused token alerts once, and no request is sent until there is another
   token = 'second';
   expect(await waiting).toBeUndefined();
   expect(requests).toBe(3);
+  expect(await gate.report()).toMatchObject({ fault: null, awaitsAcceptance: false });
+});
+
+test('an attempt that found no usable token comes back, and refuses none', async () => {
+  const error = new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty']);
+  const handle = handlerOf(async () => ({ kind: 'unauthorized', error }));
+  expect(await handle(1n, never, never)).toEqual({ retryInMs: 0 });
+  expect(gate.isOpen()).toBe(true);
 });
 
 test('a pull that waits for a token is given back as soon as the worker stops', async () => {
