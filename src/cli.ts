@@ -11,6 +11,7 @@ import { addKeyCommand } from './cli/key.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addProvidersCommand } from './cli/providers.ts';
 import { addPullCommand } from './cli/pull.ts';
+import { addRetentionCommand } from './cli/retention.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
 import { addStartDateCommand } from './cli/start-date.ts';
@@ -47,6 +48,7 @@ addUserCommand(program, exit);
 addKeyCommand(program, exit);
 addAuditCommand(program, exit);
 addMigrateCommand(program, exit);
+addRetentionCommand(program, exit);
 addSandboxCommand(program, exit);
 
 try {

@@ -132,15 +132,17 @@ describe('the worker', () => {
   });
 });
 
-test('the worker may delete from every table from which the program deletes, and from no other', async () => {
+/** They delete and rewrite as the owner. */
+const OWNERS_FILES = ['retention.ts'];
+
+test('the worker may delete from every table from which the service deletes, and from no other', async () => {
   const { rows } = await owner.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'
        AND has_table_privilege('conciliation_worker', oid, 'DELETE') ORDER BY 1`,
   );
-  const sources = readdirSync('src/staging').map((file) =>
-    readFileSync(join('src/staging', file), 'utf8'),
-  );
+  const files = readdirSync('src/staging').filter((file) => !OWNERS_FILES.includes(file));
+  const sources = files.map((file) => readFileSync(join('src/staging', file), 'utf8'));
   const named = sources.join().matchAll(/DELETE FROM conciliation\.([a-z_]+)/g);
   const staged = ['title', 'reject', 'date', 'missing', 'change'].map((what) => `staged_${what}`);
   expect(rows.map(({ name }) => name)).toEqual(
