@@ -157,6 +157,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
       sweepDays: config.sweepDays,
+      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always left for what is due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),

@@ -110,9 +110,7 @@ const REMOVAL: Readonly<Record<RetentionKind, (chosen: Prisma.Sql) => Prisma.Sql
     WITH ${chosen}
     DELETE FROM conciliation.console_session session USING chosen WHERE session.token_hash = chosen.id`,
   pulls: (chosen) => Prisma.sql`
-    WITH ${chosen}, lines AS (
-      DELETE FROM conciliation.pull_date line USING chosen WHERE line.pull_id = chosen.id
-    )
+    WITH ${chosen}
     DELETE FROM conciliation.pull USING chosen WHERE pull.id = chosen.id`,
 };
 
@@ -143,10 +141,9 @@ function removableBefore(
     // The pulls of the latest slot tell the planner what it has planned, those of a backfill how far it is.
     pulls: Prisma.sql`
       SELECT candidate.id FROM conciliation.pull candidate
-      JOIN conciliation.day ON day.date = candidate.window_from
+      JOIN conciliation.day ON day.date = candidate.date
       JOIN conciliation.pull newest ON newest.id = day.last_pull_id
-      WHERE candidate.window_to = candidate.window_from
-        AND candidate.state IN ('unchanged', 'superseded', 'failed', 'cancelled')
+      WHERE candidate.state IN ('unchanged', 'superseded', 'failed', 'cancelled')
         AND candidate.finished_at < ${instant}
         AND coalesce(candidate.fence, 0) < newest.fence
         AND candidate.backfill_id IS NULL
@@ -156,6 +153,7 @@ function removableBefore(
           SELECT first_pull_id FROM conciliation.rejected_title
           UNION ALL SELECT last_pull_id FROM conciliation.rejected_title
           UNION ALL SELECT first_pull_id FROM conciliation.drift
+          UNION ALL SELECT pull_id FROM conciliation.sweep_difference WHERE pull_id IS NOT NULL
           UNION ALL SELECT pull_id FROM conciliation.audit_entry WHERE pull_id IS NOT NULL
           UNION ALL SELECT pull_id FROM conciliation.checkpoint WHERE pull_id IS NOT NULL)`,
   };

@@ -138,7 +138,7 @@ COMMENT ON COLUMN conciliation.sweep.future_titles IS
 COMMENT ON COLUMN conciliation.sweep.early_titles IS
   'Titles with an accepted date before from_date. They were not asked for. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.over_limit IS
-  'True where the latest attempt ended because the answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES. While that is so of the newest sweep that has ended, each date in reach is pulled once a week.';
+  'True where the latest attempt ended because the answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES. While that is so of the newest scheduled sweep that has ended, each date in reach is pulled once a week.';
 COMMENT ON COLUMN conciliation.sweep.error_code IS
   'Stable code of the latest attempt''s failure, for example PLATFORM_UNAVAILABLE. Null: it did not fail.';
 COMMENT ON COLUMN conciliation.sweep.error_message IS
@@ -178,4 +178,4 @@ COMMENT ON COLUMN conciliation.sweep_difference.ledger_fold_count IS
 COMMENT ON COLUMN conciliation.sweep_difference.ledger_fold_sum IS
   'day.fold_sum at that time. Null: the date had never been answered.';
 COMMENT ON COLUMN conciliation.sweep_difference.pull_id IS
-  'pull.id of the pull that decides the date; its request was sent after the answer of the sweep had ended. Null: none was planned yet, or a newer sweep has taken its place.';
+  'pull.id of the pull that decides the date; its request was sent after the answer of the sweep had ended. Null: none was planned yet, or a newer sweep has compared the date before one was.';
