@@ -116,10 +116,10 @@ async function createDifferingPulls(tx: Prisma.TransactionClient): Promise<numbe
   for (const { sweepId, date, failures } of due.slice(0, await readRoom(tx))) {
     created += await tx.$executeRaw`
       WITH created AS (
-        INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, round, requested_by)
-        SELECT 'sweep', ${date}::date, ${date}::date, response_ended_at, ${failures}::int, 'scheduler'
+        INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
+        SELECT 'sweep', ${date}::date, response_ended_at, ${failures}::int, 'scheduler'
         FROM conciliation.sweep WHERE id = ${sweepId}
-        ON CONFLICT (origin, window_from, slot_at, round) DO NOTHING
+        ON CONFLICT (origin, date, slot_at, round) DO NOTHING
         RETURNING id
       )
       UPDATE conciliation.sweep_difference SET pull_id = created.id FROM created
@@ -146,7 +146,7 @@ async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDi
     SELECT differing.sweep_id AS "sweepId", differing.date::text AS date,
            coalesce(failed.pulls, 0)::int AS failures, failed.minutes_ago::float8 AS "minutesAgo",
            (SELECT id FROM conciliation.pull
-            WHERE window_from = differing.date AND window_to = differing.date AND state = 'queued'
+            WHERE pull.date = differing.date AND state = 'queued'
             ORDER BY id LIMIT 1) AS "queuedPullId"
     FROM newest
     JOIN conciliation.sweep_difference AS differing
@@ -156,7 +156,7 @@ async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDi
       SELECT count(*) AS pulls,
              extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
       FROM conciliation.pull
-      WHERE window_from = differing.date AND window_to = differing.date AND state = 'failed'
+      WHERE pull.date = differing.date AND state = 'failed'
         AND fetch_started_at > newest.response_ended_at
     ) AS failed
     WHERE newest.from_date < newest.until_date AND NOT newest.is_of_terminal
@@ -164,7 +164,7 @@ async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDi
            OR (planned.state = 'failed' AND planned.error_code = ANY(${SPENT})
                AND NOT EXISTS (
                  SELECT FROM conciliation.pull AS answered
-                 WHERE answered.window_from = differing.date AND answered.window_to = differing.date
+                 WHERE answered.date = differing.date
                    AND answered.state IN ('merged', 'unchanged', 'held', 'superseded')
                    AND answered.fetch_started_at > newest.response_ended_at)))
     ORDER BY differing.date FOR UPDATE OF differing`;
@@ -201,20 +201,19 @@ async function createWeeklyPulls(
   const portion = Math.ceil(dates / REPULL_DAYS) - today.pulls;
   const room = Math.min(await readRoom(tx), Math.max(0, portion));
   return tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by)
-    SELECT 'sweep', wanted.date, wanted.date, now(), 'scheduler'
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by)
+    SELECT 'sweep', wanted.date, now(), 'scheduler'
     FROM (
       SELECT reached.date::date AS date, max(fetch_started_at) AS fetched_at
       FROM generate_series(${from}::date, ${lastDate}::date, '1 day') AS reached (date)
       LEFT JOIN conciliation.pull
-        ON window_from = reached.date AND window_to = reached.date
-        AND state IN ('merged', 'unchanged', 'held', 'superseded')
+        ON pull.date = reached.date AND state IN ('merged', 'unchanged', 'held', 'superseded')
       GROUP BY reached.date
     ) AS wanted
     WHERE coalesce(fetched_at, '-infinity') < clock_timestamp() - make_interval(days => ${REPULL_DAYS}::int)
       AND NOT EXISTS (
         SELECT FROM conciliation.pull AS recent
-        WHERE recent.window_from = wanted.date AND recent.window_to = wanted.date
+        WHERE recent.date = wanted.date
           AND (recent.state IN ('queued', 'running')
                OR recent.created_at > clock_timestamp() - interval '1 day'))
     ORDER BY fetched_at NULLS FIRST, wanted.date
