@@ -19,7 +19,6 @@ import { type KnownResponse, stageKnown } from './known-day.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.ts';
 import { configurePlanner } from './planner-settings.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
-import { finishPull } from './pull-outcome.ts';
 
 /** The reader's account of a response whose document has closed and whose transfer has ended. */
 export interface ReadResponse {
@@ -122,6 +121,26 @@ export async function endAttempt(
   else if (loaded === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
   return report;
+}
+
+/** Ends an attempt. A held pull waits for a release or for a newer response. */
+async function finishPull(
+  tx: Prisma.TransactionClient,
+  report: PullReport,
+  response: ReadResponse,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = ${report.state}, attempts = attempts + 1,
+        finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
+        http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
+        date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
+        titles = ${report.titles}::int, inserted = ${report.inserted}::int,
+        changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
+        restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
+        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
+        fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
+    WHERE id = ${report.pullId}`;
 }
 
 /**

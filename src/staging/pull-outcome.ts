@@ -2,28 +2,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { LockedDay } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
-import type { PullReport, ReadResponse } from './merge.ts';
 import type { MergePlan } from './merge-plan.ts';
-
-/** Ends an attempt. A held pull waits for a release or for a newer response. */
-export async function finishPull(
-  tx: Prisma.TransactionClient,
-  report: PullReport,
-  response: Pick<ReadResponse, 'httpStatus' | 'responseBytes' | 'dateWasClosed' | 'fold'>,
-): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.pull
-    SET state = ${report.state}, attempts = attempts + 1,
-        finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
-        http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
-        date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
-        titles = ${report.titles}::int, inserted = ${report.inserted}::int,
-        changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
-        restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
-        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
-        fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
-    WHERE id = ${report.pullId}`;
-}
 
 /** A newer fetch has decided the date, or is held there itself: what an older pull held is void. */
 export async function supersedeHold(
