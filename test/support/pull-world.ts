@@ -1,13 +1,10 @@
 import { pino } from 'pino';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
-import { dayWindow, type PullWindow } from '../../src/domain/pull-plan.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
-import { DirectLoads } from '../../src/pull/direct-loads.ts';
-import { JoinedLoads } from '../../src/pull/joined-loads.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -32,14 +29,13 @@ export interface PullWorld {
   readonly databaseUrl: string;
   readonly platform: PlatformClient;
   readonly parts: PullParts;
-  /** One attempt at a window, whatever its outcome. */
+  /** One attempt at a date, whatever its outcome. */
   attempt(
-    window: PullWindow,
+    date: CivilDate,
     parts?: Partial<PullParts>,
   ): Promise<AttemptOutcome & { pullId: bigint }>;
   /** One attempt that has to end well. */
-  pull(window: PullWindow, parts?: Partial<PullParts>): Promise<PullReport>;
-  pullDay(date?: CivilDate): Promise<PullReport>;
+  pull(date?: CivilDate, parts?: Partial<PullParts>): Promise<PullReport>;
   close(): Promise<void>;
 }
 
@@ -78,8 +74,6 @@ export async function openPullWorld(
     timeZone: TIME_ZONE,
     withdrawalLimitPercent: 20,
     retry: { attempts: 3, backoffSeconds: 1 },
-    directLoads: new DirectLoads(),
-    joinedLoads: new JoinedLoads(),
     random: () => 0,
     ...clock,
   };
@@ -89,8 +83,8 @@ export async function openPullWorld(
     databaseUrl: testDatabase.url,
     platform,
     parts,
-    async attempt(window, overrides = {}) {
-      const pullId = await createPull(database, { origin: 'manual', window, requestedBy: 'test' });
+    async attempt(date, overrides = {}) {
+      const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
       const outcome = await runPull(
         { ...parts, ...overrides },
         pullId,
@@ -98,12 +92,11 @@ export async function openPullWorld(
       );
       return { ...outcome, pullId };
     },
-    async pull(window, overrides = {}) {
-      const outcome = await world.attempt(window, overrides);
+    async pull(date = DAY, overrides = {}) {
+      const outcome = await world.attempt(date, overrides);
       if (outcome.kind !== 'done') throw outcome.error;
       return outcome.report;
     },
-    pullDay: (date = DAY) => world.pull(dayWindow(date)),
     async close() {
       await platform.close();
       await sandbox.close();

@@ -29,5 +29,5 @@ export async function sweep(
 
 /** Pulls each date that differs, as the planner would have it. */
 export async function pullDifferences(world: PullWorld, report: SweepReport): Promise<void> {
-  for (const { date } of report.differences) await world.pullDay(date);
+  for (const { date } of report.differences) await world.pull(date);
 }

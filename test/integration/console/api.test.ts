@@ -29,15 +29,15 @@ beforeAll(async () => {
   console = await openConsole(world.database);
   document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' }), titleText({ uid: 'b' })]);
-  await world.pullDay(DAY);
+  await world.pull(DAY);
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
-  await world.pullDay(DAY);
+  await world.pull(DAY);
   for (const date of [SIGNED, HELD]) {
     world.sandbox.setDayTexts(date, [titleText({ uid: 'c', date })]);
-    await world.pullDay(date);
+    await world.pull(date);
   }
   world.sandbox.setDayTexts(HELD, []);
-  ({ pullId: heldPullId } = await world.pullDay(HELD));
+  ({ pullId: heldPullId } = await world.pull(HELD));
   await world.database.prisma.alert.create({
     data: { kind: 'day_held', dedupe_key: 'x', message: 'held', date: new Date(HELD) },
   });

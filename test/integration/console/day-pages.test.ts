@@ -30,7 +30,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';

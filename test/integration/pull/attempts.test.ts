@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -10,7 +9,7 @@ afterAll(() => world.close());
 
 async function attemptAnswered(status: number, attempts = 3) {
   world.sandbox.faults.add({ kind: 'status', status });
-  const { pullId, kind } = await world.attempt(dayWindow(DAY), {
+  const { pullId, kind } = await world.attempt(DAY, {
     retry: { attempts, backoffSeconds: 1 },
   });
   world.sandbox.faults.clear();

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { StaleFenceError } from '../../../src/errors.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
@@ -85,7 +84,7 @@ async function countStaged(): Promise<number> {
 }
 
 const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 const readPull = (pullId: bigint) =>
   world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
 const endless = () => new AbortController().signal;
@@ -160,7 +159,7 @@ describe('one date, pulled twice at once', () => {
   test('is read again where its titles change while they are read', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
-    await world.pullDay(date);
+    await world.pull(date);
     const early = await newPull(date);
     let isOvertaken = false;
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
@@ -217,7 +216,7 @@ describe('a fetch that began earlier and ends later', () => {
     const answer = await gate.begun();
 
     world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
-    await world.pullDay(date);
+    await world.pull(date);
     const dayAfterNewer = await dayOf(date);
     answer.release();
 
@@ -233,13 +232,13 @@ describe('a fetch that began earlier and ends later', () => {
   test('leaves a newer one that waits for a person in its place', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     gate.next(textsOf(date, '1.50'));
     const slow = runPull(gated, await newPull(date), endless());
     const answer = await gate.begun();
 
     world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{}}']);
-    const held = await world.pullDay(date);
+    const held = await world.pull(date);
     expect(held).toMatchObject({ state: 'held', rejected: 1 });
     answer.release();
 
@@ -250,7 +249,7 @@ describe('a fetch that began earlier and ends later', () => {
 
     // Only a newer one does away with it, and with what was staged for it.
     world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await rowsOf(date)).toEqual(contentOf('3.00'));
     expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
     expect(await countStaged()).toBe(0);
@@ -298,7 +297,7 @@ test('a worker whose pull was taken over and whose answer was cut spoils nothing
 describe('a process', () => {
   async function startStalledPull(date: CivilDate) {
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     gate.next(textsOf(date, '2.00', 25));
     const before = await dayOf(date);
     const child = startCommand(['pull', date], {
@@ -333,7 +332,7 @@ describe('a process', () => {
     expect(await countStaged()).toBe(0);
 
     world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await rowsOf(date)).toEqual(contentOf('3.00'));
     expect(await countStaged()).toBe(0);
   });
@@ -399,7 +398,7 @@ describe('a connection to the database that is lost', () => {
   ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
     const { outcome, losses, pull } = await pullWithLoss(world.parts, date, async () => {
       await administrator.query('BEGIN');

@@ -4,7 +4,6 @@ import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
@@ -50,7 +49,7 @@ afterAll(async () => {
 });
 
 const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 
 const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
@@ -72,8 +71,8 @@ test('loaded or staged, a response leaves the same behind', async () => {
   world.sandbox.setDayTexts(loaded, mixedTexts(loaded));
   world.sandbox.setDayTexts(staged, mixedTexts(staged));
   const reports = [
-    await withoutStaging(() => world.pull(dayWindow(loaded))),
-    await world.pull(dayWindow(staged), { directLoads: alwaysStaged }),
+    await withoutStaging(() => world.pull(loaded)),
+    await world.pull(staged, { directLoads: alwaysStaged }),
   ];
   expect(reports.map(({ state, titles, rejected }) => ({ state, titles, rejected }))).toEqual(
     reports.map(() => ({ state: 'merged', titles: 56, rejected: 1 })),
@@ -85,7 +84,7 @@ test('loaded or staged, a response leaves the same behind', async () => {
   expect(outcome).toEqual(await outcomeOf(staged));
   expect(outcome.titles).toHaveLength(55);
   // Loaded once, it is like any other: pulled again, nothing of it changes.
-  expect(await world.pullDay(loaded)).toMatchObject({ state: 'unchanged' });
+  expect(await world.pull(loaded)).toMatchObject({ state: 'unchanged' });
 });
 
 test('a response of many megabytes is loaded as it arrives, with one number for each title', async () => {
@@ -96,7 +95,7 @@ test('a response of many megabytes is loaded as it arrives, with one number for 
     Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
   );
   const { directLoads } = alwaysLoaded();
-  await withoutStaging(() => world.pull(dayWindow(date), { directLoads }));
+  await withoutStaging(() => world.pull(date, { directLoads }));
   const { rows } = await world.database.pool.query(
     `SELECT count(*)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
             count(*) FILTER (WHERE occurrence = 2)::int AS repeated
@@ -104,7 +103,7 @@ test('a response of many megabytes is loaded as it arrives, with one number for 
     [date],
   );
   expect(rows).toEqual([{ titles: count, numbers: count, repeated: 3_000 }]);
-  expect(await world.pullDay(date)).toMatchObject({ state: 'unchanged' });
+  expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
 });
 
 describe('nothing of a load is left', () => {
@@ -117,11 +116,11 @@ describe('nothing of a load is left', () => {
     );
     world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
     const { directLoads } = alwaysLoaded();
-    const outcome = await world.attempt(dayWindow(date), { directLoads });
+    const outcome = await world.attempt(date, { directLoads });
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
     world.sandbox.setDayTexts(date, texts);
-    expect(await world.pullDay(date)).toMatchObject({ state: 'merged', titles: 8_000 });
+    expect(await world.pull(date)).toMatchObject({ state: 'merged', titles: 8_000 });
   });
 
   test('where PostgreSQL took another number of titles', async () => {
@@ -132,7 +131,7 @@ describe('nothing of a load is left', () => {
         $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
       CREATE TRIGGER lose_a_row BEFORE INSERT ON conciliation.title
         FOR EACH ROW EXECUTE FUNCTION lose_a_row()`);
-    const outcome = await world.attempt(dayWindow(date));
+    const outcome = await world.attempt(date);
     await world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE');
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
@@ -161,7 +160,7 @@ describe('nothing of a load is left', () => {
     });
     // The change feed is free again.
     world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-    expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
+    expect(await world.pull(other)).toMatchObject({ state: 'merged' });
     const response = { isWhole: false, isFast: true } as ArrivingResponse;
     expect(world.parts.directLoads.admits(response)).toBe(true);
     expect(own.admits(response)).toBe(false);
@@ -200,7 +199,7 @@ test('a date that got titles while the answer was on its way is compared with th
   const date = freshDay();
   world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
   let isOvertaken = false;
-  const report = await world.pull(dayWindow(date), {
+  const report = await world.pull(date, {
     platform: {
       ...world.platform,
       async fetchTitles(window, signal) {
@@ -208,7 +207,7 @@ test('a date that got titles while the answer was on its way is compared with th
         if (!isOvertaken) {
           isOvertaken = true;
           // An older request, merged last: the newer one has still everything to say.
-          await world.pullDay(date);
+          await world.pull(date);
           await world.database.pool.query(
             `UPDATE conciliation.pull SET fence = 0 WHERE window_from = $1 AND state = 'merged'`,
             [date],
@@ -282,7 +281,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   expect(await staged).toContain('terminat');
   const other = freshDay();
   world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-  expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
+  expect(await world.pull(other)).toMatchObject({ state: 'merged' });
 });
 
 test('the connection of a transaction is told from all others', async () => {

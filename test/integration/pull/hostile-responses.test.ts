@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
@@ -119,7 +118,7 @@ function requestsFor(sandbox: Sandbox, date: CivilDate): number {
 async function openDay(): Promise<CivilDate> {
   const date = freshDay();
   world.sandbox.setDayTexts(date, toTexts(BEFORE, date));
-  await world.pullDay(date);
+  await world.pull(date);
   return date;
 }
 
@@ -128,7 +127,7 @@ async function expectRecovery(date: CivilDate) {
   world.sandbox.setRawBody(date, null);
   const titles = [...BEFORE, { order_uid: 'old-4', discount: '4.00' }];
   world.sandbox.setDayTexts(date, toTexts(titles, date));
-  const report = await world.pull(dayWindow(date), ANY_LOSS);
+  const report = await world.pull(date, ANY_LOSS);
   expect(report.dates).toMatchObject([{ date, titles: 4, rejected: 0 }]);
   expect(await readTitles(date)).toMatchObject(titles);
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
@@ -149,7 +148,7 @@ test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
   const { stage, close } = openStage();
   try {
     const overrides = await serve(stage, date);
-    const outcome = await world.attempt(dayWindow(date), { ...ANY_LOSS, ...overrides });
+    const outcome = await world.attempt(date, { ...ANY_LOSS, ...overrides });
     const pull = await world.database.prisma.pull.findUniqueOrThrow({
       where: { id: outcome.pullId },
     });
@@ -244,7 +243,7 @@ describe('a document that is cut', () => {
         for (const point of points.filter((_, index) => index % 4 === lane)) {
           // Faults are taken in order, so which of the lanes meets which does not matter.
           world.sandbox.faults.add({ ...faultAt(point), date });
-          const outcome = await world.attempt(dayWindow(date));
+          const outcome = await world.attempt(date);
           seen.push(outcome.kind === 'retry' ? outcome.error.code : `${outcome.kind} at ${point}`);
         }
         return seen;
@@ -271,7 +270,7 @@ describe('a platform that does not mend', () => {
     world.sandbox.faults.add({ ...fault, date, times: 'forever' });
     const pullId = await createPull(world.database, {
       origin: 'manual',
-      window: dayWindow(date),
+      date,
       requestedBy: 'test',
     });
     const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };

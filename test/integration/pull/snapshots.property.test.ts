@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { DirectLoads } from '../../../src/pull/direct-loads.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
 import { alwaysStaged } from '../../support/load-ways.ts';
@@ -123,7 +122,7 @@ test(`after any of ${SEQUENCES} sequences of responses a date is its last respon
             date,
             snapshot.map((fields) => toTitle(date, fields)),
           );
-          const report = await world.pull(dayWindow(date), { maxKnownTitles, directLoads });
+          const report = await world.pull(date, { maxKnownTitles, directLoads });
           if (report.state === 'held') {
             // Nothing has changed yet; a person looks, then lets it through.
             expect(current(await readRows(date))).toEqual(states.at(-1)?.contents ?? []);

@@ -22,7 +22,7 @@ afterAll(async () => {
 async function pullDays(from: number, count: number, titles = TITLES) {
   for (let day = from; day < from + count; day += 1) {
     world.sandbox.setDaySize(daysFrom(day), titles);
-    await world.pullDay(daysFrom(day));
+    await world.pull(daysFrom(day));
   }
 }
 

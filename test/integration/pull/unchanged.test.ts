@@ -30,13 +30,13 @@ test('a second identical pull writes no row of titles or revisions, in any order
     titleText({ uid: `t${index % 400}`, discount: `${index % 7}.5` }),
   );
   world.sandbox.setDayTexts(DAY, texts);
-  expect((await world.pullDay()).dates).toMatchObject([{ inserted: 500 }]);
+  expect((await world.pull()).dates).toMatchObject([{ inserted: 500 }]);
   const before = await settledRowsWritten();
   expect(before).toMatchObject([{ relname: 'title', ins: 500, upd: 0 }, { ins: 0 }]);
 
   for (const order of [texts, texts.toReversed(), texts.toSorted()]) {
     world.sandbox.setDayTexts(DAY, order);
-    const report = await world.pullDay();
+    const report = await world.pull();
     expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 500, changed: 0 }] });
   }
   expect(await settledRowsWritten()).toEqual(before);

@@ -123,7 +123,7 @@ test('a date is not pulled beside a pull that has not ended, nor after one since
   const create = (days: number) =>
     createPull(world.database, {
       origin: 'manual',
-      window: dayWindow(daysBefore(days)),
+      date: daysBefore(days),
       requestedBy: 'test',
     });
   await create(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { InputError } from '../../../src/errors.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import {
@@ -63,8 +63,7 @@ let directLoads: PullParts['directLoads'] | undefined;
 
 async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigint> {
   world.sandbox.setDayTexts(date, titles);
-  return (await world.pull(dayWindow(date), directLoads === undefined ? {} : { directLoads }))
-    .pullId;
+  return (await world.pull(date, directLoads === undefined ? {} : { directLoads })).pullId;
 }
 
 const changes = () => readUnacknowledgedAccountChanges(world.database, 100);
@@ -128,7 +127,7 @@ describe.each(WAYS)('a change ($way)', ({ loads }) => {
   test('is found when a held pull is released', async () => {
     await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
     world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
-    const held = await world.pullDay(day(0));
+    const held = await world.pull(day(0));
     expect(held.state).toBe('held');
     expect(await changes()).toEqual([]);
     const decision = { by: 'ana', reason: 'test' };
@@ -233,7 +232,7 @@ test('accounts that are too many to be noted while a response is loaded are look
     return JSON.stringify(text);
   });
   world.sandbox.setDayTexts(day(0), titles);
-  await world.pull(dayWindow(day(0)), { directLoads: alwaysLoaded().directLoads });
+  await world.pull(day(0), { directLoads: alwaysLoaded().directLoads });
   const rows = await world.database.prisma.$queryRaw`
     SELECT count(*)::int AS accounts FROM conciliation.party_account
     WHERE party_key LIKE ${`R-${party}-%`}`;

@@ -68,7 +68,7 @@ test('a row and a fold have the hash of the version of their date', async () => 
     {
       target: STAGED,
       window: WINDOW,
-      known: { dates: [], titles: new KnownTitles(0) },
+      known: new KnownTitles(0),
       versions: VERSIONS,
       putAside: () => Promise.resolve(),
     },
