@@ -49,11 +49,11 @@ ALTER TABLE conciliation.pull SET (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000
 );
 
--- One row a pull and date; a release and a newer hold update it.
-ALTER TABLE conciliation.pull_date SET (
-  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
-  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
-  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000
+-- One row for every change of a title, read from its end by consumers of the feed.
+ALTER TABLE conciliation.title_change SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
 );
 
 -- 365 rows a year, each updated several times a merge: small, and read by every page.
