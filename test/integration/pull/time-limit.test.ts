@@ -28,13 +28,14 @@ afterAll(async () => {
 });
 
 test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
-  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY })]);
-  await world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.day (date) VALUES (${DAY}::date)`;
+  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '1' })]);
+  await world.pull(DAY);
+  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '2' })]);
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();
   await blocker.query('BEGIN');
-  await blocker.query('SELECT FROM conciliation.day WHERE date = $1 FOR UPDATE', [DAY]);
+  // The merge writes a revision; the record of a failed attempt does not.
+  await blocker.query('LOCK TABLE conciliation.title_revision IN EXCLUSIVE MODE');
   try {
     const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
     const pullId = await createPull(world.database, pull);
