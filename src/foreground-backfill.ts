@@ -6,10 +6,10 @@ import { InputError, PlatformAuthError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
+import { createAttemptHandler } from './queue/attempt-handler.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
 import { openPullQueue } from './queue/job-queue.ts';
 import { startJobWorker } from './queue/job-worker.ts';
-import { createPullHandler } from './queue/pull-handler.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { type BackfillProgress, readBackfillProgress } from './staging/backfill-ledger.ts';
@@ -76,8 +76,9 @@ export async function runBackfill(
       queue,
       logger,
       concurrency: concurrencyOf(config),
-      handle: createPullHandler({
-        runPull: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
+      handle: createAttemptHandler({
+        subject: 'pull',
+        attempt: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
         gate: createAuthGate({ token, logger }),
         logger,
       }),

@@ -23,7 +23,7 @@ import { ConfigError } from './errors.ts';
 import { reachFaultPoint } from './fault-points.ts';
 import { describeError, type Logger } from './logger.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
-import { openPullQueue, openPushQueue } from './queue/job-queue.ts';
+import { openPullQueue, openPushQueue, openSweepQueue } from './queue/job-queue.ts';
 import { cronFault } from './scheduler/cron-slot.ts';
 import { startHousekeeping } from './scheduler/housekeeping.ts';
 import { createPlanner } from './scheduler/planner-loop.ts';
@@ -144,11 +144,14 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     logger,
   });
   stops.push(() => queue.close());
+  const sweepQueue = await openSweepQueue(queue, logger);
+  stops.push(() => sweepQueue.close());
   const pushQueue = await openPushQueue(queue, logger);
   stops.push(() => pushQueue.close());
   const planner = createPlanner({
     database,
     queue,
+    sweepQueue,
     pushQueue,
     logger,
     config: {
@@ -167,7 +170,11 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   });
   const metrics = createMetrics({
     readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
-    countJobs: async () => ({ pulls: await queue.counts(), pushes: await pushQueue.counts() }),
+    countJobs: async () => ({
+      pulls: await queue.counts(),
+      sweeps: await sweepQueue.counts(),
+      pushes: await pushQueue.counts(),
+    }),
   });
   const gate = createAuthGate({ token, logger, ...overrides.gate });
   return {
@@ -177,6 +184,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     database,
     databaseUrl,
     queue,
+    sweepQueue,
     pushQueue,
     planner,
     gate,
@@ -232,7 +240,7 @@ async function startConsole(
   ticker: Ticker | null,
   stops: Stop[],
 ): Promise<string> {
-  const { config, logger, database, databaseUrl, queue, pushQueue, metrics } = shared;
+  const { config, logger, database, databaseUrl, queue, sweepQueue, pushQueue, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
@@ -246,7 +254,7 @@ async function startConsole(
     port: config.consolePort,
     checks,
     registry: metrics.registry,
-    queues: [queue.bullQueue, pushQueue.bullQueue],
+    queues: [queue.bullQueue, sweepQueue.bullQueue, pushQueue.bullQueue],
     logger,
     parts: {
       database,

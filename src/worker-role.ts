@@ -1,5 +1,5 @@
 /**
- * The worker's role of the service: what takes the jobs of both queues, and what each outcome sets in
+ * The worker's role of the service: what takes the jobs of the queues, and what each outcome sets in
  * motion besides the tables, which the attempts write themselves.
  */
 import type { Config } from './config.ts';
@@ -9,24 +9,26 @@ import type { Logger } from './logger.ts';
 import type { ObservedAttempt, PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
 import { type PushParts, pushOnce } from './push/push-providers.ts';
+import { createAttemptHandler } from './queue/attempt-handler.ts';
 import type { AuthGate } from './queue/auth-gate.ts';
 import type { PushSubject } from './queue/job-kind.ts';
 import type { OpenJobQueue } from './queue/job-queue.ts';
 import { type JobWorker, startJobWorker } from './queue/job-worker.ts';
-import { createPullHandler } from './queue/pull-handler.ts';
 import { createPushHandler } from './queue/push-handler.ts';
-import { startWatchdog } from './queue/watchdog.ts';
+import { startWatchdog, type Watchdog } from './queue/watchdog.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import type { Planner } from './scheduler/planner-loop.ts';
 import type { Database } from './staging/database.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { readPushDelayMs } from './staging/providers.ts';
+import { runSweep, type SweepParts } from './sweep/run-sweep.ts';
 
 export interface WorkerParts {
   readonly config: Config;
   readonly logger: Logger;
   readonly database: Database;
   readonly queue: OpenJobQueue<bigint>;
+  readonly sweepQueue: OpenJobQueue<bigint>;
   readonly pushQueue: OpenJobQueue<PushSubject>;
   readonly planner: Planner;
   readonly gate: AuthGate;
@@ -60,27 +62,26 @@ export async function startWorkers(
   onStuck: () => void,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
-  const pulls = await startPullWorker(parts, onStuck, overrides);
+  const watchdog = startPullWatchdog(parts, onStuck);
+  const started: JobWorker[] = [];
+  const close = async (graceMs: number) => {
+    watchdog.stop();
+    await Promise.all(started.map((worker) => worker.close(graceMs)));
+  };
   try {
-    const pushes = await startPushWorker(parts, overrides);
-    return {
-      async close(graceMs) {
-        await Promise.all([pulls.close(graceMs), pushes.close(graceMs)]);
-      },
-    };
+    started.push(await startPullWorker(parts, watchdog, overrides));
+    started.push(await startSweepWorker(parts, watchdog, overrides));
+    started.push(await startPushWorker(parts, overrides));
+    return { close };
   } catch (error) {
-    await pulls.close(0);
+    await close(0);
     throw error;
   }
 }
 
-async function startPullWorker(
-  parts: WorkerParts,
-  onStuck: () => void,
-  overrides: WorkerOverrides,
-): Promise<JobWorker> {
-  const { config, logger, database, queue, gate, metrics } = parts;
-  const watchdog = startWatchdog({
+function startPullWatchdog(parts: WorkerParts, onStuck: () => void): Watchdog {
+  const { config, logger, database, queue, gate } = parts;
+  return startWatchdog({
     logger,
     onStuck,
     read: async () => {
@@ -89,6 +90,14 @@ async function startPullWorker(
       return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
     },
   });
+}
+
+async function startPullWorker(
+  parts: WorkerParts,
+  watchdog: Watchdog,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, queue, gate, metrics } = parts;
   const nudge = createNudge(parts.planner);
   const pulls: PullParts = {
     ...parts.pulls,
@@ -99,8 +108,9 @@ async function startPullWorker(
       if (observed.attempt.origin === 'backfill') nudge.plan();
     },
   };
-  const handle = createPullHandler({
-    runPull: (pullId, signal) => {
+  const handle = createAttemptHandler({
+    subject: 'pull',
+    attempt: (pullId, signal) => {
       watchdog.progress();
       return runPull(pulls, pullId, signal);
     },
@@ -113,16 +123,47 @@ async function startPullWorker(
     // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
     handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
     logger,
-    concurrency: workerConcurrency(config),
+    concurrency: workerConcurrency(parts.config),
     ...overrides.worker,
   });
   return {
     async close(graceMs) {
-      watchdog.stop();
       await worker.close(graceMs);
       await nudge.stop();
     },
   };
+}
+
+/** One at a time. What is still being read is given up at once: a sweep that is started again loses nothing. */
+function startSweepWorker(
+  parts: WorkerParts,
+  watchdog: Watchdog,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, gate, metrics } = parts;
+  const sweeps: SweepParts = {
+    ...parts.pulls,
+    // Where one request is allowed at a time, pulls wait for the sweep, which does make progress.
+    onProgress: () => watchdog.progress(),
+    onSweepOutcome: ({ outcome, httpStatus }) => {
+      metrics.observeSweep(outcome.kind);
+      metrics.observePlatformResponse(httpStatus);
+    },
+  };
+  const handle = createAttemptHandler({
+    subject: 'sweep',
+    attempt: (sweepId, signal) => runSweep(sweeps, sweepId, signal),
+    gate,
+    logger,
+    ...overrides.handler,
+  });
+  return startJobWorker({
+    queue: parts.sweepQueue,
+    handle: (sweepId, _signal, stopping) => handle(sweepId, stopping, stopping),
+    logger,
+    concurrency: 1,
+    ...overrides.worker,
+  });
 }
 
 /** A request under way has the grace to be answered: one that is given up may be applied all the same. */

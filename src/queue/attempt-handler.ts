@@ -9,29 +9,31 @@ import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { AuthGate } from './auth-gate.ts';
 import type { Handled, JobHandler } from './job-worker.ts';
 
-export interface PullHandlerParts {
-  readonly runPull: (pullId: bigint, signal: AbortSignal) => Promise<AttemptOutcome>;
+export interface AttemptHandlerParts {
+  /** What the ids are of, for the log. */
+  readonly subject: 'pull' | 'sweep';
+  readonly attempt: (id: bigint, signal: AbortSignal) => Promise<AttemptOutcome<unknown>>;
   readonly gate: AuthGate;
   readonly logger: Logger;
-  /** Until a pull whose outcome could not be recorded is looked at again. */
+  /** Until a pull or sweep whose outcome could not be recorded is looked at again. */
   readonly stagingRetryMs?: number;
 }
 
-/** The database needs a moment, and the pull's row still says `running`: the next attempt takes over. */
+/** The database needs a moment, and the row still says `running`: the next attempt takes over. */
 const STAGING_RETRY_MS = 30_000;
 
 /**
- * The one place where the outcome of an attempt becomes the fate of its job.
+ * The one place where the outcome of an attempt at a pull or a sweep becomes the fate of its job.
  *
  * The returned handler throws ShutdownError where the job is to be handed back, and whatever else is
  * a defect; nothing else.
  */
-export function createPullHandler(parts: PullHandlerParts): JobHandler<bigint> {
-  const { runPull, gate } = parts;
-  return async (pullId, signal, stopping) => {
+export function createAttemptHandler(parts: AttemptHandlerParts): JobHandler<bigint> {
+  const { attempt, gate } = parts;
+  return async (id, signal, stopping) => {
     const pass = await gate.pass(stopping);
     try {
-      const outcome = await runPull(pullId, signal);
+      const outcome = await attempt(id, signal);
       switch (outcome.kind) {
         case 'done':
           gate.accept(pass);
@@ -46,23 +48,23 @@ export function createPullHandler(parts: PullHandlerParts): JobHandler<bigint> {
           return { retryInMs: 0 };
       }
     } catch (error) {
-      return handleError(parts, error, pullId);
+      return handleError(parts, error, id);
     }
   };
 }
 
 function handleError(
-  { logger, stagingRetryMs = STAGING_RETRY_MS }: PullHandlerParts,
+  { subject, logger, stagingRetryMs = STAGING_RETRY_MS }: AttemptHandlerParts,
   error: unknown,
-  pullId: bigint,
+  id: bigint,
 ): Handled {
-  const fields = { pullId: String(pullId), err: describeError(error) };
+  const fields = { [`${subject}Id`]: String(id), err: describeError(error) };
   if (error instanceof StaleFenceError) {
-    logger.info(fields, 'another worker has taken the pull over');
+    logger.info(fields, `another worker has taken the ${subject} over`);
     return undefined;
   }
   if (error instanceof InputError) {
-    logger.debug(fields, 'nothing left to do for the pull');
+    logger.debug(fields, `nothing left to do for the ${subject}`);
     return undefined;
   }
   if (error instanceof StagingUnavailableError) {

@@ -12,8 +12,8 @@ import {
   TokenUnusableError,
 } from '../../../src/errors.ts';
 import type { AttemptOutcome } from '../../../src/pull/pull-parts.ts';
+import { createAttemptHandler } from '../../../src/queue/attempt-handler.ts';
 import { type AuthGate, createAuthGate } from '../../../src/queue/auth-gate.ts';
-import { createPullHandler } from '../../../src/queue/pull-handler.ts';
 
 const log: { level: number; msg: string }[] = [];
 const logger = pino(
@@ -34,10 +34,11 @@ beforeEach(() => {
 });
 
 function handlerOf(runPull: () => Promise<AttemptOutcome>) {
-  return createPullHandler({
+  return createAttemptHandler({
+    subject: 'pull',
     gate,
     logger,
-    runPull: () => {
+    attempt: () => {
       requests += 1;
       return runPull();
     },
