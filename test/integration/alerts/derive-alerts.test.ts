@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
-import { sweepWindow } from '../../../src/domain/pull-plan.ts';
 import {
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
@@ -24,7 +23,6 @@ afterAll(() => world.close());
 
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
 const decision = { by: 'test', reason: 'test' };
-const policy = { lastClosedDate: daysFrom(-1, TODAY) };
 
 /** The checkpoint of a test's ledger is always behind; that has a test of its own. */
 const NEVER_STALE: AlertPolicy = {
@@ -75,7 +73,7 @@ test('a day that could not be pulled is an alert until it is', async () => {
   expect(await openAlerts()).toEqual([]);
 });
 
-test('a reconciled day that a lookback cannot read again is an alert too, and a sweep ends it', async () => {
+test('a reconciled day that a lookback cannot read again is an alert too, until it is read', async () => {
   const date = daysFrom(-3, TODAY);
   setDay(date, ['a']);
   await world.pull(date);
@@ -84,22 +82,7 @@ test('a reconciled day that a lookback cannot read again is an alert too, and a 
   await derive();
   expect(await openAlerts()).toMatchObject([{ kind: 'pull_failed', date }]);
 
-  for (const day of [-2, -1, 0]) setDay(daysFrom(day, TODAY), []);
-  await world.pull(sweepWindow(date));
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
-});
-
-test('a sweep that failed is an alert until a later one is answered', async () => {
-  const from = daysFrom(-2, TODAY);
-  for (const day of [-2, -1, 0]) setDay(daysFrom(day, TODAY), []);
-  world.sandbox.faults.add({ kind: 'status', status: 500, date: from, times: 1 });
-  await world.attempt(sweepWindow(from), ONE_ATTEMPT);
-  await derive();
-  expect(await openAlerts()).toMatchObject([
-    { kind: 'pull_failed', dedupe_key: 'pull_failed:sweep', date: null },
-  ]);
-
-  await world.pull(sweepWindow(daysFrom(-1, TODAY)));
+  await world.pull(date);
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
@@ -124,7 +107,7 @@ test('a held day is an alert until it is released', async () => {
   expect(await derive()).toEqual({ raised: 0, resolved: 0 });
   expect(await openAlerts()).toMatchObject([{ pull_id: later.pullId }]);
 
-  await releasePull(world.database, later.pullId, decision, policy);
+  await releasePull(world.database, later.pullId, decision);
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
@@ -140,21 +123,7 @@ test('a day with rejected titles is an alert until they are accepted', async () 
       message: `${date} lacks 1 title that broke the contract`,
     },
   ]);
-  await acceptRejects(world.database, date, decision, policy);
-  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
-});
-
-test('rejected titles of a sweep that name no date are an alert until a sweep is clean', async () => {
-  for (const day of [-1, 0]) setDay(daysFrom(day, TODAY), []);
-  const from = daysFrom(-1, TODAY);
-  world.sandbox.setDayTexts(from, ['{}']);
-  await world.pull(sweepWindow(from));
-  await derive();
-  expect(await openAlerts()).toMatchObject([
-    { kind: 'day_attention', dedupe_key: 'day_attention:undated', date: null },
-  ]);
-  setDay(from, []);
-  await world.pull(sweepWindow(from));
+  await acceptRejects(world.database, date, decision);
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 

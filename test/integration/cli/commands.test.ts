@@ -98,19 +98,6 @@ test('what needs a person ends 3, and the decisions are taken by command', async
   expect((await run(['release', String(pullId), '--reason', 'again'], connected())).exit).toBe(2);
 });
 
-test('sweep tells per date what differed', async () => {
-  const date = daysFrom(-2, TODAY);
-  world.sandbox.setDayTexts(date, [titleText({ date })]);
-  world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
-  world.sandbox.setDayTexts(TODAY, []);
-  const ran = await run(['sweep', '--from', date], connected());
-  expect(ran.exit).toBe(0);
-  expect(ran.stdout).toMatch(
-    new RegExp(`${date} +1 +1 .*merged\n1 more date\\(s\\) do not differ`),
-  );
-  expect((await run(['sweep'], connected())).exit).toBe(2);
-});
-
 test('migrate changes nothing the second time', async () => {
   const ran = await run(['migrate', '--json'], connected());
   expect(JSON.parse(ran.stdout)).toEqual({ applied: [] });
@@ -120,7 +107,6 @@ test('every command explains itself', async () => {
   const names = [
     'demo',
     'pull',
-    'sweep',
     'status',
     'release',
     'accept-rejects',

@@ -18,7 +18,7 @@ const NEVER_MERGED = daysFrom(2);
 const REJECTED = daysFrom(3);
 const ACCEPTED = daysFrom(4);
 const RECENT = daysFrom(5);
-const POLICY = { lastClosedDate: TODAY };
+const _POLICY = { lastClosedDate: TODAY };
 
 let world: PullWorld;
 let console: ConsoleWorld;
@@ -45,12 +45,12 @@ const retention = (args: readonly string[], environment: Record<string, string> 
 
 async function pull(date: CivilDate, ...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 async function failPull(date: CivilDate) {
   world.sandbox.faults.add({ kind: 'status', status: 400, times: 1 });
-  await expect(world.pullDay(date)).rejects.toThrow();
+  await expect(world.pull(date)).rejects.toThrow();
 }
 
 const broken = (date: CivilDate, uid: string) =>
@@ -70,7 +70,7 @@ async function prepare(): Promise<void> {
   await pull(REJECTED, good(REJECTED));
   await pull(ACCEPTED, good(ACCEPTED), broken(ACCEPTED, 'CANARY-accepted'));
   const decision = { by: 'ana', reason: 'known' };
-  await acceptRejects(world.database, ACCEPTED, decision, POLICY);
+  await acceptRejects(world.database, ACCEPTED, decision);
   await administrator.query(`
     INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
     VALUES ('{P-1}', 200, 'CANARY answer', now()), ('{P-2}', 500, NULL, now())`);

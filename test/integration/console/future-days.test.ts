@@ -46,7 +46,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'conciliation-future-'));
   for (const date of [DAY, daysFrom(1), YESTERDAY, TODAY]) {
     world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pullDay(date);
+    await world.pull(date);
   }
 });
 afterAll(async () => {

@@ -162,17 +162,18 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
     INSERT INTO conciliation.day (date, state)
     VALUES ('2026-03-06', 'reconciled'), ('2026-03-07', 'reconciled'), ('2026-03-08', 'held')`;
   await database.prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, requested_by, created_at, next_attempt_at, state)
-    VALUES ('daily', '2026-03-08', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
-           ('daily', '2026-03-09', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
-           ('daily', '2026-03-10', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
-           ('daily', '2026-03-07', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
+    INSERT INTO conciliation.pull (origin, date, requested_by, created_at, next_attempt_at, state)
+    VALUES ('daily', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
+           ('daily', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
+           ('daily', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
+           ('daily', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
   await database.prisma.$executeRaw`
     INSERT INTO conciliation.sweep
       (from_date, requested_by, state, fence, fetch_started_at, dates_compared, dates_differing)
     VALUES ('2026-02-01', 'test', 'complete', 1, now() - interval '8 days', 30, 30),
            ('2026-02-01', 'test', 'complete', 2, now() - interval '1 day', 45, 2),
            ('2026-02-01', 'test', 'failed', 3, now(), NULL, NULL)`;
+  await database.prisma.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message)
     VALUES ('platform_auth', 'platform_auth', 'test')`;
   await writeProviders(

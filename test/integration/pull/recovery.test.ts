@@ -47,7 +47,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   const outcome = await runPull({ ...world.parts, database }, pullId, new AbortController().signal);
   expect(outcome).toMatchObject({
     kind: 'done',
-    report: { state: 'merged', dates: [{ date: DAY, inserted: 1, outcome: 'merged' }] },
+    report: { state: 'merged', date: DAY, inserted: 1, withheld: 0 },
   });
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
@@ -61,7 +61,7 @@ test('what a killed process staged is removed, what runs or is held stays', asyn
   const restated = titleText({ date, uid: 't0', discount: '1.5' });
   world.sandbox.setDayTexts(date, [restated, ...ten.slice(6)]);
   expect((await world.pull(date)).state).toBe('held');
-  const staged = ['staged_title', 'staged_date', 'staged_missing'];
+  const staged = ['staged_title', 'staged_base', 'staged_missing'];
   for (const table of staged) {
     await world.database.prisma.$executeRawUnsafe(
       `INSERT INTO conciliation.${table}
@@ -91,5 +91,5 @@ test('a restated day of many titles is planned without comparing each with each'
   // Half of the titles get another identity: as many go as come.
   world.sandbox.setDayTexts(date, titles('11'));
   const report = await world.pull(date, { withdrawalLimitPercent: 100 });
-  expect(report.dates).toMatchObject([{ inserted: 10_000, withdrawn: 10_000 }]);
+  expect(report).toMatchObject({ inserted: 10_000, withdrawn: 10_000 });
 });

@@ -30,14 +30,14 @@ test('a second identical pull writes no row of titles or revisions, in any order
     titleText({ uid: `t${index % 400}`, discount: `${index % 7}.5` }),
   );
   world.sandbox.setDayTexts(DAY, texts);
-  expect((await world.pull()).dates).toMatchObject([{ inserted: 500 }]);
+  expect(await world.pull()).toMatchObject({ inserted: 500 });
   const before = await settledRowsWritten();
   expect(before).toMatchObject([{ relname: 'title', ins: 500, upd: 0 }, { ins: 0 }]);
 
   for (const order of [texts, texts.toReversed(), texts.toSorted()]) {
     world.sandbox.setDayTexts(DAY, order);
     const report = await world.pull();
-    expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 500, changed: 0 }] });
+    expect(report).toMatchObject({ state: 'unchanged', unchanged: 500, changed: 0 });
   }
   expect(await settledRowsWritten()).toEqual(before);
 });
@@ -52,14 +52,14 @@ test('titles that differ in undocumented fields alone are unchanged, and no seal
   const readDay = () => world.database.prisma.$queryRaw`
     SELECT content_digest, changed_at FROM conciliation.day WHERE date = ${date}::date`;
   answer(',"answeredAt":"2026-03-03T06:00:00Z"');
-  await world.pullDay(date);
+  await world.pull(date);
   const before = await settledRowsWritten();
   const day = await readDay();
 
   // A field whose value changes, a field that is new, and a field that is gone.
   for (const more of [',"answeredAt":"2026-03-04T06:00:00Z"', ',"a":1,"b":{"c":[2]}', '']) {
     answer(more);
-    const report = await world.pullDay(date);
+    const report = await world.pull(date);
     expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 50, changed: 0 }] });
   }
   expect(await settledRowsWritten()).toEqual(before);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, MAX_OPEN_PULLS } from '../../../src/domain/pull-plan.ts';
+import { MAX_OPEN_PULLS } from '../../../src/domain/pull-plan.ts';
 import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
 import { readCheckpoint } from '../../../src/staging/reads.ts';
@@ -80,8 +80,8 @@ test('twenty rounds of two planners at once, configured differently: every date 
     await world.end('failed');
   }
   const doubled = await world.database.prisma.$queryRaw`
-    SELECT window_from, window_to, slot_at FROM conciliation.pull
-    GROUP BY window_from, window_to, slot_at HAVING count(*) > 1`;
+    SELECT date, slot_at FROM conciliation.pull
+    GROUP BY date, slot_at HAVING count(*) > 1`;
   expect(doubled).toEqual([]);
 });
 
@@ -196,8 +196,8 @@ test('whatever lost its job gets one again, and nothing gets a second', async ()
 test('a pull that is to be tried again later is left alone until then', async () => {
   const planner = world.planner({ config: { ...CONFIG, startDate: YESTERDAY } });
   await world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by, next_attempt_at)
-    VALUES ('daily', ${YESTERDAY}::date, ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by, next_attempt_at)
+    VALUES ('daily', ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 0 });
   await world.database.prisma.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = now()`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
@@ -230,7 +230,7 @@ test('a pull under way in a terminal is left to it, and found if the terminal di
   const planner = world.planner({ config: { ...CONFIG, startDate: addDays(YESTERDAY, 1) } });
   const id = await createPull(world.database, {
     origin: 'manual',
-    window: dayWindow(YESTERDAY),
+    date: YESTERDAY,
     requestedBy: 'command line',
   });
   expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
@@ -256,7 +256,7 @@ describe('pulls whose attempts are spent', () => {
     UPDATE conciliation.pull SET finished_at = finished_at - make_interval(mins => ${minutes}::int)`;
   const rounds = async () => {
     const rows = await world.database.prisma.$queryRaw<{ line: string }[]>`
-      SELECT origin || ' ' || window_from || ' ' || round AS line FROM conciliation.pull
+      SELECT origin || ' ' || date || ' ' || round AS line FROM conciliation.pull
       WHERE state = 'queued' ORDER BY id`;
     return rows.map(({ line }) => line);
   };

@@ -106,7 +106,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
       return other;
     },
     pulls: () => database.prisma.$queryRaw<PullLine[]>`
-      SELECT id, origin, window_from::text AS "from", state, slot_at AS "slotAt"
+      SELECT id, origin, date::text AS "from", state, slot_at AS "slotAt"
       FROM conciliation.pull ORDER BY id`,
     sweeps: () => database.prisma.$queryRaw<SweepLine[]>`
       SELECT id, from_date::text AS "from", state, slot_at AS "slotAt", round
@@ -117,7 +117,7 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
         UPDATE conciliation.pull
         SET state = ${state}, fetch_started_at = ${SLOT}, finished_at = now()
         WHERE state IN ('queued', 'running')
-          AND (${where?.from ?? null}::date IS NULL OR window_from = ${where?.from ?? null}::date)
+          AND (${where?.from ?? null}::date IS NULL OR date = ${where?.from ?? null}::date)
         RETURNING id`;
       for (const { id } of ended) queue.jobs.delete(id);
     },

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/sweep-plan.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
 import { createSweep, startSweepAttempt } from '../../../src/staging/sweep-ledger.ts';
@@ -16,10 +15,10 @@ const DAY_MS = 86_400_000;
 /** 03:00 of the Sunday before SLOT. */
 const SWEEP_SLOT = new Date('2026-03-08T06:00:00Z');
 const SWEEP_DATE = addDays(YESTERDAY, -2);
-const before = (days: number) => addDays(SWEEP_DATE, -days);
+const daysBack = (days: number) => addDays(SWEEP_DATE, -days);
 const at = (atMs: number) => ({ now: () => new Date(atMs) });
 /** The whole ledger is reconciled, so that no date is due but for a sweep. */
-const config = { ...CONFIG, startDate: before(600), lookbackDays: 0 };
+const config = { ...CONFIG, startDate: daysBack(600), lookbackDays: 0 };
 
 let world: SchedulerWorld;
 beforeAll(async () => {
@@ -110,29 +109,29 @@ describe('the sweep', () => {
   test('is due once a slot, and its worker is woken', async () => {
     expect(await plan()).toEqual({ kind: 'done', created: 1, enqueued: 1 });
     expect(await world.sweeps()).toMatchObject([
-      { from: before(45), state: 'queued', slotAt: SWEEP_SLOT, round: 0 },
+      { from: daysBack(45), state: 'queued', slotAt: SWEEP_SLOT, round: 0 },
     ]);
     expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
     await completeSweep([]);
     expect(await plan()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
     expect(await plan(+SLOT + 4 * DAY_MS)).toMatchObject({ created: expect.any(Number) });
     expect(await outlineOfSweeps()).toEqual([
-      `${before(45)} complete 0`,
-      `${addDays(before(45), 7)} queued 0`,
+      `${daysBack(45)} complete 0`,
+      `${addDays(daysBack(45), 7)} queued 0`,
     ]);
   });
 
   test('reaches back to the oldest date that has a title which is not due yet', async () => {
     const setDue = (date: CivilDate, due: CivilDate) => world.database.prisma.$executeRaw`
       UPDATE conciliation.day SET latest_due_date = ${due}::date WHERE date = ${date}::date`;
-    await setDue(before(200), addDays(SWEEP_DATE, -1));
-    await setDue(before(120), SWEEP_DATE);
-    await setDue(before(110), addDays(SWEEP_DATE, 90));
+    await setDue(daysBack(200), addDays(SWEEP_DATE, -1));
+    await setDue(daysBack(120), SWEEP_DATE);
+    await setDue(daysBack(110), addDays(SWEEP_DATE, 90));
     await plan();
-    expect(await outlineOfSweeps()).toEqual([`${before(120)} queued 0`]);
+    expect(await outlineOfSweeps()).toEqual([`${daysBack(120)} queued 0`]);
     await world.database.prisma.$executeRaw`DELETE FROM conciliation.sweep`;
     await plan(+SLOT, { sweepMaxDays: 100 });
-    expect(await outlineOfSweeps()).toEqual([`${before(100)} queued 0`]);
+    expect(await outlineOfSweeps()).toEqual([`${daysBack(100)} queued 0`]);
   });
 
   test('is not due where no date was answered, nor where none was over at the slot', async () => {
@@ -147,24 +146,27 @@ describe('the sweep', () => {
     await startAt(SWEEP_DATE);
     await plan();
     expect(await world.sweeps()).toEqual([]);
-    await startAt(before(1));
+    await startAt(daysBack(1));
     await plan();
-    expect(await outlineOfSweeps()).toEqual([`${before(1)} queued 0`]);
+    expect(await outlineOfSweeps()).toEqual([`${daysBack(1)} queued 0`]);
   });
 
   test('waits for one that is open, and is served by one that reaches as far', async () => {
     const ask = (from: CivilDate) =>
       createSweep(world.database, { from, today: YESTERDAY, requestedBy: 'test' });
-    await ask(before(10));
+    await ask(daysBack(10));
     await plan();
     expect(await world.sweeps()).toHaveLength(1);
     await completeSweep([]);
     await plan();
     // The person's sweep did not reach as far.
-    expect(await outlineOfSweeps()).toEqual([`${before(10)} complete 0`, `${before(45)} queued 0`]);
+    expect(await outlineOfSweeps()).toEqual([
+      `${daysBack(10)} complete 0`,
+      `${daysBack(45)} queued 0`,
+    ]);
     await completeSweep([]);
     const later = new Date(+SLOT + 4 * DAY_MS);
-    await ask(before(38));
+    await ask(daysBack(38));
     await completeSweep([], later);
     await plan(+later);
     expect(await world.sweeps()).toHaveLength(3);
@@ -173,7 +175,7 @@ describe('the sweep', () => {
   test('whose attempts are spent is planned again at growing intervals', async () => {
     for (const [round, minutes] of [5, 10, 20, 40, 60, 60].entries()) {
       await plan();
-      expect((await outlineOfSweeps()).at(-1)).toBe(`${before(45)} queued ${round}`);
+      expect((await outlineOfSweeps()).at(-1)).toBe(`${daysBack(45)} queued ${round}`);
       await endSweep('failed', { code: 'PLATFORM_UNAVAILABLE' });
       await pass(minutes - 1);
       await plan();
@@ -217,13 +219,13 @@ describe('the sweep', () => {
 describe('dates that differ', () => {
   test('get pulls, the oldest first and at most 20 open', async () => {
     await plan();
-    const dates = datesBetween(before(30), before(1));
+    const dates = datesBetween(daysBack(30), daysBack(1));
     const sweepId = await completeSweep(dates);
     expect(await plan()).toMatchObject({ created: MAX_OPEN_SWEEP_PULLS });
     expect((await sweepPulls()).map(({ date }) => date)).toEqual(dates.slice(0, 20));
     expect(await plan()).toMatchObject({ created: 0 });
-    await world.end('merged', { from: before(30) });
-    await world.end('failed', { from: before(29) });
+    await world.end('merged', { from: daysBack(30) });
+    await world.end('failed', { from: daysBack(29) });
     expect(await plan()).toMatchObject({ created: 2 });
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual(dates.slice(2, 22));
     const planned = (await readDifferences()).filter(({ pullId }) => pullId !== null);
@@ -238,32 +240,32 @@ describe('dates that differ', () => {
 
   test('are served by a pull that waits, and not by one that runs', async () => {
     await plan();
-    await completeSweep([before(3), before(2), before(1)]);
+    await completeSweep([daysBack(3), daysBack(2), daysBack(1)]);
     const create = (date: CivilDate) =>
       createPull(world.database, {
         origin: 'manual',
-        window: dayWindow(date),
+        date,
         requestedBy: 'test',
       });
-    const waiting = await create(before(3));
-    const running = await create(before(2));
+    const waiting = await create(daysBack(3));
+    const running = await create(daysBack(2));
     await startAttempt(world.database, running);
     await plan();
-    expect((await openSweepPulls()).map(({ date }) => date)).toEqual([before(2), before(1)]);
-    expect((await readDifferences())[0]).toEqual({ date: before(3), pullId: waiting });
+    expect((await openSweepPulls()).map(({ date }) => date)).toEqual([daysBack(2), daysBack(1)]);
+    expect((await readDifferences())[0]).toEqual({ date: daysBack(3), pullId: waiting });
     expect((await readDifferences()).map(({ pullId }) => pullId)).not.toContain(running);
   });
 
   test('get another pull at growing intervals where its attempts are spent', async () => {
     await plan();
-    await completeSweep([before(1)]);
+    await completeSweep([daysBack(1)]);
     const fail = (code: string) => world.database.prisma.$executeRaw`
       UPDATE conciliation.pull SET state = 'failed', fetch_started_at = clock_timestamp(),
              finished_at = clock_timestamp(), error_code = ${code}
       WHERE state = 'queued'`;
     for (const [round, minutes] of [5, 10, 20].entries()) {
       await plan();
-      expect(await openSweepPulls()).toMatchObject([{ date: before(1), round }]);
+      expect(await openSweepPulls()).toMatchObject([{ date: daysBack(1), round }]);
       await fail('PLATFORM_UNAVAILABLE');
       await pass(minutes - 1);
       await plan();
@@ -273,7 +275,7 @@ describe('dates that differ', () => {
     await plan();
     const [open] = await openSweepPulls();
     expect(open).toMatchObject({ round: 3 });
-    expect(await readDifferences()).toEqual([{ date: before(1), pullId: open?.id }]);
+    expect(await readDifferences()).toEqual([{ date: daysBack(1), pullId: open?.id }]);
     await fail('PLATFORM_REQUEST');
     await pass(600);
     await plan();
@@ -282,27 +284,35 @@ describe('dates that differ', () => {
 
   test('are left to a newer sweep over them, and to no other', async () => {
     await plan();
-    await completeSweep([before(40), before(5)]);
-    await createSweep(world.database, { from: before(10), today: YESTERDAY, requestedBy: 'test' });
+    await completeSweep([daysBack(40), daysBack(5)]);
+    await createSweep(world.database, {
+      from: daysBack(10),
+      today: YESTERDAY,
+      requestedBy: 'test',
+    });
     await completeSweep([]);
     await plan();
-    expect((await sweepPulls()).map(({ date }) => date)).toEqual([before(40)]);
+    expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(40)]);
   });
 
   test('are left for a quarter of an hour to the terminal whose sweep found them', async () => {
-    await createSweep(world.database, { from: before(60), today: YESTERDAY, requestedBy: 'test' });
-    await completeSweep([before(1)]);
+    await createSweep(world.database, {
+      from: daysBack(60),
+      today: YESTERDAY,
+      requestedBy: 'test',
+    });
+    await completeSweep([daysBack(1)]);
     await pass(14);
     await plan();
     expect(await sweepPulls()).toEqual([]);
     await pass(1);
     await plan();
-    expect((await sweepPulls()).map(({ date }) => date)).toEqual([before(1)]);
+    expect((await sweepPulls()).map(({ date }) => date)).toEqual([daysBack(1)]);
   });
 
   test('are no matter of a command that only does a backfill', async () => {
     await plan();
-    await completeSweep([before(1)]);
+    await completeSweep([daysBack(1)]);
     const planner = world.planner({ config: { ...config, backfillsOnly: true }, ...at(+SLOT) });
     expect(await planner.runOnce()).toMatchObject({ created: 0 });
   });
@@ -334,7 +344,7 @@ describe('where the sweep exceeds a limit', () => {
         WHERE state = 'queued'`;
       await passDays(1);
     }
-    const reach = datesBetween(before(45), YESTERDAY);
+    const reach = datesBetween(daysBack(45), YESTERDAY);
     expect([...pulled.keys()].sort()).toEqual(reach);
     // Yesterday had been pulled on the first day.
     expect([...pulled.values()].filter((pulls) => pulls === 2)).toHaveLength(reach.length - 1);
@@ -343,18 +353,18 @@ describe('where the sweep exceeds a limit', () => {
 
   test('dates that were pulled within the week, or are open, wait', async () => {
     await exceedLimit();
-    for (const date of datesBetween(before(45), before(3))) {
+    for (const date of datesBetween(daysBack(45), daysBack(3))) {
       await insertPull({ date, state: 'merged', minutesAgo: 6 * 24 * 60 });
     }
     await createPull(world.database, {
       origin: 'manual',
-      window: dayWindow(before(2)),
+      date: daysBack(2),
       requestedBy: 'test',
     });
     await plan();
     expect((await openSweepPulls()).map(({ date }) => date)).toEqual([
-      before(1),
-      before(0),
+      daysBack(1),
+      daysBack(0),
       addDays(SWEEP_DATE, 1),
     ]);
   });

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPull } from '../../../src/staging/pull-ledger.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import {
@@ -66,7 +65,7 @@ async function pulls(world: ServiceWorld): Promise<Record<string, string>> {
 }
 
 const requestPull = (world: ServiceWorld, date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 
 /** Status of /readyz, and what its check of the token says; undefined where it has none. */
 async function readiness(service: ServiceProcess) {

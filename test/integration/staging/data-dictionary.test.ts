@@ -48,9 +48,9 @@ test('its query for an earlier day folds the revisions back', async () => {
   await client.query(`
     INSERT INTO conciliation.title
       (id, order_uid, occurrence, status, accepted_date, original_value, billing_fee, provider_bank,
-       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id)
+       identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
     VALUES (1, 'A', 1, 'withdrawn', '2026-01-05', 100.10, 2, '341', gen_random_uuid(),
-            '00000000-0000-0000-0000-000000000003', gen_random_uuid(), 3, 1, 2)`);
+            '00000000-0000-0000-0000-000000000003', gen_random_uuid(), 1, 2)`);
   await client.query(`
     INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, content_hash, before, after)
     VALUES (1, 1, 'changed', 3, '00000000-0000-0000-0000-000000000001',

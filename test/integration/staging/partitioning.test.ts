@@ -63,7 +63,7 @@ const textsOf = (date: CivilDate, discount: string, count = 30) =>
 
 async function pull(date: CivilDate, texts: readonly string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 async function sign(date: CivilDate): Promise<void> {
@@ -149,15 +149,19 @@ describe('afterwards', () => {
   });
 
   test('old dates are found unchanged, and restated', async () => {
-    const again = await world.pullDay(OLD);
+    const again = await world.pull(OLD);
     expect(again).toMatchObject({ state: 'unchanged', titles: TITLES });
     const texts = [...textsOf(LAST_OLD, '3').slice(0, 28), ...textsOf(LAST_OLD, '2').slice(28, 29)];
     const restated = await pull(LAST_OLD, [...texts, titleText({ date: LAST_OLD, uid: 'new' })]);
-    expect(restated.dates).toMatchObject([
-      { outcome: 'merged', changed: 28, withdrawn: 1, inserted: 1, unchanged: 1 },
-    ]);
+    expect(restated).toMatchObject({
+      state: 'merged',
+      changed: 28,
+      withdrawn: 1,
+      inserted: 1,
+      unchanged: 1,
+    });
     const back = await pull(LAST_OLD, [...texts, ...textsOf(LAST_OLD, '3').slice(29)]);
-    expect(back.dates).toMatchObject([{ withdrawn: 1, restored: 1, unchanged: 29 }]);
+    expect(back).toMatchObject({ withdrawn: 1, restored: 1, unchanged: 29 });
   });
 
   test('new dates go into their year’s partition, straight and staged', async () => {

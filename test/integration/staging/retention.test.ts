@@ -33,7 +33,7 @@ beforeEach(async () => {
   const date = daysFrom(dayCount, DAY);
   for (const discount of ['1', '1', '2', '2', '2', '2']) {
     world.sandbox.setDayTexts(date, [titleText({ date, discount })]);
-    await world.pullDay(date);
+    await world.pull(date);
   }
   await administrator.query(
     `UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE window_from = $1`,

@@ -87,9 +87,9 @@ const REWRITING = [
     'sign_off',
     'day',
     'pull',
-    'pull_date',
     'sweep',
     'sweep_difference',
+    'title_change',
     'rejected_title',
     'account_change',
     'provider',
@@ -144,7 +144,9 @@ test('the worker may delete from every table from which the service deletes, and
   const files = readdirSync('src/staging').filter((file) => !OWNERS_FILES.includes(file));
   const sources = files.map((file) => readFileSync(join('src/staging', file), 'utf8'));
   const named = sources.join().matchAll(/DELETE FROM conciliation\.([a-z_]+)/g);
-  const staged = ['title', 'reject', 'date', 'missing', 'change'].map((what) => `staged_${what}`);
+  const staged = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(
+    (what) => `staged_${what}`,
+  );
   expect(rows.map(({ name }) => name)).toEqual(
     [...new Set([...Array.from(named, ([, table]) => table), ...staged])].sort(),
   );

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/domain/title.ts';
 import {
   createPlatformClient,
@@ -17,7 +16,7 @@ import { fixedToken } from '../../../src/platform/token.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
 import { reopenDay, signOffDay } from '../../../src/staging/sign-off.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -61,7 +60,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 async function sign(): Promise<void> {
@@ -173,7 +172,7 @@ test('a release after the sign-off', async () => {
     const held = await pull(title('a', { discount: '2' }), title('new'));
     expect(held.state).toBe('held');
     const decision = { by: 'bia', reason: 'cancelled by the platform' };
-    await releasePull(world.database, held.pullId, decision, { lastClosedDate: TODAY });
+    await releasePull(world.database, held.pullId, decision);
   });
 });
 
@@ -208,7 +207,7 @@ test('a merge that began before the sign-off and was committed after it', async 
     title('gone', { discount: '7.00' }),
     title('new'),
   ]);
-  const pulling = world.pull(dayWindow(date), { platform: gatedPlatform });
+  const pulling = world.pull(date, { platform: gatedPlatform });
   const answer = await gate.begun();
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();

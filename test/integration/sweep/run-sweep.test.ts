@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { InputError, StaleFenceError } from '../../../src/errors.ts';
 import {
   createPlatformClient,
@@ -34,7 +33,7 @@ beforeEach(async () => {
   for (const date of DATES) setDay(date, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
   setDay(TODAY, []);
   for (const date of [TOMORROW, ...FAR_FUTURE]) world.sandbox.setDayTexts(date, null);
-  for (const date of DATES) await world.pullDay(date);
+  for (const date of DATES) await world.pull(date);
 });
 
 function textsOf(date: CivilDate, uids: readonly string[]): string[] {
@@ -114,7 +113,7 @@ describe('dates that agree', () => {
 
   test('agree with the answer that is held', async () => {
     setDay(DAY, ['a']);
-    expect((await world.pullDay(DAY)).state).toBe('held');
+    expect((await world.pull(DAY)).state).toBe('held');
     expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
     setDay(DAY, ['a', 'b']);
     expect((await sweep(world, DAY)).differences).toMatchObject([{ date: DAY, titles: 2 }]);
@@ -160,7 +159,7 @@ describe('dates that differ', () => {
     const other = await openPullWorld({ now: () => now });
     try {
       for (const date of [...DATES, TODAY]) other.sandbox.setDayTexts(date, []);
-      await other.pullDay(DAY);
+      await other.pull(DAY);
       expect((await sweep(other, DAY)).differences).toMatchObject(
         DATES.slice(1).map((date) => ({ date, titles: 0, ledgerTitles: null })),
       );
@@ -205,7 +204,7 @@ describe('titles that belong to no date that was asked for', () => {
     const bad = titleText({ uid: 'bad', value: '"a word"' });
     world.sandbox.setDayTexts(DAY, [...textsOf(DAY, [...'abcdefgh']), bad]);
     expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
-    await world.pullDay(DAY);
+    await world.pull(DAY);
     expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
     world.sandbox.setDayTexts(DAY, [...textsOf(DAY, [...'abcdefgh']), titleText({ uid: 'bad' })]);
     expect((await sweep(world, DAY)).differences).toMatchObject([{ date: DAY, titles: 9 }]);
@@ -326,7 +325,7 @@ describe('a sweep that does not end', () => {
         over_limit: true,
       });
       // The same limit is no obstacle to a date.
-      const { pullId, ...outcome } = await world.attempt(dayWindow(DAY), { platform });
+      const { pullId, ...outcome } = await world.attempt(DAY, { platform });
       expect(outcome.kind).toBe('done');
     } finally {
       await platform.close();
