@@ -18,7 +18,6 @@ const NEVER_MERGED = daysFrom(2);
 const REJECTED = daysFrom(3);
 const ACCEPTED = daysFrom(4);
 const RECENT = daysFrom(5);
-const _POLICY = { lastClosedDate: TODAY };
 
 let world: PullWorld;
 let console: ConsoleWorld;
