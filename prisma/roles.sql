@@ -53,9 +53,11 @@ BEGIN
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   REVOKE INSERT, UPDATE ON conciliation._prisma_migrations, conciliation.audit_chain
     FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off
+  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off,
+    conciliation.drift
     FROM conciliation_worker;
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
+  GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
   GRANT DELETE ON
     conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
     conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account,

@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { cancelBackfill, readBackfillProgress } from '../staging/backfill-ledger.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { acknowledgeDrift } from '../staging/drift.ts';
 import { readLedgerDay } from '../staging/ledger-days.ts';
 import { reopenDay, signOffDay } from '../staging/sign-off.ts';
 import { describe, requireDate, requireId } from './api-request.ts';
@@ -70,6 +71,22 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
       const decision = { by: actorOf(request), reason: requireReason(request.body) };
       const { pullId, date } = await releasePull(database, requireId(request), decision);
       return { pullId: Number(pullId), dates: [date] };
+    },
+  );
+
+  api.post(
+    '/drift/acknowledge',
+    describe('alerts', 'Acknowledge fields and values outside the documented interface', {
+      body: schemas.AcknowledgeDriftBody,
+      answer: Type.Object({ acknowledged: Type.Integer() }),
+    }),
+    async (request) => {
+      const items = await acknowledgeDrift(database, {
+        by: actorOf(request),
+        reason: requireReason(request.body),
+        seenDigest: textParameter(request.body, 'digest') ?? '',
+      });
+      return { acknowledged: items.length };
     },
   );
 

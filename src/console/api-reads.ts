@@ -13,6 +13,7 @@ import type { CsvLocale } from '../export/csv.ts';
 import { readAlerts } from '../staging/alert-list.ts';
 import { readAuditLog } from '../staging/audit.ts';
 import { readBackfillProgress, readBackfills } from '../staging/backfill-ledger.ts';
+import { readOpenDrift } from '../staging/drift.ts';
 import { readBadges, readLedgerDay, readLedgerDays, readNeeds } from '../staging/ledger-days.ts';
 import { readDayChanges } from '../staging/moved-titles.ts';
 import { readCheckpoint } from '../staging/reads.ts';
@@ -147,6 +148,22 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: Type.Array(schemas.Alert),
     }),
     async () => readAlerts(database, 500),
+  );
+
+  api.get(
+    '/drift',
+    describe(
+      'alerts',
+      'Fields and values outside the documented interface that wait for a person',
+      {
+        answer: schemas.OpenDrift,
+      },
+    ),
+    async () => {
+      const { digest, items } = await readOpenDrift(database);
+      // Without the values: one may be personal data.
+      return { digest, items: items.map(({ value: _, ...item }) => item) };
+    },
   );
 
   api.get(

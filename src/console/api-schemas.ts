@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { ALERT_KINDS } from '../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../domain/backfill-plan.ts';
-import { DAY_STATES } from '../domain/day-state.ts';
+import { DAY_STATES, HOLD_REASONS } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../domain/title.ts';
 import { EXPORT_FORMATS } from '../export/title-file.ts';
 import { NEEDS } from '../staging/ledger-days.ts';
@@ -38,6 +38,23 @@ export const Day = Type.Object({
   sums,
   contentDigest: orNull('string'),
   heldPullId: orNull('integer'),
+  hold: Type.Union(
+    [
+      Type.Object({
+        reason: orNull('string', { enum: [...HOLD_REASONS, null] }),
+        titles: count,
+        withdrawals: count,
+        faults: Type.Array(Type.String()),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The response that waits for a person: what a release would withdraw.' },
+  ),
+  withheld: Type.Integer({
+    minimum: 0,
+    description:
+      'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
+  }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,
   signedOffAt: instantOrNull,
@@ -141,6 +158,18 @@ export const Alert = Type.Object({
   deliveredAt: instantOrNull,
 });
 
+export const OpenDrift = Type.Object({
+  digest: Type.String({ description: 'Names exactly these items; to be given back with them.' }),
+  items: Type.Array(
+    Type.Object({
+      path: Type.String({ examples: ['titles[].financialAgent.type'] }),
+      kind: words(['unknown_field', 'unknown_value']),
+      firstSeenAt: instant,
+      pullId: id,
+    }),
+  ),
+});
+
 export const AuditEntry = Type.Object({
   id,
   at: instant,
@@ -216,6 +245,14 @@ export const SignOffBody = Type.Object({
   reason: Type.Optional(reason),
 });
 export const ReasonBody = Type.Object({ reason });
+export const AcknowledgeDriftBody = Type.Object({
+  digest: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'digest of the list as it was looked at; refused where it has changed since.',
+  }),
+  reason,
+});
 export const BackfillBody = Type.Object({
   from: date,
   to: date,

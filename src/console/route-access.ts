@@ -62,6 +62,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /titles/:id': people(DECIDE),
   'POST /providers': people(DECIDE),
   'POST /account-changes/:id/acknowledge': people(DECIDE),
+  'POST /drift/acknowledge': people(DECIDE),
 
   'POST /days/:date/pull': people(OPERATE),
   'GET /pulls/:id/release': people(OPERATE),
@@ -89,6 +90,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
   'GET /api/titles/:id': api(EVERYBODY, 'read'),
   'GET /api/alerts': api(EVERYBODY, 'read'),
+  'GET /api/drift': api(EVERYBODY, 'read'),
   'GET /api/audit': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),
@@ -96,6 +98,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
   'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
   'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
+  'POST /api/drift/acknowledge': api(DECIDE, 'decide'),
   'POST /api/days/:date/pull': api(OPERATE, 'pull'),
   'POST /api/pulls/:id/release': api(OPERATE, 'decide'),
   'POST /api/backfills': api(OPERATE, 'pull'),

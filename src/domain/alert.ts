@@ -13,6 +13,7 @@ export const ALERT_KINDS = [
   'provider_rejected',
   'push_failing',
   'account_changed',
+  'contract_drift',
   'platform_auth',
   'clock_skew',
 ] as const;
@@ -52,40 +53,40 @@ export function failedPullAlert(pull: FailedPull): Alert {
 export interface HeldDay {
   readonly date: CivilDate;
   readonly pullId: bigint;
+  /** Current titles of the day. */
   readonly titles: number;
+  /** Titles of the held response, rejected ones included. */
+  readonly responseTitles: number;
   readonly withdrawals: number;
   readonly reason: HoldReason | null;
 }
 
 export function heldDayAlert(day: HeldDay): Alert {
-  const loss = `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const why =
-    day.reason === 'unreadable' ? ', because every title of its response breaks the contract' : '';
+    day.reason === 'unreadable'
+      ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
+      : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   return {
     kind: 'day_held',
     dedupeKey: `day_held:${day.date}`,
-    message: `${day.date} is held: ${loss}${why}`,
+    message: `${day.date} is held: ${why}`,
     date: day.date,
     pullId: day.pullId,
   };
 }
 
 export interface OpenRejects {
-  /** Null: titles of a sweep that name no usable date. */
-  readonly date: CivilDate | null;
+  readonly date: CivilDate;
   readonly rejects: number;
-  readonly pullId: bigint | null;
+  readonly pullId: bigint;
 }
 
 export function openRejectsAlert(open: OpenRejects): Alert {
   const titles = `${open.rejects} ${open.rejects === 1 ? 'title' : 'titles'}`;
   return {
     kind: 'day_attention',
-    dedupeKey: `day_attention:${open.date ?? 'undated'}`,
-    message:
-      open.date === null
-        ? `${titles} of a sweep broke the contract and named no usable date`
-        : `${open.date} lacks ${titles} that broke the contract`,
+    dedupeKey: `day_attention:${open.date}`,
+    message: `${open.date} lacks ${titles} that broke the contract`,
     date: open.date,
     pullId: open.pullId,
   };
@@ -169,6 +170,48 @@ export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedA
     date: acceptedDate,
     pullId,
   };
+}
+
+export interface NewDrift {
+  /** The first pull whose response had it. */
+  readonly pullId: bigint;
+  readonly date: CivilDate | null;
+  /** Some of the places in the response, in order. */
+  readonly paths: readonly string[];
+  /** All of the places. */
+  readonly pathCount: number;
+}
+
+/** Paths that the message of one alert names. */
+export const DRIFT_PATHS_NAMED = 5;
+
+/** One for each pull, so that what is new tomorrow is told while today's waits for a person. */
+export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift): Alert {
+  const named = paths.slice(0, DRIFT_PATHS_NAMED).map(toSafePath);
+  const more = pathCount - named.length;
+  return {
+    kind: 'contract_drift',
+    dedupeKey: `contract_drift:${pullId}`,
+    message:
+      `the response to pull ${pullId} has fields or values that the documented interface does not ` +
+      `have: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    date,
+    pullId,
+  };
+}
+
+/**
+ * Alerts hold no personal data, and the name of an undocumented field may be any text of the platform. A
+ * name that is no ordinary identifier, or that has as many digits in a row as a tax identifier's part,
+ * stands as `…`.
+ */
+function toSafePath(path: string): string {
+  const names = path.split('.');
+  return names.map((name) => (isOrdinaryName(name) ? name : '…')).join('.');
+}
+
+function isOrdinaryName(name: string): boolean {
+  return /^[A-Za-z_$][\w$-]{0,63}(\[\])?$/.test(name) && !/\d{5}/.test(name);
 }
 
 export interface FaultyProcesses {

@@ -4,6 +4,8 @@ import {
   type ChangedAccounts,
   type CheckpointProgress,
   changedAccountsAlert,
+  contractDriftAlert,
+  DRIFT_PATHS_NAMED,
   type FailedPull,
   type FailingPush,
   failedPullAlert,
@@ -11,6 +13,7 @@ import {
   faultyProcessAlerts,
   type HeldDay,
   heldDayAlert,
+  type NewDrift,
   type OpenRejects,
   openRejectsAlert,
   PUSH_FAILING_MINUTES,
@@ -54,6 +57,7 @@ export function deriveAlerts(
         ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
         ...(await readFailingPush(tx)).map(failingPushAlert),
         ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+        ...(await readNewDrift(tx)).map(contractDriftAlert),
         ...faultyProcessAlerts(await readFaults(tx)),
         ...(stale === null ? [] : [stale]),
       ];
@@ -63,8 +67,8 @@ export function deriveAlerts(
 }
 
 /**
- * Of each date the newest pull that failed, unless a newer fetch, of whatever window, was merged into
- * the date or is held there. A pull that is queued or running has proved nothing yet.
+ * Of each date the newest pull that failed, unless a newer fetch was merged into the date or is held there.
+ * A pull that is queued or running has proved nothing yet.
  */
 function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
@@ -82,7 +86,7 @@ function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]>
 function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
   return tx.$queryRaw<HeldDay[]>`
     SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
-           held.withdrawn AS withdrawals, held.hold_reason AS reason
+           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason
     FROM conciliation.day AS day
     JOIN conciliation.pull AS held ON held.id = day.held_pull_id
     WHERE day.state = 'held'`;
@@ -95,12 +99,7 @@ function readOpenRejects(tx: Prisma.TransactionClient): Promise<OpenRejects[]> {
     FROM conciliation.day AS day
     JOIN conciliation.rejected_title AS reject ON reject.date = day.date AND reject.status = 'open'
     WHERE day.state = 'attention'
-    GROUP BY reject.date
-    UNION ALL
-    SELECT NULL, count(*)::int, max(last_pull_id)
-    FROM conciliation.rejected_title
-    WHERE date IS NULL AND status = 'open'
-    HAVING count(*) > 0`;
+    GROUP BY reject.date`;
 }
 
 function readRestatedDays(
@@ -155,6 +154,17 @@ function readChangedAccounts(tx: Prisma.TransactionClient): Promise<ChangedAccou
     FROM conciliation.account_change
     WHERE acknowledged_at IS NULL
     GROUP BY pull_id`;
+}
+
+function readNewDrift(tx: Prisma.TransactionClient): Promise<NewDrift[]> {
+  return tx.$queryRaw<NewDrift[]>`
+    SELECT drift.first_pull_id AS "pullId", pull.date::text AS date,
+           (array_agg(DISTINCT drift.path ORDER BY drift.path))[1:${DRIFT_PATHS_NAMED}::int] AS paths,
+           count(DISTINCT drift.path)::int AS "pathCount"
+    FROM conciliation.drift AS drift
+    LEFT JOIN conciliation.pull AS pull ON pull.id = drift.first_pull_id
+    WHERE drift.acknowledged_at IS NULL
+    GROUP BY drift.first_pull_id, pull.date`;
 }
 
 async function readStaleCheckpoint(

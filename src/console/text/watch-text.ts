@@ -47,11 +47,21 @@ const en = {
       provider_rejected: 'Provider refused',
       push_failing: 'Providers not sent',
       account_changed: 'Bank account changed',
+      contract_drift: 'Interface differs',
       platform_auth: 'No accepted token',
       clock_skew: 'Clock is wrong',
     } satisfies Readonly<Record<AlertKind, string>>,
     // Alerts are written in English; these stand before what was written.
     sentences: null as Readonly<Record<AlertKind, string>> | null,
+  },
+  drift: {
+    title: 'Fields and values outside the documented interface',
+    help: 'Responses have them and the documentation of the platform does not. They are kept with their titles; no amount and no total changes because of them. Ask the platform what they mean.',
+    path: 'Place in the response',
+    kinds: { unknown_field: 'Unknown field', unknown_value: 'Unknown value' },
+    firstSeen: 'First seen',
+    acknowledge: 'Acknowledge all of them',
+    acknowledgeHelp: 'The alert ends. The same fields and values raise no alert again; others do.',
   },
   audit: {
     title: 'Audit',
@@ -78,6 +88,7 @@ const en = {
       'title.reveal': 'looked at identifiers of a title',
       'account_change.reveal': 'looked at changed accounts',
       'account_change.acknowledge': 'acknowledged a changed account',
+      'drift.acknowledge': 'acknowledged fields and values outside the documented interface',
       'backfill.create': 'started a backfill',
       'backfill.cancel': 'cancelled a backfill',
       'backfill.resume': 'went on with a backfill',
@@ -185,23 +196,37 @@ const ptBR: typeof en = {
       provider_rejected: 'Fornecedor recusado',
       push_failing: 'Fornecedores não enviados',
       account_changed: 'Conta bancária mudou',
+      contract_drift: 'Interface diferente',
       platform_auth: 'Sem token aceito',
       clock_skew: 'Relógio errado',
     },
     sentences: {
       pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
-      day_held: 'A resposta mais nova retiraria mais títulos do que o permitido; nada mudou.',
+      day_held:
+        'A resposta mais nova não foi incorporada: não traz títulos, retiraria títulos demais ou não pôde ser lida. Nada mudou.',
       day_attention: 'Há títulos fora do contrato, que ficaram de fora das somas.',
       checkpoint_stale: 'O ponto de controle não avança.',
       restated_after_sign_off: 'A plataforma alterou o dia depois do fechamento.',
       provider_rejected: 'Há fornecedores recusados pela plataforma ou inválidos.',
       push_failing: 'Há mais de uma hora nenhum envio de fornecedores dá certo.',
       account_changed: 'Títulos trouxeram outra conta bancária; confira antes de pagar.',
+      contract_drift:
+        'A resposta trouxe campos ou valores que a documentação da plataforma não prevê; nenhum título mudou por causa deles.',
       platform_auth:
         'A plataforma recusa o token, ou não há token utilizável; buscas e envios estão parados.',
       clock_skew:
         'O relógio de um processo difere do relógio do banco de dados em mais de dois minutos; nada é planejado nele.',
     },
+  },
+  drift: {
+    title: 'Campos e valores fora da interface documentada',
+    help: 'Vieram nas respostas e não constam da documentação da plataforma. Ficam guardados com os títulos; nenhum valor e nenhum total muda por causa deles. Pergunte à plataforma o que significam.',
+    path: 'Lugar na resposta',
+    kinds: { unknown_field: 'Campo desconhecido', unknown_value: 'Valor desconhecido' },
+    firstSeen: 'Visto pela primeira vez',
+    acknowledge: 'Confirmar ciência de todos',
+    acknowledgeHelp:
+      'O alerta se encerra. Os mesmos campos e valores não geram novo alerta; outros geram.',
   },
   audit: {
     title: 'Auditoria',
@@ -228,6 +253,7 @@ const ptBR: typeof en = {
       'title.reveal': 'consultou identificadores de um título',
       'account_change.reveal': 'consultou contas que mudaram',
       'account_change.acknowledge': 'confirmou ciência de conta que mudou',
+      'drift.acknowledge': 'confirmou ciência de campos e valores fora da interface documentada',
       'backfill.create': 'começou uma recarga',
       'backfill.cancel': 'cancelou uma recarga',
       'backfill.resume': 'continuou uma recarga',
