@@ -1,3 +1,4 @@
+import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import type { ConciliationError } from '../errors.ts';
 import type { AttemptOutcome } from '../pull/pull-parts.ts';
@@ -70,35 +71,54 @@ export function pullsTable(reports: readonly PullReport[]): string {
         report.restored,
         report.rejected,
       ].map(formatCount),
-      report.state,
+      report.state === 'held' ? 'held, not merged' : report.state,
     ]),
   );
 }
 
-const HOLD_REASONS: Readonly<Record<HoldReason, string>> = {
-  emptied: 'the platform returned no title for a date that had titles',
-  unreadable: 'the platform returned titles, and every one of them breaks the contract',
-  withdrawal_limit: 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows',
-};
+/** What a held response asks of a person. */
+export function holdAdvice(hold: {
+  readonly date: CivilDate;
+  readonly pullId: bigint | number;
+  readonly reason: HoldReason | null;
+  readonly titles: number;
+  readonly withdrawals: number;
+}): string[] {
+  const { date, pullId, reason } = hold;
+  if (reason === 'unreadable') {
+    return [
+      `${date} is held: ${formatCount(hold.titles)} title(s) came, none could be read. Nothing was changed.`,
+      `Pull again when the platform has mended them: conciliation pull ${date}`,
+    ];
+  }
+  const why =
+    reason === 'emptied'
+      ? 'the platform returned no title for a date that had titles'
+      : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
+  return [
+    `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
+    `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
+  ];
+}
+
+export function withheldText(date: CivilDate, withheld: number): string {
+  return withheld === 1
+    ? `1 title of ${date} is not in the newest response and stays as it was, because a rejected title may be that title.`
+    : `${formatCount(withheld)} titles of ${date} are not in the newest response and stay as they were, because a rejected title may be one of them.`;
+}
 
 /** What a person has to do after a pull. */
 export function advice(report: PullReport): string[] {
-  const { pullId, date, state, holdReason, rejected, withdrawn, withheld } = report;
+  const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
   const lines: string[] = [];
-  if (state === 'held' && holdReason !== null) {
-    lines.push(
-      `${date} is held: ${HOLD_REASONS[holdReason]} (${formatCount(withdrawn)} would be withdrawn).`,
-      `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
-    );
+  if (state === 'held') {
+    const withdrawals = withdrawn;
+    lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
   } else if (rejected > 0) {
     lines.push(
       `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again once they are mended, or: conciliation accept-rejects ${date} --reason "…"`,
     );
   }
-  if (withheld > 0) {
-    lines.push(
-      `${formatCount(withheld)} titles of ${date} are not in the response and stay as they were: a rejected title may be one of them.`,
-    );
-  }
+  if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));
   return lines.length === 0 ? [] : ['', ...lines];
 }

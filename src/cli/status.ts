@@ -14,6 +14,7 @@ import {
 } from '../staging/reads.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { holdAdvice, withheldText } from './pull-text.ts';
 import { formatAmount, formatCount, renderTable } from './table.ts';
 
 /** Days shown when no range is asked for. */
@@ -142,10 +143,11 @@ function daysTable(days: readonly DayRow[]): string {
 function needsText({ days, pulls, rejects }: Status): string[] {
   const lines: string[] = [];
   for (const day of days) {
-    if (day.state === 'held') {
-      lines.push(
-        `${day.date} is held by pull ${day.heldPullId}: conciliation release ${day.heldPullId} --reason "…"`,
-      );
+    if (day.hold !== null && day.heldPullId !== null) {
+      lines.push(...holdAdvice({ date: day.date, pullId: day.heldPullId, ...day.hold }));
+      lines.push(...day.hold.faults.map((fault) => `  ${fault}`));
+    } else if (day.withheld > 0) {
+      lines.push(withheldText(day.date, day.withheld));
     }
     for (const reject of rejects.get(day.date) ?? []) {
       lines.push(

@@ -3,11 +3,12 @@ import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
+import { type DayNote, dayNoteColumns } from './day-note.ts';
 import type { AmountColumn } from './export-titles.ts';
 import { inStaging } from './in-staging.ts';
 
 /** A day of the ledger in full. Sums are decimal text, exact, over current titles. */
-export interface LedgerDay {
+export interface LedgerDay extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titles: number;
@@ -45,7 +46,7 @@ export function readLedgerDays(
 ): Promise<LedgerDay[]> {
   return inStaging(
     () => database.prisma.$queryRaw<LedgerDay[]>`
-      SELECT ${columns} FROM conciliation.day
+      SELECT ${columns}, ${dayNoteColumns} FROM conciliation.day
       WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
       ORDER BY date`,
   );

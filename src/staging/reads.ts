@@ -3,10 +3,11 @@ import type { DayState } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import type { Database } from './database.ts';
+import { type DayNote, dayNoteColumns } from './day-note.ts';
 import { inStaging } from './in-staging.ts';
 
 /** A day of the ledger as people read it. Amounts are decimal text, exact. */
-export interface DayRow {
+export interface DayRow extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titles: number;
@@ -63,7 +64,8 @@ export function readDays(
              CASE WHEN state = 'failed' THEN (
                SELECT error_message FROM conciliation.pull
                WHERE pull.date = day.date AND pull.state = 'failed'
-               ORDER BY id DESC LIMIT 1) END AS "lastError"
+               ORDER BY id DESC LIMIT 1) END AS "lastError",
+             ${dayNoteColumns}
       FROM conciliation.day
       WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
       ORDER BY date`,
@@ -83,7 +85,7 @@ export function readOpenPulls(database: Database): Promise<PullRow[]> {
 }
 
 export interface RejectRow {
-  readonly date: CivilDate | null;
+  readonly date: CivilDate;
   readonly ordinal: number;
   readonly reasons: readonly string[];
 }

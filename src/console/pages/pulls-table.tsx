@@ -13,7 +13,10 @@ export function PullsTable({
 }) {
   const { text, formats } = context;
   if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
-  const count = (value: number | null) => (value === null ? '–' : formats.count(value));
+  const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
+    [inserted, changed, withdrawn, restored]
+      .map((count) => (count === null ? '–' : formats.count(count)))
+      .join(' · ');
   return (
     <DataTable
       label={text.day.pulls}
@@ -42,7 +45,9 @@ export function PullsTable({
           <td class="number">
             {pull.inserted === null
               ? '–'
-              : [pull.inserted, pull.changed, pull.withdrawn, pull.restored].map(count).join(' · ')}
+              : pull.state === 'held'
+                ? text.day.wouldBe(countsOf(pull))
+                : countsOf(pull)}
           </td>
           <td>
             {pull.decidedBy ?? pull.requestedBy}

@@ -58,6 +58,13 @@ export function ReleasePage(props: {
             </td>
           </tr>
         </DataTable>
+        {preview.rejected > 0 && (
+          <p class="small">
+            {text.days.rejected}: {formats.count(preview.rejected)}.{' '}
+            {preview.withheld > 0 &&
+              release.withheld(preview.withheld, formats.count(preview.withheld))}
+          </p>
+        )}
       </Card>
       <Card title={text.release.release}>
         <ActionForm context={context} action={`/pulls/${props.pullId}/release`}>

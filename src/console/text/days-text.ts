@@ -38,7 +38,7 @@ const en = {
     need: {
       failed: 'Every attempt to pull it was spent',
       restated: 'Restated after sign-off',
-      held: 'The newest answer would take titles away',
+      held: 'The newest response waits and is not merged',
       attention: 'Titles broke the contract',
       sign_off: 'Reconciled, waits for a signature',
     },
@@ -100,7 +100,7 @@ const ptBR: typeof en = {
     need: {
       failed: 'Todas as tentativas de busca se esgotaram',
       restated: 'Alterado depois do fechamento',
-      held: 'A última resposta retiraria títulos',
+      held: 'A última resposta aguarda e não foi incorporada',
       attention: 'Há títulos fora do contrato',
       sign_off: 'Conciliado, aguarda o fechamento',
     },
