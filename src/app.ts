@@ -11,7 +11,7 @@ import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
 import type { PullParts } from './pull/pull-parts.ts';
-import { readClock } from './staging/clock.ts';
+import { readClock, requireSameClock } from './staging/clock.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
 import { migrate, pendingMigrations } from './staging/migrate.ts';
@@ -106,6 +106,18 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
 }
 
 /**
+ * For a command that pulls: what would keep it from doing so is found before the ledger hears of it.
+ *
+ * @throws ConfigError when there is no usable token, when the clock of this machine differs from the
+ *   database's, or when START_DATE is not over
+ */
+export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
+  await openToken(config).current();
+  await requireSameClock(database);
+  requireStartDateOver(config, await readClock(database));
+}
+
+/**
  * What the pull engine needs, and the first date of the ledger decided.
  *
  * @param now what decides which dates are over; the database's clock unless given
@@ -136,19 +148,23 @@ async function ensureStartDate(
   database: Database,
   now: Date,
 ): Promise<void> {
-  const yesterday = lastClosedDate(config.timeZone, now);
-  if (config.startDate !== null && config.startDate > yesterday) {
-    throw new ConfigError([
-      `START_DATE: got "${config.startDate}", expected a date that is over: in ${config.timeZone} the last one is ${yesterday}`,
-    ]);
-  }
-  const startDate = await ensureCheckpoint(database.prisma, config.startDate ?? yesterday);
+  requireStartDateOver(config, now);
+  const wanted = config.startDate ?? lastClosedDate(config.timeZone, now);
+  const startDate = await ensureCheckpoint(database.prisma, wanted);
   if (config.startDate !== null && config.startDate !== startDate) {
     logger.warn(
       { startDate, ignored: config.startDate },
       'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
     );
   }
+}
+
+function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void {
+  const yesterday = lastClosedDate(timeZone, now);
+  if (startDate === null || startDate <= yesterday) return;
+  throw new ConfigError([
+    `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
+  ]);
 }
 
 /** The package's root, from src/ and from dist/ alike. */

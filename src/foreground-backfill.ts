@@ -13,7 +13,6 @@ import { startJobWorker } from './queue/job-worker.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { type BackfillProgress, readBackfillProgress } from './staging/backfill-ledger.ts';
-import { requireSameClock } from './staging/clock.ts';
 
 export interface ForegroundOptions {
   readonly config: Config;
@@ -33,8 +32,6 @@ const STOP_GRACE_MS = 5_000;
  * @param onProgress called a few times a second
  * @returns how far it is
  * @throws PlatformAuthError when the platform refuses the token: nobody could go on
- * @throws TokenUnusableError when there is no usable token at the start
- * @throws ConfigError when the clock of this machine differs from the database's
  */
 export async function runBackfill(
   { config, logger, signal }: ForegroundOptions,
@@ -44,8 +41,6 @@ export async function runBackfill(
 ): Promise<BackfillProgress> {
   const { database, databaseUrl } = staging;
   const token = openToken(config);
-  await token.current();
-  await requireSameClock(database);
   const platform = openPlatform(config, token);
   const pulls = await openPulls(config, logger, staging, platform);
   const queue = await openPullQueue({

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging, openToken } from '../app.ts';
+import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
-import { requireSameClock } from '../staging/clock.ts';
 import { createPull } from '../staging/pull-ledger.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
@@ -39,14 +38,11 @@ Example: conciliation pull 2026-03-02`,
 }
 
 async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult> {
-  const token = openToken(run.config);
-  // Before the ledger notes a pull that no process could make.
-  await token.current();
   const staging = await openStaging(run.config, run.logger);
-  const platform = openPlatform(run.config, token);
+  const platform = openPlatform(run.config);
   const line = createProgressLine();
   try {
-    await requireSameClock(staging.database);
+    await requireAbleToPull(run.config, staging.database);
     const parts = await openPulls(run.config, run.logger, staging, platform);
     const pullId = await createPull(staging.database, {
       origin: 'manual',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
 import { MAX_OPEN_PULLS } from '../../../src/domain/pull-plan.ts';
 import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';
@@ -47,6 +47,19 @@ test('creates what is due, wakes a worker for each pull, the most urgent first, 
   expect(world.queue.enqueued).toEqual(pulls.map(({ id }) => id));
 
   expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+});
+
+test("nothing is planned while this clock differs from the database's", async () => {
+  const planner = world.planner();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 180_000 });
+  const run = await planner.runOnce();
+  vi.useRealTimers();
+  expect(run).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringMatching(/\d+ s ahead of the clock of the database/) },
+  });
+  expect(await world.pulls()).toEqual([]);
+  expect(await planner.runOnce()).toMatchObject({ kind: 'done', created: 11 });
 });
 
 test('the first start of an empty ledger begins with yesterday and remembers it', async () => {
