@@ -114,6 +114,7 @@ describe('start-date set', () => {
   test('to a date that is not reconciled leaves no checkpoint, and status shows the date', async () => {
     await pullDates(DAY, dates);
     const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--json']);
+    expect(set.exit).toBe(0);
     expect(JSON.parse(set.stdout)).toEqual({
       from: DAY,
       to: daysFrom(-1),
