@@ -154,18 +154,25 @@ test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
     });
 
     if (expected.kind === 'merged') {
-      expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-      const titles = await readTitles(date);
-      expect(titles).toHaveLength(expected.titles.length);
-      expect(titles).toMatchObject(expected.titles);
       const rejects = await readRejects(outcome.pullId);
       expect(rejects).toHaveLength(expected.rejects.length);
+      const current = await readTitles(date);
+      const stated = new Set(expected.titles.map(({ order_uid }) => order_uid));
+      const titles = current.filter(({ order_uid }) => stated.has(order_uid));
+      expect(titles).toHaveLength(expected.titles.length);
+      expect(titles).toMatchObject(expected.titles);
+      // A title that the response lacks stays only where a reject may be that title.
+      const kept = current.filter(({ order_uid }) => !stated.has(order_uid));
+      const missing = BEFORE.filter(({ order_uid }) => !stated.has(order_uid));
+      expect(kept).toMatchObject(rejects.length > 0 && kept.length > 0 ? missing : []);
+      expect(outcome).toMatchObject({ kind: 'done', report: { withheld: kept.length } });
+      if (kept.length === 0) expect(outcome).toMatchObject({ report: { state: 'merged' } });
       expected.rejects.forEach((reason, index) => {
         expect(rejects[index]).toMatch(reason);
       });
       expect(await readDay(date)).toMatchObject({
         state: rejects.length > 0 ? 'attention' : 'reconciled',
-        title_count: titles.length,
+        title_count: current.length,
         rejected_count: rejects.length,
         last_pull_id: outcome.pullId,
       });
