@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   type CheckpointProgress,
+  contractDriftAlert,
   failedPullAlert,
   STALENESS_LIMITS,
   staleCheckpointAlert,
@@ -57,4 +58,17 @@ test('a failed sweep is the same alert whatever date it begins on, a failed day 
     failedPullAlert({ ...failed, from: toCivilDate(from), isSweep }).dedupeKey;
   expect(keyOf('2026-03-01', true)).toBe(keyOf('2026-03-08', true));
   expect(keyOf('2026-03-01', false)).not.toBe(keyOf('2026-03-08', false));
+});
+
+test('drift is told by five places at most, and by no name that may be an identifier', () => {
+  const messageOf = (paths: readonly string[], pathCount = paths.length) =>
+    contractDriftAlert({ pullId: 7n, date: toCivilDate('2026-03-02'), paths, pathCount }).message;
+  expect(messageOf(['titles[].a', 'meta'])).toMatch(/: titles\[\]\.a, meta$/);
+  expect(messageOf(['a', 'b', 'c', 'd', 'e', 'f'], 9)).toMatch(/: a, b, c, d, e and 4 more$/);
+  expect(messageOf(['titles[].financialAgent.type', 'titles[].line2_x-y'])).toMatch(
+    /: titles\[\]\.financialAgent\.type, titles\[\]\.line2_x-y$/,
+  );
+  for (const name of ['52998224725', 'cpf52998224725', 'Maria da Silva', 'João', 'a'.repeat(65)]) {
+    expect(messageOf([`titles[].${name}`])).toMatch(/: titles\[\]\.…$/);
+  }
 });
