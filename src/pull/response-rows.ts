@@ -10,7 +10,7 @@ import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import { checkTitle } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
-import { isStorableText, MAX_TEXT_CHARACTERS } from '../platform/title-schema.ts';
+import { isStorableText, MAX_KEY_CHARACTERS } from '../platform/title-schema.ts';
 import { encodeTitle, type RejectedTitle, type TitleTarget } from '../staging/stage.ts';
 import { takeTurns } from '../staging/turns.ts';
 import { parseExactJson } from './exact-json.ts';
@@ -179,12 +179,15 @@ function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
   );
 }
 
-/** The order uid of a title that breaks the contract; null where it cannot be read for certain. */
+/** The order uid of a title that breaks the contract; null where it cannot be read, or is what breaks it. */
 function readOrderUid(title: JsonValue): string | null {
   const order = isJsonObject(title) ? (title['order'] ?? null) : null;
   const uid = isJsonObject(order) ? order['uid'] : null;
   const isReadable =
-    typeof uid === 'string' && isStorableText(uid) && uid.length <= MAX_TEXT_CHARACTERS;
+    typeof uid === 'string' &&
+    uid !== '' &&
+    isStorableText(uid) &&
+    uid.length <= MAX_KEY_CHARACTERS;
   return isReadable ? uid : null;
 }
 
