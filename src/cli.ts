@@ -17,6 +17,7 @@ import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
 import { addStartDateCommand } from './cli/start-date.ts';
 import { addStatusCommand } from './cli/status.ts';
+import { addSweepCommand } from './cli/sweep.ts';
 import { addUserCommand } from './cli/user.ts';
 
 const program = new Command('conciliation')
@@ -39,6 +40,7 @@ const exit = (status: ExitStatus) => {
 addStartCommand(program, exit);
 addDemoCommand(program, exit);
 addPullCommand(program, exit);
+addSweepCommand(program, exit);
 addBackfillCommand(program, exit);
 addStatusCommand(program, exit);
 addStartDateCommand(program, exit);

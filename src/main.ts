@@ -24,7 +24,7 @@ import { reachFaultPoint } from './fault-points.ts';
 import { describeError, type Logger } from './logger.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from './queue/job-queue.ts';
-import { cronFault } from './scheduler/cron-slot.ts';
+import { cronFault, slotBefore } from './scheduler/cron-slot.ts';
 import { startHousekeeping } from './scheduler/housekeeping.ts';
 import { createPlanner } from './scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from './scheduler/tick.ts';
@@ -221,7 +221,11 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     database,
     logger,
     webhookUrl: config.alertWebhookUrl,
-    policy: { ...STALENESS_LIMITS, timeZone: config.timeZone },
+    policy: {
+      ...STALENESS_LIMITS,
+      timeZone: config.timeZone,
+      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
+    },
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());

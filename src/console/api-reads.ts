@@ -17,6 +17,7 @@ import { readOpenDrift } from '../staging/drift.ts';
 import { readBadges, readLedgerDay, readLedgerDays, readNeeds } from '../staging/ledger-days.ts';
 import { readDayChanges } from '../staging/moved-titles.ts';
 import { readCheckpoint } from '../staging/reads.ts';
+import { readSweeps } from '../staging/sweep-reads.ts';
 import { readTitleDetail } from '../staging/title-detail.ts';
 import { readTitlePage } from '../staging/title-list.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
@@ -179,6 +180,12 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         limit: limitOf(request),
       });
     },
+  );
+
+  api.get(
+    '/sweeps',
+    describe('sweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
+    async () => readSweeps(database, 100),
   );
 
   api.get(

@@ -6,6 +6,7 @@ import { DAY_STATES, HOLD_REASONS } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../domain/title.ts';
 import { EXPORT_FORMATS } from '../export/title-file.ts';
 import { NEEDS } from '../staging/ledger-days.ts';
+import { SWEEP_STATES } from '../staging/sweep-reads.ts';
 import { TITLE_SORTS } from '../staging/title-list.ts';
 
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
@@ -76,6 +77,36 @@ export const Status = Type.Object({
     description: 'Changed bank accounts that nobody acknowledged.',
   }),
 });
+
+export const Sweep = Type.Object(
+  {
+    id,
+    from: date,
+    state: words(SWEEP_STATES),
+    attempts: count,
+    createdAt: instant,
+    startedAt: instantOrNull,
+    finishedAt: instantOrNull,
+    titles: orNull('integer'),
+    datesCompared: orNull('integer'),
+    datesDiffering: orNull('integer'),
+    undatedTitles: orNull('integer', {
+      description: 'Titles without a readable accepted date. They belong to no date.',
+    }),
+    futureTitles: orNull('integer', {
+      description: 'Titles of a date that had not begun. They belong to no date.',
+    }),
+    earlyTitles: orNull('integer', {
+      description: 'Titles of a date before `from`. They belong to no date.',
+    }),
+    overLimit: Type.Boolean({
+      description: 'The answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES.',
+    }),
+    errorCode: orNull('string'),
+    errorMessage: orNull('string'),
+  },
+  { description: 'What only a complete sweep knows is null in any other state.' },
+);
 
 export const TitleRow = Type.Object({
   id,

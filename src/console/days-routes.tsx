@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { dateIn, lastClosedDate, parseCivilDate } from '../domain/business-day.ts';
 import { readBadges, readLedgerDays, readLedgerRange, readNeeds } from '../staging/ledger-days.ts';
 import { readCheckpoint } from '../staging/reads.ts';
+import { readCompleteSweep } from '../staging/sweep-reads.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { textParameter } from './page-context.ts';
 import { DaysPage } from './pages/days-page.tsx';
@@ -26,8 +27,9 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const [checkpoint, needs, badges, days] = await Promise.all([
+    const [checkpoint, sweep, needs, badges, days] = await Promise.all([
       readCheckpoint(database),
+      readCompleteSweep(database),
       readNeeds(database, NEEDS_SHOWN, today),
       readBadges(database),
       readLedgerDays(
@@ -38,6 +40,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     ]);
     const data = {
       checkpoint,
+      sweep,
       closedDate,
       months,
       days: days.filter((day) => day.date.slice(0, 7) <= last),

@@ -92,6 +92,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/alerts': api(EVERYBODY, 'read'),
   'GET /api/drift': api(EVERYBODY, 'read'),
   'GET /api/audit': api(EVERYBODY, 'read'),
+  'GET /api/sweeps': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),
   'GET /api/export': api(EVERYBODY, 'export'),

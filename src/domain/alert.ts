@@ -6,6 +6,11 @@ import type { ProcessFault } from './process-fault.ts';
 /** Conditions that a person should know of. All can be read off the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
+  'sweep_failed',
+  'sweep_stale',
+  'sweep_differs',
+  'sweep_unplaced',
+  'filters_disagree',
   'day_held',
   'day_attention',
   'checkpoint_stale',
@@ -32,21 +37,112 @@ export interface Alert {
 export interface FailedPull {
   readonly pullId: bigint;
   readonly from: CivilDate;
-  readonly isSweep: boolean;
   readonly attempts: number;
   readonly errorCode: string | null;
 }
 
 export function failedPullAlert(pull: FailedPull): Alert {
-  const what = pull.isSweep ? `the sweep since ${pull.from}` : `the pull of ${pull.from}`;
-  const attempts = `${pull.attempts} ${pull.attempts === 1 ? 'attempt' : 'attempts'}`;
   return {
     kind: 'pull_failed',
-    // Each sweep speaks for all that came before it, whatever date it begins on.
-    dedupeKey: pull.isSweep ? 'pull_failed:sweep' : `pull_failed:${pull.from}`,
-    message: `${what} failed after ${attempts} (${pull.errorCode ?? 'no error recorded'})`,
-    date: pull.isSweep ? null : pull.from,
+    dedupeKey: `pull_failed:${pull.from}`,
+    message: `the pull of ${pull.from} failed ${afterAttempts(pull)}`,
+    date: pull.from,
     pullId: pull.pullId,
+  };
+}
+
+function afterAttempts(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): string {
+  const attempts = `${failed.attempts} ${failed.attempts === 1 ? 'attempt' : 'attempts'}`;
+  return `after ${attempts} (${failed.errorCode ?? 'no error recorded'})`;
+}
+
+/** Of no date and no pull: the newest sweep speaks for all that came before it. */
+function sweepAlert(kind: AlertKind, message: string): Alert {
+  return { kind, dedupeKey: kind, message, date: null, pullId: null };
+}
+
+export interface FailedSweep extends Pick<FailedPull, 'from' | 'attempts' | 'errorCode'> {
+  readonly overLimit: boolean;
+}
+
+export function failedSweepAlert(sweep: FailedSweep): Alert {
+  const message = `the sweep since ${sweep.from} failed ${afterAttempts(sweep)}`;
+  return sweepAlert(
+    'sweep_failed',
+    sweep.overLimit
+      ? `${message}: its answer exceeded a limit, so each date in its reach is pulled once a week`
+      : message,
+  );
+}
+
+/** @param completeAt when the newest complete sweep sent its request; null: none is complete */
+export function staleSweepAlert(completeAt: Date | null): Alert {
+  const last =
+    completeAt === null
+      ? 'no sweep has been complete yet'
+      : `no sweep has been complete since ${completeAt.toISOString().slice(0, 10)}`;
+  return sweepAlert('sweep_stale', `${last}: restatements of older dates go unnoticed`);
+}
+
+/** What the newest complete sweep has found. */
+export interface SweepFindings {
+  readonly from: CivilDate;
+  readonly datesCompared: number;
+  /** Of the dates that had been answered before. */
+  readonly datesDiffering: number;
+  readonly undated: number;
+  readonly future: number;
+  readonly early: number;
+}
+
+/** A larger share says more about the platform, or about this program, than about the dates. */
+const MAX_DIFFERING_SHARE = 1 / 5;
+
+export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
+  const { from, datesCompared, datesDiffering } = sweep;
+  const unplaced = [
+    [sweep.undated, 'without a readable accepted date'],
+    [sweep.future, 'of a date in the future'],
+    [sweep.early, `of a date before ${from}, which were not asked for`],
+  ]
+    .filter(([titles]) => titles !== 0)
+    .map(([titles, reason]) => `${titles} ${reason}`);
+  return [
+    ...(datesDiffering > datesCompared * MAX_DIFFERING_SHARE
+      ? [
+          sweepAlert(
+            'sweep_differs',
+            `the sweep since ${from} differs from the ledger on ${datesDiffering} of ${datesCompared} dates`,
+          ),
+        ]
+      : []),
+    ...(unplaced.length > 0
+      ? [
+          sweepAlert(
+            'sweep_unplaced',
+            `the sweep since ${from} had titles that belong to no date: ${unplaced.join(', ')}`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+export interface ContradictedDate {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  /** Titles of the date in the answer of the newest sweep, and of the pull after it. */
+  readonly sweepTitles: number;
+  readonly pullTitles: number;
+}
+
+export function contradictedDateAlert(contradicted: ContradictedDate): Alert {
+  const { date, pullId, sweepTitles, pullTitles } = contradicted;
+  return {
+    kind: 'filters_disagree',
+    dedupeKey: `filters_disagree:${date}`,
+    message: `two sweeps in a row contradict the pulls of ${date} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+    date,
+    pullId,
   };
 }
 

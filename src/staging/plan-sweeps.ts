@@ -161,7 +161,8 @@ async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDi
     ) AS failed
     WHERE newest.from_date < newest.until_date AND NOT newest.is_of_terminal
       AND (differing.pull_id IS NULL
-           OR (planned.state = 'failed' AND planned.error_code = ANY(${SPENT})
+           OR ((planned.state = 'cancelled'
+                OR (planned.state = 'failed' AND planned.error_code = ANY(${SPENT})))
                AND NOT EXISTS (
                  SELECT FROM conciliation.pull AS answered
                  WHERE answered.date = differing.date

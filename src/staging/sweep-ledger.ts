@@ -245,6 +245,34 @@ export function recordSweepFailure(
   });
 }
 
+/**
+ * Creates the pull that decides a date which differs, for a person who waits for it.
+ *
+ * @returns null where the date has a pull by now
+ */
+export function createDifferencePull(
+  database: Database,
+  sweepId: bigint,
+  date: CivilDate,
+  requestedBy: string,
+): Promise<bigint | null> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const [open] = await tx.$queryRaw<[{ date: CivilDate }?]>`
+        SELECT date::text AS date FROM conciliation.sweep_difference
+        WHERE sweep_id = ${sweepId} AND date = ${date}::date AND pull_id IS NULL FOR UPDATE`;
+      if (open === undefined) return null;
+      const [pull] = await tx.$queryRaw<[{ id: bigint }]>`
+        INSERT INTO conciliation.pull (origin, date, requested_by)
+        VALUES ('sweep', ${date}::date, ${requestedBy}) RETURNING id`;
+      await tx.$executeRaw`
+        UPDATE conciliation.sweep_difference SET pull_id = ${pull.id}
+        WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
+      return pull.id;
+    }),
+  );
+}
+
 /** Gives up a sweep that has not ended. */
 export function cancelSweep(database: Database, sweepId: bigint): Promise<void> {
   return inStaging(async () => {

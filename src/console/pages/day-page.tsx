@@ -51,7 +51,6 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
   const { context, data, day } = props;
   const { text, formats } = context;
   const { changes } = data;
-  const lastMerged = data.pulls.find(({ state }) => state === 'merged' || state === 'unchanged');
   const movedTitle =
     changes.since === 'sign_off'
       ? text.day.movedSinceSeal
@@ -76,12 +75,7 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
         />
       </div>
       {data.rejects.length > 0 && (
-        <DayRejects
-          context={context}
-          date={data.date}
-          rejects={data.rejects}
-          withheld={lastMerged?.withheld ?? 0}
-        />
+        <DayRejects context={context} date={data.date} rejects={data.rejects} />
       )}
       {!day.isRestated && moved}
       <div class="columns">

@@ -11,16 +11,14 @@ export function DayRejects(props: {
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
   /** Titles that stay current because of them. */
-  readonly withheld: number;
 }) {
-  const { context, date, rejects, withheld } = props;
+  const { context, date, rejects } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const hasOpen = rejects.some(({ status }) => status === 'open');
   const isRevealed = rejects.some(({ raw }) => raw !== null);
   return (
     <Card title={text.day.rejects} id="rejects">
-      {withheld > 0 && <p>{text.day.withheld(formats.count(withheld))}</p>}
       <ul class="timeline">
         {rejects.map((reject) => (
           <li key={reject.id}>

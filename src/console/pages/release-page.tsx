@@ -55,7 +55,6 @@ export function ReleasePage(props: {
             <td>
               {preview.holdReason !== null && release.reasons[preview.holdReason]}
               {preview.isSignedOff && <strong> {release.signedOff}</strong>}
-              {preview.withheld > 0 && <p>{text.day.withheld(formats.count(preview.withheld))}</p>}
             </td>
           </tr>
         </DataTable>

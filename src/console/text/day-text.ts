@@ -60,8 +60,6 @@ const en = {
     after: 'After',
     rejects: 'Rejected titles',
     rejectsHelp: 'They broke the contract and are in no sum.',
-    withheld: (count: string) =>
-      `Titles that the response does not have and that stay current, because a rejected title may be one of them: ${count}.`,
     rejectNumber: (number: string) => `Title ${number} of the response`,
     rejectAccepted: (name: string) => `accepted by ${name}`,
     rejectOpen: 'open',
@@ -208,8 +206,6 @@ const ptBR: typeof en = {
     after: 'Depois',
     rejects: 'Títulos rejeitados',
     rejectsHelp: 'Não seguem o contrato e não entram em nenhuma soma.',
-    withheld: (count) =>
-      `Títulos que não estão na resposta e continuam vigentes, porque um título rejeitado pode ser um deles: ${count}.`,
     rejectNumber: (number) => `Título ${number} da resposta`,
     rejectAccepted: (name) => `aceito por ${name}`,
     rejectOpen: 'em aberto',

@@ -40,6 +40,11 @@ const en = {
     kind: 'Kind',
     kinds: {
       pull_failed: 'Pull failed',
+      sweep_failed: 'Sweep failed',
+      sweep_stale: 'No sweep for long',
+      sweep_differs: 'Many dates differ',
+      sweep_unplaced: 'Titles of no date',
+      filters_disagree: 'Platform contradicts itself',
       day_held: 'Day held',
       day_attention: 'Rejected titles',
       checkpoint_stale: 'Checkpoint stands still',
@@ -189,6 +194,11 @@ const ptBR: typeof en = {
     kind: 'Tipo',
     kinds: {
       pull_failed: 'Busca falhou',
+      sweep_failed: 'Varredura falhou',
+      sweep_stale: 'Sem varredura há muito tempo',
+      sweep_differs: 'Muitas datas divergem',
+      sweep_unplaced: 'Títulos sem data',
+      filters_disagree: 'A plataforma se contradiz',
       day_held: 'Dia retido',
       day_attention: 'Títulos rejeitados',
       checkpoint_stale: 'Ponto de controle parado',
@@ -202,6 +212,13 @@ const ptBR: typeof en = {
     },
     sentences: {
       pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
+      sweep_failed: 'Todas as tentativas da varredura foram esgotadas.',
+      sweep_stale:
+        'Há muito tempo nenhuma varredura termina; alterações em datas antigas passam despercebidas.',
+      sweep_differs: 'A varredura diverge do registro em mais de um quinto das datas.',
+      sweep_unplaced: 'A varredura trouxe títulos que não pertencem a nenhuma data pedida.',
+      filters_disagree:
+        'Duas varreduras seguidas contradizem as buscas da data: os dois filtros da plataforma não batem.',
       day_held:
         'A resposta mais nova não foi incorporada: não traz títulos, retiraria títulos demais ou não pôde ser lida. Nada mudou.',
       day_attention: 'Há títulos fora do contrato, que ficaram de fora das somas.',

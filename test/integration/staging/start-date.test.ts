@@ -15,7 +15,7 @@ const decision = { by: 'test', reason: 'test' };
 
 test('a corrected start date takes the checkpoint back to before the first gap', async () => {
   const correct = (days: number) => correctStartDate(world.database, daysFrom(days, GAP), decision);
-  for (const days of [-3, -2, 1, 2]) await world.pullDay(daysFrom(days, GAP));
+  for (const days of [-3, -2, 1, 2]) await world.pull(daysFrom(days, GAP));
   expect(await correct(1)).toMatchObject({ lastReconciledDate: daysFrom(2, GAP) });
   expect(await correct(-3)).toMatchObject({ lastReconciledDate: daysFrom(-2, GAP) });
   expect(await correct(0)).toMatchObject({ lastReconciledDate: null });
