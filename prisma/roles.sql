@@ -51,7 +51,8 @@ BEGIN
   EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO conciliation_worker', current_database());
   GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
-  REVOKE INSERT, UPDATE ON conciliation._prisma_migrations, conciliation.audit_chain
+  REVOKE INSERT, UPDATE ON
+    conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off,
     conciliation.drift

@@ -7,6 +7,7 @@ import { EXIT, type ExitStatus } from './cli/command-run.ts';
 import { addDecisionCommands } from './cli/decide.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { addDriftCommand } from './cli/drift.ts';
+import { addErasePartyCommand } from './cli/erase-party.ts';
 import { addExportCommand } from './cli/export.ts';
 import { addKeyCommand } from './cli/key.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
@@ -53,6 +54,7 @@ addKeyCommand(program, exit);
 addAuditCommand(program, exit);
 addMigrateCommand(program, exit);
 addRetentionCommand(program, exit);
+addErasePartyCommand(program, exit);
 addSandboxCommand(program, exit);
 
 try {

@@ -6,6 +6,7 @@ import type { Database } from './database.ts';
 import { advanceCheckpoint, lockDay } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
 import { endMerge, lockClosing } from './end-merge.ts';
+import { eraseErased } from './erased-parties.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.ts';
 import { planChanges } from './merge-plan.ts';
@@ -39,6 +40,7 @@ export function releasePull(
       if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
 
       const { date, fence, dateWasClosed } = held;
+      await eraseErased(tx, fence);
       const plan = await planChanges(tx, fence, day);
       if (isHoldLost(held, plan)) {
         throw new InputError(

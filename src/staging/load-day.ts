@@ -3,6 +3,7 @@ import { NamedAccounts } from '../domain/named-accounts.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Database } from './database.ts';
 import { lockDay } from './day-ledger.ts';
+import { hasErasedParties } from './erased-parties.ts';
 import { inStaging } from './in-staging.ts';
 import {
   endAttempt,
@@ -22,7 +23,7 @@ import type { Attempt } from './pull-ledger.ts';
  * sees any of it before the whole response was read and verified.
  *
  * The transaction holds the row of its own date while the response arrives, and no lock that a merge of
- * another date waits for. `endStoppedCopies` ends the session of a process that was stopped meanwhile.
+ * another date waits for. `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
  *
  * @param read copies the response's titles on the connection, takes note of the accounts that they name,
  *   and ends well only if the whole response was read
@@ -43,6 +44,8 @@ export function loadDay(
       if (connection === null) return null;
       const day = await lockDay(tx, attempt.date);
       if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
+      // Titles can be erased while they are staged, not while they are copied into `title`.
+      if (await hasErasedParties(tx)) return null;
       reachFaultPoint('merge');
       const accounts = new NamedAccounts();
       // The platform's pace bounds the COPY, not the database: the platform client has limits of its own.

@@ -67,8 +67,9 @@ async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource
       OFFSET 0
     ) AS whole
     CROSS JOIN LATERAL (
-      SELECT jsonb_object_agg(field, old.value) AS before,
-             jsonb_object_agg(field, whole.after -> field) AS after
+      -- Nothing differs where the restated columns are those of an erased party.
+      SELECT coalesce(jsonb_object_agg(field, old.value), '{}') AS before,
+             coalesce(jsonb_object_agg(field, whole.after -> field), '{}') AS after
       FROM jsonb_each(whole.before) AS old (field, value)
       -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
       WHERE old.value::text IS DISTINCT FROM (whole.after -> field)::text
@@ -81,7 +82,7 @@ async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource):
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
-        raw_hash = staged.raw_hash,
+        raw_hash = staged.raw_hash, erased_at = staged.erased_at,
         last_change_pull_id = ${source.pullId}, changed_at = now()
     FROM conciliation.staged_change change
     JOIN conciliation.staged_title staged
@@ -102,7 +103,7 @@ async function withdrawTitles(tx: Prisma.TransactionClient, source: ChangeSource
 }
 
 const insertedColumns = Prisma.raw(
-  `occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash,
+  `occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, erased_at,
    first_pull_id, last_change_pull_id`,
 );
 
@@ -110,7 +111,7 @@ async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource):
   await tx.$executeRaw`
     INSERT INTO conciliation.title (${insertedColumns})
     SELECT change.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
-           staged.raw_hash, ${source.pullId}::bigint, ${source.pullId}::bigint
+           staged.raw_hash, staged.erased_at, ${source.pullId}::bigint, ${source.pullId}::bigint
     FROM conciliation.staged_change change
     JOIN conciliation.staged_title staged
       ON staged.fence = ${source.fence} AND staged.ordinal = change.ordinal
@@ -133,7 +134,8 @@ async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Pr
     )
     INSERT INTO conciliation.title (${insertedColumns})
     SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
-           staged.content_hash, staged.raw_hash, ${source.pullId}::bigint, ${source.pullId}::bigint
+           staged.content_hash, staged.raw_hash, staged.erased_at, ${source.pullId}::bigint,
+           ${source.pullId}::bigint
     FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
     WHERE staged.fence = ${source.fence}`;
 }

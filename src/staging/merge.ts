@@ -14,6 +14,7 @@ import type { Database, TransactionSession } from './database.ts';
 import { type LockedDay, lockDay } from './day-ledger.ts';
 import { discardPlan, discardStaged } from './discard-staged.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.ts';
+import { eraseErased } from './erased-parties.ts';
 import { inStaging } from './in-staging.ts';
 import { type KnownResponse, stageKnown } from './known-day.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.ts';
@@ -78,6 +79,7 @@ export function mergePull(
       await verifyStaged(tx, attempt.fence, response);
       if (!isNewest(day, attempt.fence))
         return endAttempt(tx, attempt, response, supersede(day, response));
+      await eraseErased(tx, attempt.fence);
       await stageKnown(tx, attempt.fence, response.known);
       const plan = await planChanges(tx, attempt.fence, day);
       return endAttempt(tx, attempt, response, decide(day, plan, policy));

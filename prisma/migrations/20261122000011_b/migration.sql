@@ -104,3 +104,40 @@ ALTER TABLE conciliation.audit_chain SET (
   autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000
 );
+
+
+-- Erased parties -------------------------------------------------------------------------------
+
+CREATE TABLE conciliation.erased_party (
+  id         bigserial   PRIMARY KEY,
+  erased_at  timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  ended_at   timestamptz,
+  salt       bytea       NOT NULL,
+  key_hashes bytea[]     NOT NULL
+);
+
+COMMENT ON TABLE conciliation.erased_party IS
+  'Suppliers and financial agents whose personal data "conciliation erase-party" has erased. In title they are called erased- and the id. What later answers say of them is written without personal data; to be recognised they are kept as hashes.';
+COMMENT ON COLUMN conciliation.erased_party.id IS
+  'Key of the party; its pseudonym is erased- and this number.';
+COMMENT ON COLUMN conciliation.erased_party.erased_at IS
+  'When the party was erased.';
+COMMENT ON COLUMN conciliation.erased_party.ended_at IS
+  'When the erasure was lifted: from then on answers are written as they come. Null: it lasts.';
+COMMENT ON COLUMN conciliation.erased_party.salt IS
+  'For the program only: a secret random number that goes into the hashes.';
+COMMENT ON COLUMN conciliation.erased_party.key_hashes IS
+  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. Whoever has the salt can try out tax identifiers. Personal data.';
+
+ALTER TABLE conciliation.title ADD COLUMN erased_at timestamptz;
+COMMENT ON COLUMN conciliation.title.erased_at IS
+  'Since when personal data of a party of the title is erased: names are pseudonyms, accounts and extra are null, and the hashes are still those of the whole title. Null: nothing is erased.';
+
+ALTER TABLE conciliation.staged_title ADD COLUMN erased_at timestamptz;
+COMMENT ON COLUMN conciliation.staged_title.erased_at IS
+  'As title.erased_at: set by a merge before it compares.';
+
+COMMENT ON TABLE conciliation.title_revision IS
+  'One row for every change of a title after its first sight. Append-only: UPDATE, DELETE and TRUNCATE are refused; "conciliation erase-party" alone replaces personal data. Taking before of the newest revisions over the row in title, one after the other, gives any earlier state.';
+COMMENT ON COLUMN conciliation.account_change.party_key IS
+  'As party_account.party_key, or the pseudonym of a party that was erased, of which before and after are null. May be personal data.';

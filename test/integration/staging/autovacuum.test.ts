@@ -27,6 +27,7 @@ const SMALL = [
   'console_session',
   'console_user',
   'drift',
+  'erased_party',
   'sign_off',
 ];
 const PATIENCE_MS = 90_000;

@@ -136,7 +136,7 @@ describe('the worker', () => {
 });
 
 /** They delete and rewrite as the owner. */
-const OWNERS_FILES = ['retention.ts'];
+const OWNERS_FILES = ['retention.ts', 'erase-party.ts'];
 
 test('the worker may delete from every table from which the service deletes, and from no other', async () => {
   const { rows } = await owner.query<{ name: string }>(

@@ -67,14 +67,19 @@ test('the staging tables are unlogged, and no other table is', async () => {
   ]);
 });
 
-test('the feed shows every column of a title but the hashes', async () => {
+test('the feed shows every column of a title but the hashes, and when it was erased', async () => {
   const { rows } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute
      WHERE attrelid = 'conciliation.title'::regclass AND attnum > 0
      EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
      ORDER BY name`,
   );
-  expect(rows.map((row) => row.name)).toEqual(['content_hash', 'identity_hash', 'raw_hash']);
+  expect(rows.map((row) => row.name)).toEqual([
+    'content_hash',
+    'erased_at',
+    'identity_hash',
+    'raw_hash',
+  ]);
 });
 
 describe('append-only tables', () => {
