@@ -72,6 +72,7 @@ const DDL = [
 
 const REWRITING = [
   `UPDATE conciliation.title_revision SET kind = 'changed'`,
+  `UPDATE conciliation.title_change SET kind = 'changed'`,
   `UPDATE conciliation.audit_entry SET actor = 'nobody'`,
   `UPDATE conciliation.audit_chain SET hash = ''`,
   `UPDATE conciliation.drift SET path = ''`,
@@ -83,6 +84,7 @@ const REWRITING = [
   ...[
     'title',
     'title_revision',
+    'title_change',
     'audit_entry',
     'audit_chain',
     'sign_off',
