@@ -384,7 +384,7 @@ describe('the next pulls', () => {
   test('restated titles keep their pseudonym, and revisions tell the rest', async () => {
     const restated = signedDay('9').map((text) => text.replace('"88117756"', '"88117755"'));
     const report = await pull(SIGNED, ...restated);
-    expect(report.dates).toMatchObject([{ changed: 2, inserted: 0, withdrawn: 0 }]);
+    expect(report).toMatchObject({ changed: 2, inserted: 0, withdrawn: 0 });
     const { rows } = await owner.query(
       `SELECT order_uid, before, after FROM conciliation.title_revision
        JOIN conciliation.title ON id = title_id WHERE pull_id = $1 ORDER BY order_uid`,

@@ -100,7 +100,7 @@ test('a date of its own is written without the party, and the account is not rem
 test('restated and new titles are written without the party, and their revisions too', async () => {
   await pull(title('a'), title('b'));
   const report = await pull(title('a', '2'), title('b'), title('c'));
-  expect(report.dates).toMatchObject([{ changed: 1, inserted: 1, unchanged: 1 }]);
+  expect(report).toMatchObject({ changed: 1, inserted: 1, unchanged: 1 });
   expect((await readTitles()).every(({ erased }) => erased)).toBe(true);
   const { rows } = await owner.query(
     'SELECT before, after FROM conciliation.title_revision WHERE pull_id = $1',
