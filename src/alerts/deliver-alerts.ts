@@ -75,6 +75,14 @@ async function post(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<string | null> {
+  const ended = new AbortController();
+  const timer = setTimeout(
+    () => ended.abort(new DOMException('no answer', 'TimeoutError')),
+    timeoutMs,
+  );
+  const stop = () => ended.abort(signal.reason);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   try {
     const { statusCode, body } = await request(url, {
       method: 'POST',
@@ -91,13 +99,17 @@ async function post(
         raisedAt: alert.raisedAt.toISOString(),
         resolvedAt: alert.resolvedAt?.toISOString() ?? null,
       }),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      // Not AbortSignal.any of AbortSignal.timeout: Node may collect such a signal before it fires.
+      signal: ended.signal,
     });
     // The status has told; what follows is read only so that the connection can be used again.
     await body.dump().catch(() => {});
     return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
   } catch (error) {
     return faultOf(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
   }
 }
 
