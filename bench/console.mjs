@@ -78,7 +78,6 @@ async function makeLedger() {
   // Built at once when all rows are there, which is what takes the time otherwise.
   await prisma.$executeRaw`DROP INDEX conciliation.title_order_uid_idx`;
   await prisma.$executeRaw`DROP INDEX conciliation.title_provider_idx`;
-  await prisma.$executeRaw`DROP INDEX conciliation.title_change_seq_key`;
   await prisma.$executeRaw`
     INSERT INTO conciliation.checkpoint (start_date, last_reconciled_date)
     VALUES (current_date - ${days}::int, current_date - 1)`;
@@ -86,8 +85,6 @@ async function makeLedger() {
     await makeDay(back, back === 1 ? largeDay : titlesPerDay);
     if (back % 100 === 0) tell(`${back} days to make`);
   }
-  await prisma.$executeRaw`
-    CREATE UNIQUE INDEX title_change_seq_key ON conciliation.title (change_seq)`;
   await prisma.$executeRaw`CREATE INDEX title_order_uid_idx ON conciliation.title (order_uid)`;
   await prisma.$executeRaw`
     CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date)`;
@@ -98,10 +95,12 @@ async function makeLedger() {
 
 async function makeDay(back, count) {
   const [{ pullId }] = await prisma.$queryRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, state, requested_by, fence,
-                                   fetch_started_at, finished_at)
-    VALUES ('daily', current_date - ${back}::int, current_date - ${back}::int, 'merged', 'bench',
-            nextval('conciliation.pull_fence_seq'), now(), now())
+    INSERT INTO conciliation.pull (origin, date, state, requested_by, fence, fetch_started_at,
+                                   finished_at, titles, inserted, changed, withdrawn, restored,
+                                   unchanged, withheld, rejected)
+    VALUES ('daily', current_date - ${back}::int, 'merged', 'bench',
+            nextval('conciliation.pull_fence_seq'), now(), now(), ${count}::int, ${count}::int, 0, 0, 0,
+            0, 0, 0)
     RETURNING id AS "pullId"`;
   await prisma.$executeRaw`
     INSERT INTO conciliation.title
@@ -110,7 +109,7 @@ async function makeDay(back, count) {
        financial_agent_type, financial_agent_identification, financial_agent_name, payment_type,
        payment_bank, payment_account, original_value, platform_discounted_value,
        financial_discounted_value, buyer_discounted_value, billing_fee, money_transfer_fee,
-       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id)
+       identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
     SELECT gen_random_uuid()::text, 1, current_date - ${back}::int,
            current_date - ${back}::int + 30 + (number % 90), '90021382000122',
            'F' || lpad((hashint4(number) & 2047)::text, 6, '0'), '52998224725', '341', '1234', '7654321',
@@ -118,7 +117,6 @@ async function makeDay(back, count) {
            'BANK_TRANSFER', '001', '1234567',
            ((hashint8(number + ${back}::bigint) & 16777215)::numeric / 100), 12.34, 23.45, 0, 0, 3.90,
            gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
-           nextval('conciliation.title_change_seq'),
            ${pullId}, ${pullId}
     FROM generate_series(1, ${count}::int) AS number`;
   await prisma.$executeRaw`
@@ -127,10 +125,6 @@ async function makeDay(back, count) {
     SELECT current_date - ${back}::int, 'reconciled', count(*), sum(original_value), md5(${back}::text),
            ${pullId}, now(), now()
     FROM conciliation.title WHERE accepted_date = current_date - ${back}::int`;
-  await prisma.$executeRaw`
-    INSERT INTO conciliation.pull_date
-      (pull_id, date, outcome, titles, inserted, changed, withdrawn, restored, unchanged, rejected)
-    VALUES (${pullId}, current_date - ${back}::int, 'merged', ${count}::int, ${count}::int, 0, 0, 0, 0, 0)`;
 }
 
 /** The console in a process of its own, so that its memory is nobody else's. */

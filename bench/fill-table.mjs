@@ -34,8 +34,8 @@ export async function fillTable(server, database, { titles, until }) {
 
 const INSERT_PULLS = `
   INSERT INTO conciliation.pull
-    (origin, window_from, window_to, state, attempts, fence, requested_by, finished_at)
-  SELECT 'daily', $1::date + day, $1::date + day, 'merged', 1,
+    (origin, date, state, attempts, fence, requested_by, finished_at)
+  SELECT 'daily', $1::date + day, 'merged', 1,
          nextval('conciliation.pull_fence_seq'), 'bench', now()
   FROM generate_series(0, $2::int - 1) AS day`;
 
@@ -47,18 +47,17 @@ const INSERT_TITLES = `
      financial_agent_identification, financial_agent_name, buyer_is_financial, payment_type,
      payment_bank, payment_agency, payment_account, payment_account_digit, original_value,
      platform_discounted_value, financial_discounted_value, buyer_discounted_value, billing_fee,
-     money_transfer_fee, platform_commission, identity_hash, content_hash, raw_hash, change_seq,
+     money_transfer_fee, platform_commission, identity_hash, content_hash, raw_hash,
      first_pull_id, last_change_pull_id)
-  SELECT gen_random_uuid()::text, 1, pull.window_from, pull.window_from + 60, '00000000000000',
+  SELECT gen_random_uuid()::text, 1, pull.date, pull.date + 60, '00000000000000',
          'F' || lpad((number % 384)::text, 6, '0'), '00000000000000', '001', '1234',
          '1234567', '0', 'INDIVIDUAL', '00000000000000', 'Fomento Mercantil', false,
          'BANK_TRANSFER', '341', '4321', '7654321', '1', number % 100000 + 0.25,
          number % 1000 + 0.5, number % 500 + 0.75, number % 100 + 0.1, 1.5, 4.35, '0.5',
          gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
-         nextval('conciliation.title_change_seq'),
          pull.id, pull.id
   FROM generate_series(0, $2::int - 1) AS number
-  JOIN conciliation.pull ON pull.window_from = $1::date + number / ${TITLES_PER_DAY}`;
+  JOIN conciliation.pull ON pull.date = $1::date + number / ${TITLES_PER_DAY}`;
 
 const INSERT_DAYS = `
   INSERT INTO conciliation.day (date, state, title_count, last_pull_id, verified_at, changed_at)

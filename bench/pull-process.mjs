@@ -63,21 +63,20 @@ async function openEngine({ address, databaseUrl, startDate, today }) {
 }
 
 async function pullOnce(parts, window) {
-  const origin = window.to === null ? 'sweep' : 'daily';
-  const pullId = await createPull(parts.database, { origin, window, requestedBy: 'bench' });
+  const pull = { origin: 'daily', date: window.from, requestedBy: 'bench' };
+  const pullId = await createPull(parts.database, pull);
   const outcome = await runPull(parts, pullId, new AbortController().signal);
   if (outcome.kind !== 'done') throw outcome.error;
   return outcome.report;
 }
 
 function summarise(reports) {
-  const dates = reports.flatMap((report) => report.dates);
   const sum = (items, field) => items.reduce((total, item) => total + item[field], 0);
   const changes = ['inserted', 'changed', 'withdrawn', 'restored', 'unchanged'];
   return {
     titles: sum(reports, 'titles'),
     rejected: sum(reports, 'rejected'),
-    ...Object.fromEntries(changes.map((field) => [field, sum(dates, field)])),
-    outcomes: [...new Set(dates.map(({ outcome }) => outcome))],
+    ...Object.fromEntries(changes.map((field) => [field, sum(reports, field)])),
+    outcomes: [...new Set(reports.map(({ state }) => state))],
   };
 }

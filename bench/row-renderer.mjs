@@ -1,5 +1,5 @@
 // A title's JSON text as a row for the limit, by the product's own reading of it.
-import { toJsonText } from '../dist/domain/canonical-json.js';
+import { toJsonText } from '../dist/domain/json-text.js';
 import { rawHash } from '../dist/domain/known-titles.js';
 import { contentHash, identityHash, TITLE_COLUMNS } from '../dist/domain/title.js';
 import { checkTitle } from '../dist/platform/title-contract.js';

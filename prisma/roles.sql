@@ -51,15 +51,18 @@ BEGIN
   EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO conciliation_worker', current_database());
   GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
-  REVOKE INSERT, UPDATE ON conciliation._prisma_migrations, conciliation.audit_chain
+  REVOKE INSERT, UPDATE ON
+    conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party
     FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.title_revision, conciliation.audit_entry, conciliation.sign_off
+  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off,
+    conciliation.drift
     FROM conciliation_worker;
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
+  GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
   GRANT DELETE ON
-    conciliation.staged_title, conciliation.staged_reject, conciliation.staged_date,
-    conciliation.staged_missing, conciliation.staged_change, conciliation.console_session,
-    conciliation.console_oidc_login
+    conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
+    conciliation.staged_missing, conciliation.staged_change, conciliation.staged_account,
+    conciliation.console_session, conciliation.console_oidc_login, conciliation.process_fault
     TO conciliation_worker;
   IF to_regnamespace('conciliation_queue') IS NOT NULL THEN
     GRANT USAGE ON SCHEMA conciliation_queue TO conciliation_worker;
@@ -70,7 +73,8 @@ BEGIN
   -- Finance: neither who may sign in to the console, nor suppliers' contacts, nor the program's own tables.
   GRANT SELECT ON
     conciliation.title, conciliation.title_revision, conciliation.title_feed, conciliation.day,
-    conciliation.pull, conciliation.pull_date, conciliation.checkpoint, conciliation.backfill,
+    conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
+    conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.sign_off,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;

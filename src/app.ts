@@ -4,15 +4,14 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, PlatformConfig } from './config.ts';
-import { type CivilDate, lastClosedDate } from './domain/business-day.ts';
+import { lastClosedDate } from './domain/business-day.ts';
 import { openEmbeddedPostgres } from './embedded/embedded-postgres.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import { createPlatformClient, type PlatformClient } from './platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from './platform/token.ts';
-import { DirectLoads } from './pull/direct-loads.ts';
-import { JoinedLoads } from './pull/joined-loads.ts';
 import type { PullParts } from './pull/pull-parts.ts';
+import { readClock, requireSameClock } from './staging/clock.ts';
 import { type Database, openDatabase } from './staging/database.ts';
 import { ensureCheckpoint } from './staging/day-ledger.ts';
 import { migrate, pendingMigrations } from './staging/migrate.ts';
@@ -101,18 +100,38 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
     token,
     concurrency: platform.concurrency,
     timeoutMs: platform.timeoutSeconds * 1000,
+    limits: platform,
     userAgent: `erp-conciliation-sync/${packageVersion()}`,
   });
 }
 
-/** What the pull engine needs, and the first date of the ledger decided. */
+/**
+ * For a command that pulls: what would keep it from doing so is found before the ledger hears of it.
+ *
+ * @throws ConfigError when there is no usable token, when the clock of this machine differs from the
+ *   database's, or when START_DATE is not over
+ */
+export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
+  await openToken(config).current();
+  await requireSameClock(database);
+  requireStartDateOver(config, await readClock(database));
+}
+
+/**
+ * What the pull engine needs, and the first date of the ledger decided.
+ *
+ * @param now what decides which dates are over; the database's clock unless given
+ * @throws ConfigError when START_DATE is not over
+ */
 export async function openPulls(
   config: Config,
   logger: Logger,
   staging: OpenStaging,
   platform: PlatformClient,
+  now?: () => Date,
 ): Promise<PullParts> {
-  await ensureStartDate(config, logger, staging.database);
+  const at = now?.() ?? (await readClock(staging.database));
+  await ensureStartDate(config, logger, staging.database, at);
   return {
     database: staging.database,
     platform,
@@ -120,8 +139,6 @@ export async function openPulls(
     timeZone: config.timeZone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
-    directLoads: new DirectLoads(),
-    joinedLoads: new JoinedLoads(),
   };
 }
 
@@ -129,16 +146,25 @@ async function ensureStartDate(
   config: Config,
   logger: Logger,
   database: Database,
-): Promise<CivilDate> {
-  const wanted = config.startDate ?? lastClosedDate(config.timeZone, new Date());
+  now: Date,
+): Promise<void> {
+  requireStartDateOver(config, now);
+  const wanted = config.startDate ?? lastClosedDate(config.timeZone, now);
   const startDate = await ensureCheckpoint(database.prisma, wanted);
   if (config.startDate !== null && config.startDate !== startDate) {
     logger.warn(
       { startDate, ignored: config.startDate },
-      'START_DATE is ignored: the ledger already began on another date',
+      'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
     );
   }
-  return startDate;
+}
+
+function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void {
+  const yesterday = lastClosedDate(timeZone, now);
+  if (startDate === null || startDate <= yesterday) return;
+  throw new ConfigError([
+    `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
+  ]);
 }
 
 /** The package's root, from src/ and from dist/ alike. */

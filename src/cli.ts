@@ -6,14 +6,19 @@ import { addBackfillCommand } from './cli/backfill.ts';
 import { EXIT, type ExitStatus } from './cli/command-run.ts';
 import { addDecisionCommands } from './cli/decide.ts';
 import { addDemoCommand } from './cli/demo.ts';
+import { addDriftCommand } from './cli/drift.ts';
+import { addErasePartyCommand } from './cli/erase-party.ts';
 import { addExportCommand } from './cli/export.ts';
 import { addKeyCommand } from './cli/key.ts';
 import { addMigrateCommand } from './cli/migrate.ts';
 import { addProvidersCommand } from './cli/providers.ts';
-import { addPullCommand, addSweepCommand } from './cli/pull.ts';
+import { addPullCommand } from './cli/pull.ts';
+import { addRetentionCommand } from './cli/retention.ts';
 import { addSandboxCommand } from './cli/sandbox.ts';
 import { addStartCommand } from './cli/start.ts';
+import { addStartDateCommand } from './cli/start-date.ts';
 import { addStatusCommand } from './cli/status.ts';
+import { addSweepCommand } from './cli/sweep.ts';
 import { addUserCommand } from './cli/user.ts';
 
 const program = new Command('conciliation')
@@ -39,13 +44,17 @@ addPullCommand(program, exit);
 addSweepCommand(program, exit);
 addBackfillCommand(program, exit);
 addStatusCommand(program, exit);
+addStartDateCommand(program, exit);
 addDecisionCommands(program, exit);
+addDriftCommand(program, exit);
 addProvidersCommand(program, exit);
 addExportCommand(program, exit);
 addUserCommand(program, exit);
 addKeyCommand(program, exit);
 addAuditCommand(program, exit);
 addMigrateCommand(program, exit);
+addRetentionCommand(program, exit);
+addErasePartyCommand(program, exit);
 addSandboxCommand(program, exit);
 
 try {

@@ -25,6 +25,7 @@ export interface Config {
   readonly lookbackDays: number;
   readonly sweepCron: string;
   readonly sweepDays: number;
+  readonly sweepMaxDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
   /** Where people's browsers find the console, behind a proxy; null: where it listens. */
@@ -49,6 +50,9 @@ export interface PlatformConfig {
   readonly token: string | null;
   readonly concurrency: number;
   readonly timeoutSeconds: number;
+  /** Of one answer with titles. */
+  readonly maxMinutes: number;
+  readonly maxBytes: number;
 }
 
 export type { Environment } from './environment-reader.ts';
@@ -88,7 +92,7 @@ export function readConfig(
     pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
-    sweepDays: reader.integer('SWEEP_DAYS', 45, 1, 366),
+    ...readSweepReach(reader),
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
     consolePublicUrl,
@@ -108,6 +112,9 @@ export function readConfig(
   return Object.freeze(config);
 }
 
+/** 16 GiB: about ten million titles. */
+const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
+
 function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   const baseUrl = readBaseUrl(reader);
   const tokenFile = reader.text('PLATFORM_TOKEN_FILE');
@@ -119,7 +126,28 @@ function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   }
   const concurrency = reader.integer('PLATFORM_CONCURRENCY', 4, 1, 64);
   const timeoutSeconds = reader.integer('PLATFORM_TIMEOUT_SECONDS', 60, 1, 3600);
-  return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, timeoutSeconds };
+  const maxMinutes = reader.integer('PLATFORM_MAX_MINUTES', 60, 1, 1440);
+  const maxBytes = reader.integer(
+    'PLATFORM_MAX_BYTES',
+    DEFAULT_MAX_BYTES,
+    1024 * 1024,
+    Number.MAX_SAFE_INTEGER,
+  );
+  return baseUrl === null
+    ? null
+    : { baseUrl, tokenFile, token, concurrency, timeoutSeconds, maxMinutes, maxBytes };
+}
+
+/** The hard bound is ten years: a sweep keeps a fold of each date in memory. */
+function readSweepReach(reader: EnvironmentReader): Pick<Config, 'sweepDays' | 'sweepMaxDays'> {
+  const sweepDays = reader.integer('SWEEP_DAYS', 45, 1, 366);
+  const sweepMaxDays = reader.integer('SWEEP_MAX_DAYS', 400, 1, 3652);
+  if (sweepMaxDays < sweepDays) {
+    reader.problems.push(
+      `SWEEP_MAX_DAYS: got ${sweepMaxDays}, expected at least SWEEP_DAYS, which is ${sweepDays}`,
+    );
+  }
+  return { sweepDays, sweepMaxDays };
 }
 
 const OIDC_VARIABLES = [

@@ -50,6 +50,9 @@ export class ConfigError extends ConciliationError {
   }
 }
 
+/** The token's source holds no usable token at the moment: its file is empty, unreadable or malformed. */
+export class TokenUnusableError extends ConfigError {}
+
 /** A person asked for something that cannot be done: a wrong date, an unknown pull, a wrong state. */
 export class InputError extends ConciliationError {
   readonly code = 'INPUT_INVALID';

@@ -16,6 +16,7 @@ export const FAULT_POINTS = [
   'verify',
   'merge',
   'revisions',
+  'closing',
   'before-commit',
   // COMMIT was sent and its answer not read: no line of src/ stands there, so the tests find the place
   // on the connection itself, after `before-commit`.

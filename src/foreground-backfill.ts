@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type OpenStaging, openPlatform, openPulls, openToken } from './app.ts';
 import type { Config } from './config.ts';
-import { InputError } from './errors.ts';
+import { InputError, PlatformAuthError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
+import { createAttemptHandler } from './queue/attempt-handler.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
 import { openPullQueue } from './queue/job-queue.ts';
 import { startJobWorker } from './queue/job-worker.ts';
-import { createPullHandler } from './queue/pull-handler.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import { createPlanner, type Planner } from './scheduler/planner-loop.ts';
 import { type BackfillProgress, readBackfillProgress } from './staging/backfill-ledger.ts';
@@ -61,7 +61,9 @@ export async function runBackfill(
     const parts: PullParts = {
       ...pulls,
       onOutcome: ({ outcome }) => {
-        if (outcome.kind === 'unauthorized') refused.abort(outcome.error);
+        if (outcome.kind === 'unauthorized' && outcome.error instanceof PlatformAuthError) {
+          refused.abort(outcome.error);
+        }
         nudge.plan();
       },
     };
@@ -69,10 +71,10 @@ export async function runBackfill(
       queue,
       logger,
       concurrency: concurrencyOf(config),
-      handle: createPullHandler({
-        runPull: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
+      handle: createAttemptHandler({
+        subject: 'pull',
+        attempt: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
         gate: createAuthGate({ token, logger }),
-        onUnauthorized: () => {},
         logger,
       }),
     });

@@ -3,9 +3,17 @@
  * They stop in the opposite order, so that the database goes last.
  */
 import { startAlertLoop } from './alerts/alert-loop.ts';
+import { startFaultReports } from './alerts/fault-reports.ts';
 import { openPlatform, openPulls, openStaging, openToken, packageVersion } from './app.ts';
 import type { Config } from './config.ts';
-import { databaseCheck, migrationsCheck, queueCheck, schedulerCheck } from './console/health.ts';
+import {
+  clockCheck,
+  databaseCheck,
+  migrationsCheck,
+  queueCheck,
+  schedulerCheck,
+  tokenCheck,
+} from './console/health.ts';
 import { createMetrics } from './console/metrics.ts';
 import { createOidcClient } from './console/oidc-client.ts';
 import { createConsole } from './console/server.ts';
@@ -15,11 +23,12 @@ import { ConfigError } from './errors.ts';
 import { reachFaultPoint } from './fault-points.ts';
 import { describeError, type Logger } from './logger.ts';
 import { createAuthGate } from './queue/auth-gate.ts';
-import { openPullQueue, openPushQueue } from './queue/job-queue.ts';
-import { cronFault } from './scheduler/cron-slot.ts';
+import { openPullQueue, openPushQueue, openSweepQueue } from './queue/job-queue.ts';
+import { cronFault, slotBefore } from './scheduler/cron-slot.ts';
 import { startHousekeeping } from './scheduler/housekeeping.ts';
 import { createPlanner } from './scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from './scheduler/tick.ts';
+import { findClockFault } from './staging/clock.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { pendingMigrations } from './staging/migrate.ts';
 import type { WakeGrace } from './staging/plan-ledger.ts';
@@ -42,8 +51,9 @@ export interface ServiceOverrides {
   readonly planner?: { readonly grace: WakeGrace };
   readonly worker?: { readonly lockMs: number };
   readonly handler?: { readonly stagingRetryMs: number };
-  readonly gate?: { readonly pollIntervalMs: number };
+  readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
+  readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
 export interface Service {
@@ -87,12 +97,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   try {
     const shared = await openShared(options, stops);
+    startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, onStuck, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
-    const consoleUrl = roles.has('console') ? await startConsole(shared, ticker, stops) : null;
+    const consoleUrl = roles.has('console')
+      ? await startConsole(shared, roles, ticker, stops)
+      : null;
     logger.info({ roles: [...roles], consoleUrl }, 'service started');
     return { consoleUrl, stuck, stop };
   } catch (error) {
@@ -120,7 +133,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   const platform = openPlatform(config, token);
   stops.push(() => platform.close());
   const pulls = {
-    ...(await openPulls(config, logger, staging, platform)),
+    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
     ...overrides.clock,
   };
   const { database, databaseUrl } = staging;
@@ -131,11 +144,14 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     logger,
   });
   stops.push(() => queue.close());
+  const sweepQueue = await openSweepQueue(queue, logger);
+  stops.push(() => sweepQueue.close());
   const pushQueue = await openPushQueue(queue, logger);
   stops.push(() => pushQueue.close());
   const planner = createPlanner({
     database,
     queue,
+    sweepQueue,
     pushQueue,
     logger,
     config: {
@@ -144,6 +160,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       lookbackDays: config.lookbackDays,
       sweepCron: config.sweepCron,
       sweepDays: config.sweepDays,
+      sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
       // One request is always left for what is due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
@@ -153,7 +170,11 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   });
   const metrics = createMetrics({
     readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
-    countJobs: async () => ({ pulls: await queue.counts(), pushes: await pushQueue.counts() }),
+    countJobs: async () => ({
+      pulls: await queue.counts(),
+      sweeps: await sweepQueue.counts(),
+      pushes: await pushQueue.counts(),
+    }),
   });
   const gate = createAuthGate({ token, logger, ...overrides.gate });
   return {
@@ -163,12 +184,33 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
     database,
     databaseUrl,
     queue,
+    sweepQueue,
     pushQueue,
     planner,
     gate,
     metrics,
     pulls,
   };
+}
+
+/** Only a worker has use for a token. */
+function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
+  const { logger, overrides, database, gate } = shared;
+  const reports = startFaultReports({
+    database,
+    logger,
+    async read() {
+      const token = roles.has('worker')
+        ? await gate.report()
+        : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
+      const isClockWrong = (await findClockFault(database)) !== null;
+      const { fault, ...rest } = token;
+      const clock = isClockWrong ? (['clock_skew'] as const) : [];
+      return { faults: fault === null ? clock : [fault, ...clock], ...rest };
+    },
+    ...overrides.reports,
+  });
+  stops.push(() => reports.stop());
 }
 
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
@@ -179,21 +221,36 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     database,
     logger,
     webhookUrl: config.alertWebhookUrl,
-    policy: { ...STALENESS_LIMITS, timeZone: config.timeZone },
+    policy: {
+      ...STALENESS_LIMITS,
+      timeZone: config.timeZone,
+      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
+    },
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
-  const housekeeping = startHousekeeping({ database, logger });
+  const housekeeping = startHousekeeping({
+    database,
+    logger,
+    silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
+  });
   stops.push(() => housekeeping.stop());
   return ticker;
 }
 
-async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]): Promise<string> {
-  const { config, logger, database, databaseUrl, queue, pushQueue, metrics } = shared;
+async function startConsole(
+  shared: Shared,
+  roles: ReadonlySet<Role>,
+  ticker: Ticker | null,
+  stops: Stop[],
+): Promise<string> {
+  const { config, logger, database, databaseUrl, queue, sweepQueue, pushQueue, metrics } = shared;
   const checks = [
     databaseCheck(database),
     migrationsCheck(() => pendingMigrations(databaseUrl)),
     queueCheck(() => queue.isReachable()),
+    clockCheck(() => findClockFault(database)),
+    ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
     ...(ticker === null ? [] : [schedulerCheck(() => ticker.lastTickAt())]),
   ];
   const webConsole = createConsole({
@@ -201,7 +258,7 @@ async function startConsole(shared: Shared, ticker: Ticker | null, stops: Stop[]
     port: config.consolePort,
     checks,
     registry: metrics.registry,
-    queues: [queue.bullQueue, pushQueue.bullQueue],
+    queues: [queue.bullQueue, sweepQueue.bullQueue, pushQueue.bullQueue],
     logger,
     parts: {
       database,

@@ -1,34 +1,34 @@
 /**
- * The worker's role of the service: what takes the jobs of both queues, and what each outcome sets in
+ * The worker's role of the service: what takes the jobs of the queues, and what each outcome sets in
  * motion besides the tables, which the attempts write themselves.
  */
 import type { Config } from './config.ts';
 import type { Metrics } from './console/metrics.ts';
-import { platformAuthAlert } from './domain/alert.ts';
 import { lastClosedDate } from './domain/business-day.ts';
-import { describeError, type Logger } from './logger.ts';
+import type { Logger } from './logger.ts';
 import type { ObservedAttempt, PullParts } from './pull/pull-parts.ts';
 import { runPull } from './pull/run-pull.ts';
 import { type PushParts, pushOnce } from './push/push-providers.ts';
+import { createAttemptHandler } from './queue/attempt-handler.ts';
 import type { AuthGate } from './queue/auth-gate.ts';
 import type { PushSubject } from './queue/job-kind.ts';
 import type { OpenJobQueue } from './queue/job-queue.ts';
 import { type JobWorker, startJobWorker } from './queue/job-worker.ts';
-import { createPullHandler } from './queue/pull-handler.ts';
 import { createPushHandler } from './queue/push-handler.ts';
-import { startWatchdog } from './queue/watchdog.ts';
+import { startWatchdog, type Watchdog } from './queue/watchdog.ts';
 import { createNudge } from './scheduler/nudge.ts';
 import type { Planner } from './scheduler/planner-loop.ts';
-import { raiseAlert, resolveAlerts } from './staging/alerts.ts';
 import type { Database } from './staging/database.ts';
 import { readLedgerGauges } from './staging/ledger-gauges.ts';
 import { readPushDelayMs } from './staging/providers.ts';
+import { runSweep, type SweepParts } from './sweep/run-sweep.ts';
 
 export interface WorkerParts {
   readonly config: Config;
   readonly logger: Logger;
   readonly database: Database;
   readonly queue: OpenJobQueue<bigint>;
+  readonly sweepQueue: OpenJobQueue<bigint>;
   readonly pushQueue: OpenJobQueue<PushSubject>;
   readonly planner: Planner;
   readonly gate: AuthGate;
@@ -62,47 +62,26 @@ export async function startWorkers(
   onStuck: () => void,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
-  const alerts = createAuthAlerts(parts);
-  const pulls = await startPullWorker(parts, alerts, onStuck, overrides);
+  const watchdog = startPullWatchdog(parts, onStuck);
+  const started: JobWorker[] = [];
+  const close = async (graceMs: number) => {
+    watchdog.stop();
+    await Promise.all(started.map((worker) => worker.close(graceMs)));
+  };
   try {
-    const pushes = await startPushWorker(parts, alerts, overrides);
-    return {
-      async close(graceMs) {
-        await Promise.all([pulls.close(graceMs), pushes.close(graceMs)]);
-      },
-    };
+    started.push(await startPullWorker(parts, watchdog, overrides));
+    started.push(await startSweepWorker(parts, watchdog, overrides));
+    started.push(await startPushWorker(parts, overrides));
+    return { close };
   } catch (error) {
-    await pulls.close(0);
+    await close(0);
     throw error;
   }
 }
 
-/** The alert that only whoever asks the platform can raise and resolve. */
-interface AuthAlerts {
-  raise(): void;
-  resolve(): void;
-}
-
-function createAuthAlerts({ database, logger }: WorkerParts): AuthAlerts {
-  const inBackground = (work: Promise<unknown>) => {
-    work.catch((error: unknown) => {
-      logger.warn({ err: describeError(error) }, 'an alert could not be recorded');
-    });
-  };
-  return {
-    raise: () => inBackground(raiseAlert(database, platformAuthAlert(null))),
-    resolve: () => inBackground(resolveAlerts(database, platformAuthAlert(null).dedupeKey)),
-  };
-}
-
-async function startPullWorker(
-  parts: WorkerParts,
-  alerts: AuthAlerts,
-  onStuck: () => void,
-  overrides: WorkerOverrides,
-): Promise<JobWorker> {
-  const { config, logger, database, queue, gate, metrics } = parts;
-  const watchdog = startWatchdog({
+function startPullWatchdog(parts: WorkerParts, onStuck: () => void): Watchdog {
+  const { config, logger, database, queue, gate } = parts;
+  return startWatchdog({
     logger,
     onStuck,
     read: async () => {
@@ -111,6 +90,14 @@ async function startPullWorker(
       return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
     },
   });
+}
+
+async function startPullWorker(
+  parts: WorkerParts,
+  watchdog: Watchdog,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, queue, gate, metrics } = parts;
   const nudge = createNudge(parts.planner);
   const pulls: PullParts = {
     ...parts.pulls,
@@ -118,17 +105,16 @@ async function startPullWorker(
     onOutcome: (observed) => {
       watchdog.progress();
       observePull(metrics, observed);
-      if (observed.outcome.kind === 'done') alerts.resolve();
       if (observed.attempt.origin === 'backfill') nudge.plan();
     },
   };
-  const handle = createPullHandler({
-    runPull: (pullId, signal) => {
+  const handle = createAttemptHandler({
+    subject: 'pull',
+    attempt: (pullId, signal) => {
       watchdog.progress();
       return runPull(pulls, pullId, signal);
     },
     gate,
-    onUnauthorized: alerts.raise,
     logger,
     ...overrides.handler,
   });
@@ -137,24 +123,51 @@ async function startPullWorker(
     // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
     handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
     logger,
-    concurrency: workerConcurrency(config),
+    concurrency: workerConcurrency(parts.config),
     ...overrides.worker,
   });
   return {
     async close(graceMs) {
-      watchdog.stop();
       await worker.close(graceMs);
       await nudge.stop();
     },
   };
 }
 
-/** A request under way has the grace to be answered: one that is given up may be applied all the same. */
-function startPushWorker(
+/** One at a time. What is still being read is given up at once: a sweep that is started again loses nothing. */
+function startSweepWorker(
   parts: WorkerParts,
-  alerts: AuthAlerts,
+  watchdog: Watchdog,
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
+  const { logger, gate, metrics } = parts;
+  const sweeps: SweepParts = {
+    ...parts.pulls,
+    // Where one request is allowed at a time, pulls wait for the sweep, which does make progress.
+    onProgress: () => watchdog.progress(),
+    onSweepOutcome: ({ outcome, httpStatus }) => {
+      metrics.observeSweep(outcome.kind);
+      metrics.observePlatformResponse(httpStatus);
+    },
+  };
+  const handle = createAttemptHandler({
+    subject: 'sweep',
+    attempt: (sweepId, signal) => runSweep(sweeps, sweepId, signal),
+    gate,
+    logger,
+    ...overrides.handler,
+  });
+  return startJobWorker({
+    queue: parts.sweepQueue,
+    handle: (sweepId, _signal, stopping) => handle(sweepId, stopping, stopping),
+    logger,
+    concurrency: 1,
+    ...overrides.worker,
+  });
+}
+
+/** A request under way has the grace to be answered: one that is given up may be applied all the same. */
+function startPushWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, database, gate, metrics } = parts;
   const push: PushParts = {
     database,
@@ -165,7 +178,6 @@ function startPushWorker(
     onRequest: ({ outcome, httpStatus }) => {
       metrics.observeBatch(outcome);
       metrics.observePlatformResponse(httpStatus);
-      if (outcome === 'taken' || outcome === 'refused') alerts.resolve();
     },
   };
   return startJobWorker({
@@ -174,7 +186,6 @@ function startPushWorker(
       readDelayMs: () => readPushDelayMs(database),
       pushOnce: (signal, stopping) => pushOnce(push, signal, stopping),
       gate,
-      onUnauthorized: alerts.raise,
       logger,
       ...overrides.handler,
     }),
@@ -194,16 +205,14 @@ function observePull(
     return;
   }
   const { report } = outcome;
-  const merged = report.dates.filter(({ outcome: of }) => of === 'merged' || of === 'unchanged');
-  const sum = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
-    merged.reduce((total, date) => total + date[field], 0);
-  const state = report.state as 'merged' | 'unchanged' | 'held' | 'superseded';
-  metrics.observePull(attempt.origin, state, durationMs, {
-    inserted: sum('inserted'),
-    changed: sum('changed'),
-    withdrawn: sum('withdrawn'),
-    restored: sum('restored'),
-    unchanged: sum('unchanged'),
+  const isMerged = report.state === 'merged' || report.state === 'unchanged';
+  const count = (titles: number) => (isMerged ? titles : 0);
+  metrics.observePull(attempt.origin, report.state, durationMs, {
+    inserted: count(report.inserted),
+    changed: count(report.changed),
+    withdrawn: count(report.withdrawn),
+    restored: count(report.restored),
+    unchanged: count(report.unchanged),
     rejected: report.rejected,
   });
 }

@@ -1,5 +1,6 @@
 import { describeError, type Logger } from '../logger.ts';
 import { repeat } from '../repeat.ts';
+import { readClock } from '../staging/clock.ts';
 import type { Database } from '../staging/database.ts';
 import { type AlertPolicy, deriveAlerts } from '../staging/derive-alerts.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
@@ -23,7 +24,7 @@ export function startAlertLoop(parts: {
 
   const round = async () => {
     try {
-      await deriveAlerts(parts.database, new Date(), parts.policy);
+      await deriveAlerts(parts.database, await readClock(parts.database), parts.policy);
       await deliverAlerts(parts, abort.signal);
     } catch (error) {
       parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');

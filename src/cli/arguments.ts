@@ -30,6 +30,13 @@ export function integerArgument(min: number, max: number): (text: string) => num
   };
 }
 
+/** Commander argument parser: a reason for the audit log. */
+export function reasonArgument(text: string): string {
+  const reason = text.trim();
+  if (reason === '') throw new InvalidArgumentError('Expected a reason in words.');
+  return reason;
+}
+
 /** @throws InputError when the date has not begun in `timeZone` */
 export function requireNotFuture(name: string, date: CivilDate, timeZone: string): void {
   const today = dateIn(timeZone, new Date());

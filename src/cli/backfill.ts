@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging, requireAbleToPull } from '../app.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
@@ -101,12 +101,13 @@ function rangeOf({ from, to }: BackfillOptions): BackfillRange {
 }
 
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
-  const fault = backfillRangeFault(range, dateIn(run.config.timeZone, new Date()));
+  const today = dateIn(run.config.timeZone, new Date());
+  const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault);
   const staging = await openStaging(run.config, run.logger);
   try {
     const known = new Map<CivilDate, DayRow>(
-      (await readDays(staging.database, range)).map((day) => [day.date, day]),
+      (await readDays(staging.database, range, today)).map((day) => [day.date, day]),
     );
     const dates = datesBetween(range.from, range.to);
     const states: Record<string, number> = {};
@@ -128,6 +129,7 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
 async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
+    if (options.detach !== true) await requireAbleToPull(run.config, staging.database);
     const id = await createBackfill(
       staging.database,
       { range: rangeOf(options), concurrency: options.concurrency, by: operatorName() },
@@ -142,6 +144,7 @@ async function create(run: CommandRun, options: BackfillOptions): Promise<Comman
 async function resume(run: CommandRun, id: bigint, detach: boolean): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
+    if (!detach) await requireAbleToPull(run.config, staging.database);
     const progress = await readBackfillProgress(staging.database, id);
     // One that was interrupted is still running in the ledger; it only needs somebody to do it.
     if (progress?.state !== 'running') await resumeBackfill(staging.database, id, operatorName());

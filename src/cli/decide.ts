@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { openStaging } from '../app.ts';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
-import { dateArgument, idArgument } from './arguments.ts';
+import { dateArgument, idArgument, reasonArgument } from './arguments.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -11,7 +11,7 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { datesTable } from './pull-text.ts';
+import { pullsTable, toDocument } from './pull-text.ts';
 
 interface DecisionOptions {
   readonly reason: string;
@@ -24,14 +24,15 @@ export function addDecisionCommands(program: Command, exit: (status: ExitStatus)
     .command('release')
     .description('merge what a held pull would change')
     .argument('<pull-id>', 'the pull that holds, see "status"', idArgument('pull'))
-    .requiredOption('--reason <text>', 'why this is right; kept in the audit log')
+    .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-A pull is held when its response would take away more titles than WITHDRAWAL_LIMIT_PERCENT allows, or
-all of a date. Titles are never deleted: they become "withdrawn" and can come back. A newer pull of the
-date voids the hold.
+A pull is held when its response would withdraw more titles than WITHDRAWAL_LIMIT_PERCENT allows, or all
+titles of a date. Titles are never deleted: they become "withdrawn" and can come back. A newer pull of the
+date voids the hold. Where every title of the response breaks the contract, pull again when the platform
+has mended them: a release would merge none of them.
 
 Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
     )
@@ -47,7 +48,7 @@ Example: conciliation release 412 --reason "cancelled batch, confirmed by the pl
     .command('accept-rejects')
     .description('let a date be reconciled without its rejected titles')
     .argument('<date>', 'the date whose rejects are accepted', dateArgument)
-    .requiredOption('--reason <text>', 'why this is right; kept in the audit log')
+    .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -55,6 +56,10 @@ Example: conciliation release 412 --reason "cancelled batch, confirmed by the pl
 A title that breaks the platform's contract is kept apart with its text and the reasons; its day is
 "attention" until a later pull is clean or a person accepts the rejects. Accepted rejects stay accepted
 when the same titles come again.
+
+A title that the newest response lacks stays current where a rejected title may be that title. Accepting
+the rejects does not withdraw it. The next response that has it, or that lacks it and has no such reject,
+decides.
 
 Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, no money behind it"`,
     )
@@ -70,15 +75,10 @@ Example: conciliation accept-rejects 2026-03-02 --reason "test title of the plat
 async function release(run: CommandRun, pullId: bigint, reason: string): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
-    const report = await releasePull(
-      staging.database,
-      pullId,
-      { by: operatorName(), reason },
-      policyOf(run),
-    );
+    const report = await releasePull(staging.database, pullId, { by: operatorName(), reason });
     return {
-      document: { pullId: Number(pullId), dates: report.dates },
-      text: `${datesTable(report.dates)}\n\nReleased by ${operatorName()}.`,
+      document: { pullId: Number(pullId), dates: [toDocument(report)] },
+      text: `${pullsTable([report])}\n\nReleased by ${operatorName()}.`,
       exit: EXIT.done,
     };
   } finally {
@@ -89,12 +89,7 @@ async function release(run: CommandRun, pullId: bigint, reason: string): Promise
 async function accept(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   try {
-    const accepted = await acceptRejects(
-      staging.database,
-      date,
-      { by: operatorName(), reason },
-      policyOf(run),
-    );
+    const accepted = await acceptRejects(staging.database, date, { by: operatorName(), reason });
     return {
       document: { date, accepted },
       text: `${accepted} rejected title(s) of ${date} accepted by ${operatorName()}.`,
@@ -103,8 +98,4 @@ async function accept(run: CommandRun, date: CivilDate, reason: string): Promise
   } finally {
     await staging.close();
   }
-}
-
-function policyOf(run: CommandRun) {
-  return { lastClosedDate: lastClosedDate(run.config.timeZone, new Date()) };
 }

@@ -5,15 +5,14 @@ import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging } from '../app.ts';
 import type { Config } from '../config.ts';
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
-import { dayWindow } from '../domain/pull-plan.ts';
 import { ROLES, startService } from '../main.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { addUser, createLink, readUsers } from '../staging/console-users.ts';
 import type { Database } from '../staging/database.ts';
+import type { PullReport } from '../staging/merge.ts';
 import { createPull } from '../staging/pull-ledger.ts';
-import type { DateReport } from '../staging/pull-outcome.ts';
 import { type DayRow, readDays } from '../staging/reads.ts';
 import {
   type CommandResult,
@@ -69,6 +68,8 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       token: sandbox.issueToken({ expiresInSeconds: 86_400 }),
       concurrency: 4,
       timeoutSeconds: 60,
+      maxMinutes: 60,
+      maxBytes: 1024 ** 3,
     },
   };
   const staging = await openStaging(config, run.logger);
@@ -76,7 +77,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   try {
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
-    const days = await readDays(staging.database, { from, to });
+    const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports);
     if (isOnce) return result;
     const linkToken = await createDemoLink(staging.database);
@@ -133,20 +134,20 @@ async function pullDates(
   parts: PullParts,
   dates: readonly CivilDate[],
   signal: AbortSignal,
-): Promise<Map<CivilDate, DateReport>> {
+): Promise<Map<CivilDate, PullReport>> {
   const line = createProgressLine();
-  const reports = new Map<CivilDate, DateReport>();
+  const reports = new Map<CivilDate, PullReport>();
   try {
     for (const date of dates) {
       line.update(`pulling ${date}`);
       const pullId = await createPull(parts.database, {
         origin: 'manual',
-        window: dayWindow(date),
+        date,
         requestedBy: 'demo',
       });
       const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
       if (outcome.kind !== 'done') throw outcome.error;
-      for (const report of outcome.report.dates) reports.set(date, report);
+      reports.set(date, outcome.report);
     }
   } finally {
     line.end();
@@ -156,7 +157,7 @@ async function pullDates(
 
 function demoResult(
   days: readonly DayRow[],
-  reports: ReadonlyMap<CivilDate, DateReport>,
+  reports: ReadonlyMap<CivilDate, PullReport>,
 ): CommandResult {
   const rows = days.map((day) => ({ ...day, report: reports.get(day.date) }));
   const reconciled = days.filter((day) => day.state === 'reconciled').length;

@@ -30,9 +30,13 @@ the queue's schema up to date as well, unless REDIS_URL is set.`,
           try {
             const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
             const withRoles = options.roles === true;
-            // Before the rights are granted, which are on its tables too.
-            if (withRoles && config.redisUrl === null) await migrateQueue(databaseUrl, logger);
-            const { applied } = await migrate({ databaseUrl, logger, roles: withRoles });
+            const { applied } = await migrate({ databaseUrl, logger });
+            if (withRoles) {
+              // After the migrations, so that a refused database stays as it was; before the rights, which
+              // include those on the tables of the queue.
+              if (config.redisUrl === null) await migrateQueue(databaseUrl, logger);
+              await migrate({ databaseUrl, logger, roles: true });
+            }
             const schema =
               applied.length === 0
                 ? 'The schema is up to date.'

@@ -1,27 +1,27 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import type { HoldReason } from '../domain/day-state.ts';
 import type { ConciliationError } from '../errors.ts';
 import type { AttemptOutcome } from '../pull/pull-parts.ts';
 import type { PullReport } from '../staging/merge.ts';
-import type { DateReport } from '../staging/pull-outcome.ts';
 import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
 import { formatCount, renderTable } from './table.ts';
 
-/** What a pull or sweep prints when it has ended. */
+/** The output of the command `pull`. */
 export function pullResult(
   pullId: bigint,
   outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
 ): CommandResult {
   if (outcome.kind !== 'done') return failedResult(pullId, outcome.error);
   const { report } = outcome;
-  const dates = report.dates.map((date) => toDocument(date));
   return {
     document: {
       pullId: Number(pullId),
       state: report.state,
       titles: report.titles,
       rejected: report.rejected,
-      dates,
+      dates: [toDocument(report)],
     },
-    text: [datesTable(report.dates), ...advice(report)].join('\n'),
+    text: [pullsTable([report]), ...advice(report)].join('\n'),
     exit: exitOf(report),
   };
 }
@@ -38,41 +38,19 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
   };
 }
 
-function exitOf(report: PullReport): ExitStatus {
-  const needsPerson = report.rejected > 0 || report.dates.some((date) => date.outcome === 'held');
-  return needsPerson ? EXIT.needsPerson : EXIT.done;
+export function exitOf(report: PullReport): ExitStatus {
+  return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
-function toDocument(date: DateReport) {
-  const {
-    outcome,
-    holdReason,
-    titles,
-    inserted,
-    changed,
-    withdrawn,
-    restored,
-    unchanged,
-    rejected,
-  } = date;
-  return {
-    date: date.date,
-    outcome,
-    holdReason,
-    titles,
-    inserted,
-    changed,
-    withdrawn,
-    restored,
-    unchanged,
-    rejected,
-  };
+/** A pull in JSON. `titles` are those that keep the contract. */
+export function toDocument(report: PullReport) {
+  const { pullId: _, state, titles, ...counts } = report;
+  return { ...counts, outcome: state, titles: titles - report.rejected };
 }
 
-/** The dates a pull spoke about; a sweep's dates on which nothing differs are only counted. */
-export function datesTable(dates: readonly DateReport[]): string {
-  const shown = dates.length === 1 ? dates : dates.filter((date) => differs(date));
-  const table = renderTable(
+/** A line for each pull. */
+export function pullsTable(reports: readonly PullReport[]): string {
+  return renderTable(
     [
       { title: 'date' },
       { title: 'titles', align: 'right' },
@@ -83,51 +61,64 @@ export function datesTable(dates: readonly DateReport[]): string {
       { title: 'rejected', align: 'right' },
       { title: 'outcome' },
     ],
-    shown.map((date) => [
-      date.date,
+    reports.map((report) => [
+      report.date,
       ...[
-        date.titles,
-        date.inserted,
-        date.changed,
-        date.withdrawn,
-        date.restored,
-        date.rejected,
+        report.titles - report.rejected,
+        report.inserted,
+        report.changed,
+        report.withdrawn,
+        report.restored,
+        report.rejected,
       ].map(formatCount),
-      date.outcome,
+      report.state === 'held' ? 'held, not merged' : report.state,
     ]),
   );
-  const rest = dates.length - shown.length;
-  return rest === 0 ? table : `${table}\n${formatCount(rest)} more date(s) do not differ.`;
 }
 
-function differs(date: DateReport): boolean {
-  return date.outcome === 'held' || date.outcome === 'merged' || date.rejected > 0;
+/** What a held response asks of a person. */
+export function holdAdvice(hold: {
+  readonly date: CivilDate;
+  readonly pullId: bigint | number;
+  readonly reason: HoldReason | null;
+  readonly titles: number;
+  readonly withdrawals: number;
+}): string[] {
+  const { date, pullId, reason } = hold;
+  if (reason === 'unreadable') {
+    return [
+      `${date} is held: ${formatCount(hold.titles)} title(s) came, none could be read. Nothing was changed.`,
+      `Pull again when the platform has mended them: conciliation pull ${date}`,
+    ];
+  }
+  const why =
+    reason === 'emptied'
+      ? 'the platform returned no title for a date that had titles'
+      : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
+  return [
+    `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
+    `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
+  ];
 }
 
-const HOLD_REASONS = {
-  emptied: 'the platform returned no title at all for a date that had titles',
-  withdrawal_limit: 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows',
-  undated_rejects: 'titles vanished while the response held unreadable titles without a date',
-} as const;
+export function withheldText(date: CivilDate, withheld: number): string {
+  return withheld === 1
+    ? `1 title of ${date} is not in the newest response and stays as it was, because a rejected title may be that title.`
+    : `${formatCount(withheld)} titles of ${date} are not in the newest response and stay as they were, because a rejected title may be one of them.`;
+}
 
-function advice(report: PullReport): string[] {
+/** What a person has to do after a pull. */
+export function advice(report: PullReport): string[] {
+  const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
   const lines: string[] = [];
-  for (const date of report.dates) {
-    if (date.holdReason === null) continue;
+  if (state === 'held') {
+    const withdrawals = withdrawn;
+    lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
+  } else if (rejected > 0) {
     lines.push(
-      `${date.date} is held: ${HOLD_REASONS[date.holdReason]} (${formatCount(date.withdrawn)} would be withdrawn).`,
+      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again once they are mended, or: conciliation accept-rejects ${date} --reason "…"`,
     );
   }
-  if (report.state === 'held') {
-    lines.push(
-      `Ask the platform first. To merge what it said: conciliation release ${report.pullId} --reason "…"`,
-    );
-  }
-  for (const date of report.dates) {
-    if (date.rejected === 0 || date.outcome === 'held') continue;
-    lines.push(
-      `${date.date} has ${formatCount(date.rejected)} rejected titles: see "conciliation status --from ${date.date} --to ${date.date}"; pull again once they are mended, or: conciliation accept-rejects ${date.date} --reason "…"`,
-    );
-  }
+  if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));
   return lines.length === 0 ? [] : ['', ...lines];
 }

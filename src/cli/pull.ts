@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging } from '../app.ts';
+import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { dayWindow, type PullOrigin, type PullWindow, sweepWindow } from '../domain/pull-plan.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { createPull } from '../staging/pull-ledger.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
@@ -32,64 +31,33 @@ Example: conciliation pull 2026-03-02`,
       exit(
         await runCommand({ json: options.json, platform: true }, (run) => {
           requireNotFuture('<date>', date, run.config.timeZone);
-          return pullWindow(run, 'manual', dayWindow(date));
+          return pullDate(run, date);
         }),
       );
     });
 }
 
-export function addSweepCommand(program: Command, exit: (status: ExitStatus) => void): void {
-  program
-    .command('sweep')
-    .description('pull everything accepted since a date in one request')
-    .requiredOption('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
-    .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      `
-Compares every date since <date> with what the platform says now, in one request, and merges what
-differs. Each date is decided on its own: a date that would lose too many titles is held, the others
-are merged.
-
-Exit status: 0 done, 1 failed, 2 wrong usage, 3 done but a person must look.
-
-Example: conciliation sweep --from 2026-02-01`,
-    )
-    .action(async (options: { from: CivilDate; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: true }, (run) => {
-          requireNotFuture('--from', options.from, run.config.timeZone);
-          return pullWindow(run, 'sweep', sweepWindow(options.from));
-        }),
-      );
-    });
-}
-
-async function pullWindow(
-  run: CommandRun,
-  origin: PullOrigin,
-  window: PullWindow,
-): Promise<CommandResult> {
+async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult> {
   const staging = await openStaging(run.config, run.logger);
   const platform = openPlatform(run.config);
   const line = createProgressLine();
-  const name = window.to === null ? `since ${window.from}` : window.from;
   try {
+    await requireAbleToPull(run.config, staging.database);
     const parts = await openPulls(run.config, run.logger, staging, platform);
     const pullId = await createPull(staging.database, {
-      origin,
-      window,
+      origin: 'manual',
+      date,
       requestedBy: 'command line',
     });
     const observed = {
       ...parts,
       onProgress: ({ titles, bytes }: { titles: number; bytes: number }) =>
-        line.update(`${name}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`),
+        line.update(`${date}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`),
     };
     const outcome = await pullToEnd(observed, pullId, run.signal, (retry) => {
       line.end();
       process.stderr.write(
-        `${name}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
+        `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
       );
     });
     return pullResult(pullId, outcome);

@@ -12,8 +12,15 @@ import {
   readOpenPulls,
   readOpenRejects,
 } from '../staging/reads.ts';
+import {
+  type CompleteSweep,
+  readCompleteSweep,
+  readSweeps,
+  type SweepRow,
+} from '../staging/sweep-reads.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { holdAdvice, withheldText } from './pull-text.ts';
 import { formatAmount, formatCount, renderTable } from './table.ts';
 
 /** Days shown when no range is asked for. */
@@ -41,15 +48,18 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
       exit(
         await runCommand({ json: options.json, platform: false }, async (run) => {
           const closed = lastClosedDate(run.config.timeZone, new Date());
-          const to = options.to ?? addDays(closed, 1);
+          const today = addDays(closed, 1);
+          const to = options.to ?? today;
           const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
           if (range.from > range.to)
             throw new InputError(`--from ${range.from} is after --to ${range.to}`);
           const staging = await openStaging(run.config, run.logger);
           try {
             const checkpoint = await readCheckpoint(staging.database);
-            const days = await readDays(staging.database, range);
+            const days = await readDays(staging.database, range, today);
             const pulls = await readOpenPulls(staging.database);
+            const completeSweep = await readCompleteSweep(staging.database);
+            const [newestSweep = null] = await readSweeps(staging.database, 1);
             const rejects = new Map<CivilDate, RejectRow[]>();
             for (const day of days) {
               if (day.state !== 'attention') continue;
@@ -58,7 +68,8 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
                 (await readOpenRejects(staging.database, day.date)).slice(0, MAX_REJECTS),
               );
             }
-            return statusResult({ checkpoint, days, pulls, rejects, closed });
+            const sweeps = { newest: newestSweep, complete: completeSweep };
+            return statusResult({ checkpoint, days, pulls, sweeps, rejects, closed });
           } finally {
             await staging.close();
           }
@@ -71,6 +82,7 @@ interface Status {
   readonly checkpoint: CheckpointRow | null;
   readonly days: readonly DayRow[];
   readonly pulls: readonly PullRow[];
+  readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
   readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
   readonly closed: CivilDate;
 }
@@ -86,9 +98,11 @@ function statusResult(status: Status): CommandResult {
       lagDays,
       days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),
       openPulls: status.pulls,
+      sweeps: status.sweeps,
     },
     text: [
       ...checkpointText(status, lagDays),
+      ...sweepText(status),
       '',
       daysTable(status.days),
       ...needsText(status),
@@ -114,6 +128,27 @@ function checkpointText({ checkpoint }: Status, lagDays: number | null): string[
   return [`Checkpoint: ${reached}; ${formatCount(lagDays ?? 0)} closed day(s) behind.`];
 }
 
+function sweepText({ sweeps: { newest, complete } }: Status): string[] {
+  const lines: string[] = [];
+  if (complete !== null) {
+    const { from, startedAt, datesCompared, datesDiffering } = complete;
+    lines.push(
+      `Sweep: ${formatCount(datesCompared)} date(s) since ${from} were compared on ${formatInstant(startedAt)} (UTC); ${formatCount(datesDiffering)} differed.`,
+    );
+  }
+  if (newest !== null && newest.state !== 'complete') {
+    const error = newest.errorMessage === null ? '' : `, last error: ${newest.errorMessage}`;
+    lines.push(
+      `Sweep ${newest.id} (since ${newest.from}) is ${newest.state}, ${newest.attempts} attempt(s)${error}`,
+    );
+  }
+  return lines;
+}
+
+function formatInstant(at: Date): string {
+  return at.toISOString().slice(0, 16).replace('T', ' ');
+}
+
 function daysTable(days: readonly DayRow[]): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   return renderTable(
@@ -133,7 +168,7 @@ function daysTable(days: readonly DayRow[]): string {
       formatCount(day.withdrawn),
       formatCount(day.rejected),
       day.state,
-      day.verifiedAt === null ? '' : day.verifiedAt.toISOString().slice(0, 16).replace('T', ' '),
+      day.verifiedAt === null ? '' : formatInstant(day.verifiedAt),
     ]),
   );
 }
@@ -141,10 +176,11 @@ function daysTable(days: readonly DayRow[]): string {
 function needsText({ days, pulls, rejects }: Status): string[] {
   const lines: string[] = [];
   for (const day of days) {
-    if (day.state === 'held') {
-      lines.push(
-        `${day.date} is held by pull ${day.heldPullId}: conciliation release ${day.heldPullId} --reason "…"`,
-      );
+    if (day.hold !== null && day.heldPullId !== null) {
+      lines.push(...holdAdvice({ date: day.date, pullId: day.heldPullId, ...day.hold }));
+      lines.push(...day.hold.faults.map((fault) => `  ${fault}`));
+    } else if (day.withheld > 0) {
+      lines.push(withheldText(day.date, day.withheld));
     }
     for (const reject of rejects.get(day.date) ?? []) {
       lines.push(
@@ -164,10 +200,9 @@ function needsText({ days, pulls, rejects }: Status): string[] {
   }
   for (const pull of pulls) {
     if (pull.state === 'held') continue;
-    const window = pull.to === null ? `since ${pull.from}` : pull.from;
     const error = pull.errorMessage === null ? '' : `, last error: ${pull.errorMessage}`;
     lines.push(
-      `Pull ${pull.id} (${pull.origin}, ${window}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
+      `Pull ${pull.id} (${pull.origin}, ${pull.date}) is ${pull.state}, ${pull.attempts} attempt(s)${error}`,
     );
   }
   return lines.length === 0 ? [] : ['', ...lines];

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { cancelBackfill, readBackfillProgress } from '../staging/backfill-ledger.ts';
 import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { acknowledgeDrift } from '../staging/drift.ts';
 import { readLedgerDay } from '../staging/ledger-days.ts';
 import { reopenDay, signOffDay } from '../staging/sign-off.ts';
 import { describe, requireDate, requireId } from './api-request.ts';
@@ -16,9 +17,6 @@ import { requestPull } from './request-pull.ts';
 /** What the buttons of the pages do. */
 export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-  const policy = () => ({
-    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
-  });
 
   const decide = (
     path: string,
@@ -30,7 +28,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     api.post(path, describe('days', summary, schema), async (request) => {
       const date = requireDate(request);
       await deed(request, date);
-      return readLedgerDay(database, date);
+      return readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date()));
     });
   };
   decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>
@@ -46,7 +44,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
   );
   decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
     const decision = { by: actorOf(request), reason: requireReason(request.body) };
-    return acceptRejects(database, date, decision, policy());
+    return acceptRejects(database, date, decision);
   });
 
   api.post(
@@ -71,8 +69,24 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     }),
     async (request) => {
       const decision = { by: actorOf(request), reason: requireReason(request.body) };
-      const { pullId, dates } = await releasePull(database, requireId(request), decision, policy());
-      return { pullId: Number(pullId), dates: dates.map(({ date }) => date) };
+      const { pullId, date } = await releasePull(database, requireId(request), decision);
+      return { pullId: Number(pullId), dates: [date] };
+    },
+  );
+
+  api.post(
+    '/drift/acknowledge',
+    describe('alerts', 'Acknowledge fields and values outside the documented interface', {
+      body: schemas.AcknowledgeDriftBody,
+      answer: Type.Object({ acknowledged: Type.Integer() }),
+    }),
+    async (request) => {
+      const items = await acknowledgeDrift(database, {
+        by: actorOf(request),
+        reason: requireReason(request.body),
+        seenDigest: textParameter(request.body, 'digest') ?? '',
+      });
+      return { acknowledged: items.length };
     },
   );
 

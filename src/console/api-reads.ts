@@ -13,9 +13,11 @@ import type { CsvLocale } from '../export/csv.ts';
 import { readAlerts } from '../staging/alert-list.ts';
 import { readAuditLog } from '../staging/audit.ts';
 import { readBackfillProgress, readBackfills } from '../staging/backfill-ledger.ts';
+import { readOpenDrift } from '../staging/drift.ts';
 import { readBadges, readLedgerDay, readLedgerDays, readNeeds } from '../staging/ledger-days.ts';
 import { readDayChanges } from '../staging/moved-titles.ts';
 import { readCheckpoint } from '../staging/reads.ts';
+import { readSweeps } from '../staging/sweep-reads.ts';
 import { readTitleDetail } from '../staging/title-detail.ts';
 import { readTitlePage } from '../staging/title-list.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
@@ -34,6 +36,7 @@ const MAX_CHANGES = 1_000;
 export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
+  const today = () => dateIn(parts.timeZone, now());
 
   api.get(
     '/status',
@@ -43,7 +46,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     async () => {
       const [checkpoint, { counts }, badges] = await Promise.all([
         readCheckpoint(database),
-        readNeeds(database, 1),
+        readNeeds(database, 1, today()),
         readBadges(database),
       ]);
       const reached =
@@ -70,14 +73,14 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       querystring: schemas.RangeQuery,
       answer: Type.Array(schemas.Day),
     }),
-    async (request) => readLedgerDays(database, rangeOf(request)),
+    async (request) => readLedgerDays(database, rangeOf(request), today()),
   );
 
   api.get(
     '/days/:date',
     describe('days', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
     async (request, reply) =>
-      (await readLedgerDay(database, requireDate(request))) ?? reply.callNotFound(),
+      (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
   );
 
   api.get(
@@ -88,11 +91,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.TitlePage,
     }),
     async (request) => {
-      const query = parseTitleQuery(
-        request.query,
-        requireDate(request),
-        dateIn(parts.timeZone, now()),
-      );
+      const query = parseTitleQuery(request.query, requireDate(request), today());
       if (query.hasFault) throw new InputError('one of the filters cannot be read');
       return readTitlePage(database, { ...query, limit: limitOf(request) });
     },
@@ -153,6 +152,22 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   );
 
   api.get(
+    '/drift',
+    describe(
+      'alerts',
+      'Fields and values outside the documented interface that wait for a person',
+      {
+        answer: schemas.OpenDrift,
+      },
+    ),
+    async () => {
+      const { digest, items } = await readOpenDrift(database);
+      // Without the values: one may be personal data.
+      return { digest, items: items.map(({ value: _, ...item }) => item) };
+    },
+  );
+
+  api.get(
     '/audit',
     describe('audit', 'Who did what, newest first', {
       querystring: schemas.AuditQuery,
@@ -165,6 +180,12 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         limit: limitOf(request),
       });
     },
+  );
+
+  api.get(
+    '/sweeps',
+    describe('sweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
+    async () => readSweeps(database, 100),
   );
 
   api.get(

@@ -2,10 +2,11 @@
 import { Type } from 'typebox';
 import { ALERT_KINDS } from '../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../domain/backfill-plan.ts';
-import { DAY_STATES } from '../domain/day-state.ts';
+import { DAY_STATES, HOLD_REASONS } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../domain/title.ts';
 import { EXPORT_FORMATS } from '../export/title-file.ts';
 import { NEEDS } from '../staging/ledger-days.ts';
+import { SWEEP_STATES } from '../staging/sweep-reads.ts';
 import { TITLE_SORTS } from '../staging/title-list.ts';
 
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
@@ -38,6 +39,23 @@ export const Day = Type.Object({
   sums,
   contentDigest: orNull('string'),
   heldPullId: orNull('integer'),
+  hold: Type.Union(
+    [
+      Type.Object({
+        reason: orNull('string', { enum: [...HOLD_REASONS, null] }),
+        titles: count,
+        withdrawals: count,
+        faults: Type.Array(Type.String()),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The response that waits for a person: what a release would withdraw.' },
+  ),
+  withheld: Type.Integer({
+    minimum: 0,
+    description:
+      'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
+  }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,
   signedOffAt: instantOrNull,
@@ -59,6 +77,36 @@ export const Status = Type.Object({
     description: 'Changed bank accounts that nobody acknowledged.',
   }),
 });
+
+export const Sweep = Type.Object(
+  {
+    id,
+    from: date,
+    state: words(SWEEP_STATES),
+    attempts: count,
+    createdAt: instant,
+    startedAt: instantOrNull,
+    finishedAt: instantOrNull,
+    titles: orNull('integer'),
+    datesCompared: orNull('integer'),
+    datesDiffering: orNull('integer'),
+    undatedTitles: orNull('integer', {
+      description: 'Titles without a readable accepted date. They belong to no date.',
+    }),
+    futureTitles: orNull('integer', {
+      description: 'Titles of a date that had not begun. They belong to no date.',
+    }),
+    earlyTitles: orNull('integer', {
+      description: 'Titles of a date before `from`. They belong to no date.',
+    }),
+    overLimit: Type.Boolean({
+      description: 'The answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES.',
+    }),
+    errorCode: orNull('string'),
+    errorMessage: orNull('string'),
+  },
+  { description: 'What only a complete sweep knows is null in any other state.' },
+);
 
 export const TitleRow = Type.Object({
   id,
@@ -117,7 +165,6 @@ export const Title = Type.Object({
     Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
     { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
   ),
-  changeSeq: id,
   createdAt: instant,
   changedAt: instant,
   revisions: Type.Array(
@@ -140,6 +187,18 @@ export const Alert = Type.Object({
   raisedAt: instant,
   resolvedAt: instantOrNull,
   deliveredAt: instantOrNull,
+});
+
+export const OpenDrift = Type.Object({
+  digest: Type.String({ description: 'Names exactly these items; to be given back with them.' }),
+  items: Type.Array(
+    Type.Object({
+      path: Type.String({ examples: ['titles[].financialAgent.type'] }),
+      kind: words(['unknown_field', 'unknown_value']),
+      firstSeenAt: instant,
+      pullId: id,
+    }),
+  ),
 });
 
 export const AuditEntry = Type.Object({
@@ -217,6 +276,14 @@ export const SignOffBody = Type.Object({
   reason: Type.Optional(reason),
 });
 export const ReasonBody = Type.Object({ reason });
+export const AcknowledgeDriftBody = Type.Object({
+  digest: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'digest of the list as it was looked at; refused where it has changed since.',
+  }),
+  reason,
+});
 export const BackfillBody = Type.Object({
   from: date,
   to: date,

@@ -133,9 +133,10 @@ async function previewBackfill(
   { database, timeZone, now }: ConsoleParts,
   { range, concurrency }: { range: BackfillRange; concurrency: number },
 ): Promise<BackfillPreview> {
-  const fault = backfillRangeFault(range, dateIn(timeZone, now?.() ?? new Date()));
+  const today = dateIn(timeZone, now?.() ?? new Date());
+  const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault);
-  const days = await readLedgerDays(database, range);
+  const days = await readLedgerDays(database, range, today);
   const counts = new Map<DayState, number>();
   for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
   const dates = daysBetween(range.from, range.to) + 1;

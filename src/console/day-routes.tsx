@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { recordAudit } from '../staging/audit.ts';
 import { readDayPulls, readDayRejects } from '../staging/day-pulls.ts';
 import { readDayTotals } from '../staging/day-totals.ts';
@@ -25,9 +25,6 @@ const WITHDRAWALS_SHOWN = 100;
 /** One day, and what can be decided about it. */
 export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
-  const policy = () => ({
-    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
-  });
 
   const showDay = async (
     request: FastifyRequest,
@@ -87,12 +84,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
   decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
-    acceptRejects(
-      database,
-      date,
-      { by: actorOf(request), reason: requireReason(request.body) },
-      policy(),
-    ),
+    acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
   );
 
   server.get('/pulls/:id/release', async (request, reply) => {
@@ -111,20 +103,18 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const decision = { by: actorOf(request), reason: requireReason(request.body) };
-    const { dates } = await releasePull(database, id, decision, policy());
-    const [first] = dates;
-    const to = dates.length === 1 && first !== undefined ? `/days/${first.date}` : '/';
-    return reply.redirect(`${to}?notice=released`, 303);
+    const { date } = await releasePull(database, id, decision);
+    return reply.redirect(`/days/${date}?notice=released`, 303);
   });
 }
 
 async function readDay(
-  { database, fourEyes }: ConsoleParts,
+  { database, fourEyes, timeZone, now }: ConsoleParts,
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: string },
 ): Promise<DayPageData> {
   const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
-    readLedgerDay(database, date),
+    readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { lastClosedDate, parseCivilDate } from '../domain/business-day.ts';
+import { dateIn, lastClosedDate, parseCivilDate } from '../domain/business-day.ts';
 import { readBadges, readLedgerDays, readLedgerRange, readNeeds } from '../staging/ledger-days.ts';
 import { readCheckpoint } from '../staging/reads.ts';
+import { readCompleteSweep } from '../staging/sweep-reads.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { textParameter } from './page-context.ts';
 import { DaysPage } from './pages/days-page.tsx';
@@ -14,8 +15,10 @@ const NEEDS_SHOWN = 8;
 export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   server.get('/', async (request, reply) => {
-    const closedDate = lastClosedDate(parts.timeZone, parts.now?.() ?? new Date());
-    const range = await readLedgerRange(database);
+    const now = parts.now?.() ?? new Date();
+    const today = dateIn(parts.timeZone, now);
+    const closedDate = lastClosedDate(parts.timeZone, now);
+    const range = await readLedgerRange(database, today);
     const newest = (range?.to ?? closedDate).slice(0, 7);
     const wanted = parseMonth(textParameter(request.query, 'to'));
     const last = wanted === null || wanted > newest ? newest : wanted;
@@ -24,14 +27,20 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const [checkpoint, needs, badges, days] = await Promise.all([
+    const [checkpoint, sweep, needs, badges, days] = await Promise.all([
       readCheckpoint(database),
-      readNeeds(database, NEEDS_SHOWN),
+      readCompleteSweep(database),
+      readNeeds(database, NEEDS_SHOWN, today),
       readBadges(database),
-      readLedgerDays(database, { from: monthStart(first), to: monthStart(addMonths(last, 1)) }),
+      readLedgerDays(
+        database,
+        { from: monthStart(first), to: monthStart(addMonths(last, 1)) },
+        today,
+      ),
     ]);
     const data = {
       checkpoint,
+      sweep,
       closedDate,
       months,
       days: days.filter((day) => day.date.slice(0, 7) <= last),

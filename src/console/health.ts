@@ -108,6 +108,29 @@ export function queueCheck(isReachable: () => Promise<boolean>): ReadinessCheck 
   };
 }
 
+const TOKEN_FAULTS = {
+  token_refused: 'the platform refuses the token',
+  token_unusable: 'no usable token for a minute',
+} as const;
+
+/** Only for a process that has the worker role. */
+export function tokenCheck(
+  findFault: () => Promise<keyof typeof TOKEN_FAULTS | null>,
+): ReadinessCheck {
+  return {
+    name: 'token',
+    run: async () => {
+      const fault = await findFault();
+      return fault === null ? null : TOKEN_FAULTS[fault];
+    },
+  };
+}
+
+/** @param findFault how far this process's clock is off, as part of a sentence, or null */
+export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
+  return { name: 'clock', run: findFault };
+}
+
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
 

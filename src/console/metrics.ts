@@ -25,6 +25,10 @@ export type PullOutcome = (typeof PULL_OUTCOMES)[number];
 export const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
 export type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
 
+/** How one attempt at a sweep ended. */
+export const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
+export type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
+
 export const TITLE_CHANGES = [
   'inserted',
   'changed',
@@ -46,6 +50,7 @@ export interface Metrics {
     durationMs: number,
     counts: TitleCounts | null,
   ): void;
+  observeSweep(outcome: SweepOutcome): void;
   observeBatch(outcome: BatchOutcome): void;
   /** @param status null where the platform sent none: no connection, silence, a cut transfer */
   observePlatformResponse(status: number | null): void;
@@ -106,6 +111,12 @@ export function createMetrics(
     labelNames: ['change'],
     registers,
   });
+  const sweeps = new Counter({
+    name: 'conciliation_sweeps_total',
+    help: 'Attempts at sweeps, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
   const batches = new Counter({
     name: 'conciliation_provider_batches_total',
     help: 'Requests with a batch of providers, by how they ended.',
@@ -124,6 +135,7 @@ export function createMetrics(
     for (const outcome of PULL_OUTCOMES) pulls.inc({ origin, outcome }, 0);
   }
   for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
+  for (const outcome of SWEEP_OUTCOMES) sweeps.inc({ outcome }, 0);
   for (const outcome of BATCH_OUTCOMES) batches.inc({ outcome }, 0);
 
   return {
@@ -133,6 +145,9 @@ export function createMetrics(
       durations.observe({ origin }, durationMs / 1000);
       if (counts === null) return;
       for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
+    },
+    observeSweep(outcome) {
+      sweeps.inc({ outcome });
     },
     observeBatch(outcome) {
       batches.inc({ outcome });
@@ -203,6 +218,24 @@ function registerSources(
     'Alerts whose condition lasts, by kind.',
     ['kind'],
     ({ openAlerts }) => ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
+  );
+  ledgerGauge(
+    'conciliation_sweep_age_seconds',
+    'How long ago the newest complete sweep sent its request; absent where none is complete.',
+    [],
+    ({ sweepAgeSeconds }) => (sweepAgeSeconds === null ? [] : [[{}, sweepAgeSeconds]]),
+  );
+  ledgerGauge(
+    'conciliation_sweep_dates',
+    'Dates of the newest complete sweep by what it found.',
+    ['result'],
+    ({ sweepDates }) =>
+      sweepDates === null
+        ? []
+        : [
+            [{ result: 'agreeing' }, sweepDates.compared - sweepDates.differing],
+            [{ result: 'differing' }, sweepDates.differing],
+          ],
   );
   ledgerGauge(
     'conciliation_providers',

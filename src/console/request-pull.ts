@@ -1,5 +1,4 @@
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
-import { dayWindow } from '../domain/pull-plan.ts';
 import { InputError } from '../errors.ts';
 import { describeError } from '../logger.ts';
 import { recordAudit } from '../staging/audit.ts';
@@ -22,7 +21,7 @@ export async function requestPull(
   }
   const pullId = await createPull(database, {
     origin: 'manual',
-    window: dayWindow(date),
+    date,
     requestedBy: by,
   });
   await recordAudit(database.prisma, { actor: by, action: 'pull.request', date, pullId });

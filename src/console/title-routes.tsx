@@ -25,7 +25,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
     const query = parseTitleQuery(request.query, date, today);
     const [day, page, count] = await Promise.all([
-      date === null ? null : readLedgerDay(database, date),
+      date === null ? null : readLedgerDay(database, date, today),
       readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
       date === null ? null : readTitleCount(database, query.filter),
     ]);

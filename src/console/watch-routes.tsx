@@ -7,6 +7,7 @@ import {
 import { readAlerts } from '../staging/alert-list.ts';
 import { readAuditLog, recordAudit } from '../staging/audit.ts';
 import { readChainHead } from '../staging/audit-chain.ts';
+import { acknowledgeDrift, readOpenDrift } from '../staging/drift.ts';
 import { readProviderSummary, readRefusedProviders } from '../staging/providers.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { textParameter } from './page-context.ts';
@@ -26,12 +27,24 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   const { database } = parts;
 
   server.get('/alerts', async (request, reply) => {
-    const alerts = await readAlerts(database, ALERTS_SHOWN);
+    const [alerts, drift] = await Promise.all([
+      readAlerts(database, ALERTS_SHOWN),
+      readOpenDrift(database),
+    ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.alerts.title,
       active: '/alerts',
-      body: <AlertsPage context={context} alerts={alerts} />,
+      body: <AlertsPage context={context} alerts={alerts} drift={drift} />,
     }));
+  });
+
+  server.post('/drift/acknowledge', async (request, reply) => {
+    await acknowledgeDrift(database, {
+      by: actorOf(request),
+      reason: requireReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+    });
+    return reply.redirect('/alerts?notice=drift_acknowledged', 303);
   });
 
   server.get('/audit', async (request, reply) => {

@@ -1,13 +1,16 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
 import type { HoldReason } from './day-state.ts';
+import type { ProcessFault } from './process-fault.ts';
 
-/**
- * Conditions that a person should know of. All but `platform_auth` can be read off the tables at any
- * time; a refused token shows only to the request that was refused.
- */
+/** Conditions that a person should know of. All can be read off the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
+  'sweep_failed',
+  'sweep_stale',
+  'sweep_differs',
+  'sweep_unplaced',
+  'filters_disagree',
   'day_held',
   'day_attention',
   'checkpoint_stale',
@@ -15,13 +18,11 @@ export const ALERT_KINDS = [
   'provider_rejected',
   'push_failing',
   'account_changed',
+  'contract_drift',
   'platform_auth',
+  'clock_skew',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
-
-export const LEDGER_ALERT_KINDS: readonly AlertKind[] = ALERT_KINDS.filter(
-  (kind) => kind !== 'platform_auth',
-);
 
 /** One condition while it lasts. `dedupeKey` names it: two alerts with equal keys are the same one. */
 export interface Alert {
@@ -36,61 +37,152 @@ export interface Alert {
 export interface FailedPull {
   readonly pullId: bigint;
   readonly from: CivilDate;
-  readonly isSweep: boolean;
   readonly attempts: number;
   readonly errorCode: string | null;
 }
 
 export function failedPullAlert(pull: FailedPull): Alert {
-  const what = pull.isSweep ? `the sweep since ${pull.from}` : `the pull of ${pull.from}`;
-  const attempts = `${pull.attempts} ${pull.attempts === 1 ? 'attempt' : 'attempts'}`;
   return {
     kind: 'pull_failed',
-    // Each sweep speaks for all that came before it, whatever date it begins on.
-    dedupeKey: pull.isSweep ? 'pull_failed:sweep' : `pull_failed:${pull.from}`,
-    message: `${what} failed after ${attempts} (${pull.errorCode ?? 'no error recorded'})`,
-    date: pull.isSweep ? null : pull.from,
+    dedupeKey: `pull_failed:${pull.from}`,
+    message: `the pull of ${pull.from} failed ${afterAttempts(pull)}`,
+    date: pull.from,
     pullId: pull.pullId,
+  };
+}
+
+function afterAttempts(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): string {
+  const attempts = `${failed.attempts} ${failed.attempts === 1 ? 'attempt' : 'attempts'}`;
+  return `after ${attempts} (${failed.errorCode ?? 'no error recorded'})`;
+}
+
+/** Of no date and no pull: the newest sweep speaks for all that came before it. */
+function sweepAlert(kind: AlertKind, message: string): Alert {
+  return { kind, dedupeKey: kind, message, date: null, pullId: null };
+}
+
+export interface FailedSweep extends Pick<FailedPull, 'from' | 'attempts' | 'errorCode'> {
+  readonly overLimit: boolean;
+}
+
+export function failedSweepAlert(sweep: FailedSweep): Alert {
+  const message = `the sweep since ${sweep.from} failed ${afterAttempts(sweep)}`;
+  return sweepAlert(
+    'sweep_failed',
+    sweep.overLimit
+      ? `${message}: its answer exceeded a limit, so each date in its reach is pulled once a week`
+      : message,
+  );
+}
+
+/** @param completeAt when the newest complete sweep sent its request; null: none is complete */
+export function staleSweepAlert(completeAt: Date | null): Alert {
+  const last =
+    completeAt === null
+      ? 'no sweep has been complete yet'
+      : `no sweep has been complete since ${completeAt.toISOString().slice(0, 10)}`;
+  return sweepAlert('sweep_stale', `${last}: restatements of older dates go unnoticed`);
+}
+
+/** What the newest complete sweep has found. */
+export interface SweepFindings {
+  readonly from: CivilDate;
+  readonly datesCompared: number;
+  /** Of the dates that had been answered before. */
+  readonly datesDiffering: number;
+  readonly undated: number;
+  readonly future: number;
+  readonly early: number;
+}
+
+/** A larger share says more about the platform, or about this program, than about the dates. */
+const MAX_DIFFERING_SHARE = 1 / 5;
+
+export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
+  const { from, datesCompared, datesDiffering } = sweep;
+  const unplaced = [
+    [sweep.undated, 'without a readable accepted date'],
+    [sweep.future, 'of a date in the future'],
+    [sweep.early, `of a date before ${from}, which were not asked for`],
+  ]
+    .filter(([titles]) => titles !== 0)
+    .map(([titles, reason]) => `${titles} ${reason}`);
+  return [
+    ...(datesDiffering > datesCompared * MAX_DIFFERING_SHARE
+      ? [
+          sweepAlert(
+            'sweep_differs',
+            `the sweep since ${from} differs from the ledger on ${datesDiffering} of ${datesCompared} dates`,
+          ),
+        ]
+      : []),
+    ...(unplaced.length > 0
+      ? [
+          sweepAlert(
+            'sweep_unplaced',
+            `the sweep since ${from} had titles that belong to no date: ${unplaced.join(', ')}`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+export interface ContradictedDate {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  /** Titles of the date in the answer of the newest sweep, and of the pull after it. */
+  readonly sweepTitles: number;
+  readonly pullTitles: number;
+}
+
+export function contradictedDateAlert(contradicted: ContradictedDate): Alert {
+  const { date, pullId, sweepTitles, pullTitles } = contradicted;
+  return {
+    kind: 'filters_disagree',
+    dedupeKey: `filters_disagree:${date}`,
+    message: `two sweeps in a row contradict the pulls of ${date} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+    date,
+    pullId,
   };
 }
 
 export interface HeldDay {
   readonly date: CivilDate;
   readonly pullId: bigint;
+  /** Current titles of the day. */
   readonly titles: number;
+  /** Titles of the held response, rejected ones included. */
+  readonly responseTitles: number;
   readonly withdrawals: number;
   readonly reason: HoldReason | null;
 }
 
 export function heldDayAlert(day: HeldDay): Alert {
-  const loss = `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const why =
-    day.reason === 'undated_rejects' ? ', and its response holds titles without a usable date' : '';
+    day.reason === 'unreadable'
+      ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
+      : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   return {
     kind: 'day_held',
     dedupeKey: `day_held:${day.date}`,
-    message: `${day.date} is held: ${loss}${why}`,
+    message: `${day.date} is held: ${why}`,
     date: day.date,
     pullId: day.pullId,
   };
 }
 
 export interface OpenRejects {
-  /** Null: titles of a sweep that name no usable date. */
-  readonly date: CivilDate | null;
+  readonly date: CivilDate;
   readonly rejects: number;
-  readonly pullId: bigint | null;
+  readonly pullId: bigint;
 }
 
 export function openRejectsAlert(open: OpenRejects): Alert {
   const titles = `${open.rejects} ${open.rejects === 1 ? 'title' : 'titles'}`;
   return {
     kind: 'day_attention',
-    dedupeKey: `day_attention:${open.date ?? 'undated'}`,
-    message:
-      open.date === null
-        ? `${titles} of a sweep broke the contract and named no usable date`
-        : `${open.date} lacks ${titles} that broke the contract`,
+    dedupeKey: `day_attention:${open.date}`,
+    message: `${open.date} lacks ${titles} that broke the contract`,
     date: open.date,
     pullId: open.pullId,
   };
@@ -176,15 +268,84 @@ export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedA
   };
 }
 
-/** The token is refused: raised by whoever met it, resolved by the next request that succeeds. */
-export function platformAuthAlert(pullId: bigint | null): Alert {
+export interface NewDrift {
+  /** The first pull whose response had it. */
+  readonly pullId: bigint;
+  readonly date: CivilDate | null;
+  /** Some of the places in the response, in order. */
+  readonly paths: readonly string[];
+  /** All of the places. */
+  readonly pathCount: number;
+}
+
+/** Paths that the message of one alert names. */
+export const DRIFT_PATHS_NAMED = 5;
+
+/** One for each pull, so that what is new tomorrow is told while today's waits for a person. */
+export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift): Alert {
+  const named = paths.slice(0, DRIFT_PATHS_NAMED).map(toSafePath);
+  const more = pathCount - named.length;
   return {
-    kind: 'platform_auth',
-    dedupeKey: 'platform_auth',
-    message: 'the platform refuses the token: nothing can be pulled or pushed until it is replaced',
-    date: null,
+    kind: 'contract_drift',
+    dedupeKey: `contract_drift:${pullId}`,
+    message:
+      `the response to pull ${pullId} has fields or values that the documented interface does not ` +
+      `have: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    date,
     pullId,
   };
+}
+
+/**
+ * Alerts hold no personal data, and the name of an undocumented field may be any text of the platform. A
+ * name that is no ordinary identifier, or that has as many digits in a row as a tax identifier's part,
+ * stands as `…`.
+ */
+function toSafePath(path: string): string {
+  const names = path.split('.');
+  return names.map((name) => (isOrdinaryName(name) ? name : '…')).join('.');
+}
+
+function isOrdinaryName(name: string): boolean {
+  return /^[A-Za-z_$][\w$-]{0,63}(\[\])?$/.test(name) && !/\d{5}/.test(name);
+}
+
+export interface FaultyProcesses {
+  readonly kind: ProcessFault;
+  readonly processes: number;
+}
+
+/** At most one alert about tokens and one about clocks, however many processes have the fault. */
+export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
+  const countOf = (fault: ProcessFault) =>
+    faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
+  const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
+  const skewed = countOf('clock_skew');
+  const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
+  return [
+    ...(refused + unusable > 0
+      ? [
+          processAlert(
+            'platform_auth',
+            refused > 0
+              ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
+              : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
+          ),
+        ]
+      : []),
+    ...(skewed > 0
+      ? [
+          processAlert(
+            'clock_skew',
+            `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function processAlert(kind: AlertKind, message: string): Alert {
+  return { kind, dedupeKey: kind, message, date: null, pullId: null };
 }
 
 /** How far the checkpoint may be behind, and how long it may stand still, before somebody is told. */

@@ -53,11 +53,18 @@ export function daysBetween(from: CivilDate, to: CivilDate): number {
   return toDayNumber(to) - toDayNumber(from);
 }
 
-/** Every date from `from` to `to`, both included; empty when `to` is earlier. */
+/** A hundred years. A longer list of dates comes of a wrong date such as 9999-12-31. */
+const MAX_DATES = 36_525;
+
+/**
+ * Every date from `from` to `to`, both included; empty when `to` is earlier.
+ *
+ * @throws RangeError for more than a hundred years
+ */
 export function datesBetween(from: CivilDate, to: CivilDate): CivilDate[] {
-  return Array.from({ length: Math.max(0, daysBetween(from, to) + 1) }, (_, days) =>
-    addDays(from, days),
-  );
+  const length = Math.max(0, daysBetween(from, to) + 1);
+  if (length > MAX_DATES) throw new RangeError(`${from} to ${to} is more than a hundred years`);
+  return Array.from({ length }, (_, days) => addDays(from, days));
 }
 
 /** True on Saturday and Sunday. */

@@ -7,33 +7,35 @@
 export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
 export type DayState = (typeof DAY_STATES)[number];
 
-/** The state after a response was merged into the day. Only a date that is over is reconciled. */
+/**
+ * The state after a response was merged into the day.
+ *
+ * @param day.wasClosed whether the date was over when the request was sent; a response to an earlier
+ *   request may lack titles of the rest of the date
+ */
 export function stateAfterMerge(day: {
-  readonly isClosed: boolean;
+  readonly wasClosed: boolean;
   readonly openRejects: number;
 }): DayState {
   if (day.openRejects > 0) return 'attention';
-  return day.isClosed ? 'reconciled' : 'pending';
+  return day.wasClosed ? 'reconciled' : 'pending';
 }
 
-/** Why a response waits for a person before it is merged into a date. */
-export type HoldReason = 'emptied' | 'withdrawal_limit' | 'undated_rejects';
+/** Why a response waits for a person before it is merged into its date. */
+export const HOLD_REASONS = ['emptied', 'unreadable', 'withdrawal_limit'] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
 
-/**
- * Whether a response must wait, and why. A title that a sweep could not place on any date may be one
- * that seems to have vanished from this one, so nothing is withdrawn then without a person.
- */
+/** Whether a response must wait, and why. Null: it is merged. */
 export function decideHold(day: {
   readonly currentTitles: number;
+  /** Titles of the response that keep the contract. */
   readonly responseTitles: number;
+  readonly rejected: number;
   readonly withdrawals: number;
-  readonly undatedRejects: number;
   readonly withdrawalLimitPercent: number;
 }): HoldReason | null {
   if (day.withdrawals === 0) return null;
-  if (day.responseTitles === 0) return 'emptied';
-  if (day.withdrawals * 100 > day.withdrawalLimitPercent * day.currentTitles) {
-    return 'withdrawal_limit';
-  }
-  return day.undatedRejects > 0 ? 'undated_rejects' : null;
+  if (day.responseTitles === 0) return day.rejected > 0 ? 'unreadable' : 'emptied';
+  const isOverLimit = day.withdrawals * 100 > day.withdrawalLimitPercent * day.currentTitles;
+  return isOverLimit ? 'withdrawal_limit' : null;
 }

@@ -19,70 +19,69 @@ export function rawHash(text: Uint8Array): Buffer {
   return digest;
 }
 
-/** A text that the dates have and the response does not, or fewer times. */
+/** A text that the date has and the response does not, or fewer times. */
 export interface MissingText {
-  /** Place of its date in the list that the caller keeps. */
-  readonly dateIndex: number;
   /** 32 hexadecimal digits. */
   readonly rawHash: string;
   readonly copies: number;
 }
 
 /**
- * The texts of titles that have been read before, each with the number of its copies. Reading a title
- * is a function of its text alone, so a text that stands here need not be read, checked or hashed field
- * by field a second time. What is left when the whole response was taken out of it is what the response
- * does not have.
+ * The texts of a date's titles, which have been read before, each with the number of its copies and the
+ * hash of its content. Reading a title is a function of its text alone, so a text that is known need not
+ * be read, checked or hashed field by field a second time. The response lacks the copies that are left
+ * when the whole response was taken out.
  *
- * A hash table in typed arrays: 24 bytes a slot, nothing for the garbage collector to follow.
+ * A hash table in typed arrays: 36 bytes a slot, nothing for the garbage collector to follow.
  */
 export class KnownTitles {
   readonly #slots: number;
   readonly #keys: Uint32Array;
+  readonly #contents: Uint8Array;
+  /** One more than the copies that are left; 0: a free slot. */
   readonly #copies: Uint32Array;
-  /** 0: a free slot; else 1 + the text's date index. */
-  readonly #dates: Uint16Array;
 
   /** @param titles how many will be added, at most */
   constructor(titles: number) {
     this.#slots = Math.ceil((titles + 1) / MAX_LOAD);
     this.#keys = new Uint32Array(this.#slots * WORDS);
+    this.#contents = new Uint8Array(this.#slots * HASH_BYTES);
     this.#copies = new Uint32Array(this.#slots);
-    this.#dates = new Uint16Array(this.#slots);
   }
 
-  /** Adds one copy of the text whose 16 bytes of hash begin at `offset`. */
-  add(bytes: Buffer, offset: number, dateIndex: number): void {
-    const slot = this.#find(bytes, offset);
-    if (this.#dates[slot] === 0) {
-      this.#dates[slot] = 1 + dateIndex;
+  /** Adds one copy of a text. Its hash and the hash of its content begin at the offsets. */
+  add(bytes: Buffer, rawHashOffset: number, contentHashOffset: number): void {
+    const slot = this.#find(bytes, rawHashOffset);
+    if (this.#copies[slot] === 0) {
+      this.#copies[slot] = 1;
       for (let word = 0; word < WORDS; word += 1) {
-        this.#keys[slot * WORDS + word] = bytes.readUInt32BE(offset + 4 * word);
+        this.#keys[slot * WORDS + word] = bytes.readUInt32BE(rawHashOffset + 4 * word);
       }
+      const content = bytes.subarray(contentHashOffset, contentHashOffset + HASH_BYTES);
+      this.#contents.set(content, slot * HASH_BYTES);
     }
     this.#copies[slot] = (this.#copies[slot] ?? 0) + 1;
   }
 
-  /** Takes one copy out. Returns its date's index, or -1 where no copy is left. */
-  take(textHash: Buffer): number {
+  /** Takes one copy out. Returns the 16 bytes of its content hash, or null where no copy is left. */
+  take(textHash: Buffer): Uint8Array | null {
     const slot = this.#find(textHash, 0);
     const copies = this.#copies[slot] ?? 0;
-    if (copies === 0) return -1;
+    if (copies <= 1) return null;
     this.#copies[slot] = copies - 1;
-    return (this.#dates[slot] ?? 0) - 1;
+    return this.#contents.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
   }
 
-  /** What has not been taken. */
+  /** The copies that have not been taken. */
   *missing(): Generator<MissingText> {
     const bytes = Buffer.alloc(HASH_BYTES);
     for (let slot = 0; slot < this.#slots; slot += 1) {
-      const copies = this.#copies[slot] ?? 0;
-      if (copies === 0) continue;
+      const copies = (this.#copies[slot] ?? 0) - 1;
+      if (copies <= 0) continue;
       for (let word = 0; word < WORDS; word += 1) {
         bytes.writeUInt32BE(this.#keys[slot * WORDS + word] ?? 0, 4 * word);
       }
-      const dateIndex = (this.#dates[slot] ?? 0) - 1;
-      yield { dateIndex, rawHash: bytes.toString('hex'), copies };
+      yield { rawHash: bytes.toString('hex'), copies };
     }
   }
 
@@ -94,7 +93,7 @@ export class KnownTitles {
     const fourth = bytes.readUInt32BE(offset + 12);
     // The first word begins with the reader's version, which is the same everywhere.
     let slot = second % this.#slots;
-    while (this.#dates[slot] !== 0) {
+    while (this.#copies[slot] !== 0) {
       const key = slot * WORDS;
       if (
         this.#keys[key + 1] === second &&

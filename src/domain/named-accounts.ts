@@ -1,5 +1,4 @@
-import type { CivilDate } from './business-day.ts';
-import { canonicalFields, TITLE_COLUMNS, type Title, type TitleColumn } from './title.ts';
+import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './title.ts';
 
 export type PartyKind = 'provider' | 'financial_agent';
 
@@ -16,18 +15,6 @@ export interface NamedAccount {
   readonly accountDigit: string | null;
 }
 
-/** An account, and between which dates it is named. */
-export interface DatedAccount extends NamedAccount {
-  readonly firstDate: CivilDate;
-  readonly lastDate: CivilDate;
-}
-
-/** What the titles of a date name. */
-export interface DateAccounts {
-  readonly date: CivilDate;
-  readonly accounts: NamedAccounts;
-}
-
 /**
  * For each kind of party the first and the last of a run of a title's columns that has the party and
  * its account among them. A run can be read, and compared, in one piece.
@@ -35,11 +22,11 @@ export interface DateAccounts {
 export const PARTY_RUNS = {
   provider: ['provider_external_id', 'provider_account_digit'],
   financial_agent: ['financial_agent_identification', 'payment_account_digit'],
-} as const satisfies Record<PartyKind, readonly [TitleColumn, TitleColumn]>;
+} as const satisfies Record<PartyKind, readonly [ValueColumn, ValueColumn]>;
 
-const runColumns = (kind: PartyKind): readonly TitleColumn[] => {
+const runColumns = (kind: PartyKind): readonly ValueColumn[] => {
   const [first, last] = PARTY_RUNS[kind];
-  return TITLE_COLUMNS.slice(TITLE_COLUMNS.indexOf(first), TITLE_COLUMNS.indexOf(last) + 1);
+  return VALUE_COLUMNS.slice(VALUE_COLUMNS.indexOf(first), VALUE_COLUMNS.indexOf(last) + 1);
 };
 const RUN_COLUMNS = {
   provider: runColumns('provider'),
@@ -73,59 +60,17 @@ export class NamedAccounts {
     this.#bytes += run.length;
   }
 
-  /**
-   * The accounts that the titles of one or more dates name, each once, earlier dates first.
-   *
-   * @param dates in their order
-   * @returns null where one of them gave its accounts up, and where a party has one account on one date
-   *   and another on another: what is a change then depends on what was there the date before
-   */
-  static ofDates(dates: readonly DateAccounts[]): DatedAccount[] | null {
-    if (dates.some(({ accounts }) => accounts.#bytes > MAX_BYTES)) return null;
-    const named: DatedAccount[] = [];
-    for (const kind of KINDS) {
-      const seen = new Map<string, { firstDate: CivilDate; lastDate: CivilDate }>();
-      for (const { date, accounts } of dates) {
-        for (const run of accounts.#texts[kind]) {
-          const earlier = seen.get(run);
-          if (earlier === undefined) seen.set(run, { firstDate: date, lastDate: date });
-          else earlier.lastDate = date;
-        }
-      }
-      for (const [run, dated] of seen) named.push({ ...toAccount(kind, run), ...dated });
-    }
-    return dates.length > 1 && hasPartyWithTwo(named) ? null : named;
+  /** The accounts in the order of their first sight; null: there are too many, and they were given up. */
+  list(): NamedAccount[] | null {
+    if (this.#bytes > MAX_BYTES) return null;
+    return KINDS.flatMap((kind) => [...this.#texts[kind]].map((run) => toAccount(kind, run)));
   }
 }
 
-function hasPartyWithTwo(named: readonly NamedAccount[]): boolean {
-  const accounts = new Map<string, string>();
-  return named.some((one) => {
-    const party = stated(one.externalId) ?? stated(one.identification);
-    if (party === null || stated(one.account) === null) return false;
-    const { bank, agency, agencyDigit, account, accountDigit } = one;
-    const text = JSON.stringify([bank, agency, agencyDigit, account, accountDigit]);
-    const key = `${one.kind} ${party}`;
-    const other = accounts.get(key);
-    accounts.set(key, text);
-    return other !== undefined && other !== text;
-  });
-}
-
-/** As the database takes it: blanks around are nothing, and blanks alone no statement. */
-function stated(text: string | null): string | null {
-  if (text === null) return null;
-  let start = 0;
-  let end = text.length;
-  while (start < end && text[start] === ' ') start += 1;
-  while (start < end && text[end - 1] === ' ') end -= 1;
-  return start === end ? null : text.slice(start, end);
-}
-
 /** Where in its run each text of a kind stands; null: not there. */
-function placesOf(kind: PartyKind, externalId: TitleColumn | null, prefix: 'provider' | 'payment') {
-  const place = (column: TitleColumn) => RUN_COLUMNS[kind].indexOf(column);
-  const identification: TitleColumn = `${kind}_identification`;
+function placesOf(kind: PartyKind, externalId: ValueColumn | null, prefix: 'provider' | 'payment') {
+  const place = (column: ValueColumn) => RUN_COLUMNS[kind].indexOf(column);
+  const identification: ValueColumn = `${kind}_identification`;
   return {
     externalId: externalId === null ? null : place(externalId),
     identification: place(identification),

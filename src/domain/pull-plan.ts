@@ -1,9 +1,9 @@
-import { addDays, type CivilDate, dateIn, datesBetween, lastClosedDate } from './business-day.ts';
+import { addDays, type CivilDate, datesBetween, lastClosedDate } from './business-day.ts';
 
 /**
- * The accepted dates that one request asks for. `to === from` is a day (`conciliationDate`);
- * `to === null` is a sweep, everything accepted since `from` (`anticipationDate`). No other window
- * exists: the platform offers no bounded range.
+ * The accepted dates that one request asks for. `to === from` is a day (`conciliationDate`), which a pull
+ * asks for; `to === null` is everything accepted since `from` (`anticipationDate`), which a sweep asks for.
+ * The platform offers no bounded range.
  */
 export interface PullWindow {
   readonly from: CivilDate;
@@ -35,8 +35,9 @@ export interface PlanPolicy {
   readonly timeZone: string;
   /** Days before yesterday that every slot pulls again. */
   readonly lookbackDays: number;
-  /** Days before its slot's date that a sweep reaches back. */
+  /** Days before the date of its slot that a sweep reaches back, at least and at most. */
   readonly sweepDays: number;
+  readonly sweepMaxDays: number;
 }
 
 /** What the ledger says about a pair of slots. */
@@ -46,21 +47,24 @@ export interface PlanLedger {
   /** Dates beyond `lastReconciledDate` that are reconciled already. */
   readonly reconciledDates: ReadonlySet<CivilDate>;
   /**
-   * Dates that need no pull for the slot: they have one of this slot, however it ended; or one of
-   * any origin that has not ended; or were fetched since the slot.
+   * Dates that need no pull for the slot now: they have one of any origin that has not ended, or were
+   * fetched since the slot, or have a pull of this slot that has ended. A pull whose attempts are spent
+   * counts for a while only; see `replanAfterMinutes`.
    */
   readonly coveredDates: ReadonlySet<CivilDate>;
-  /** The sweeps of which the same can be said. */
-  readonly sweeps: readonly { readonly from: CivilDate; readonly isOfSlot: boolean }[];
+  /** How many pulls of the slot have failed, of the dates that have such. */
+  readonly failedPulls: ReadonlyMap<CivilDate, number>;
   /** Planned pulls that have not ended. */
   readonly openPulls: number;
 }
 
-/** A pull that is to be created. The slot makes it the only one of its kind for its window. */
+/** A pull that is to be created. Slot and round make it the only one of its origin for its date. */
 export interface DuePull {
   readonly origin: PullOrigin;
-  readonly window: PullWindow;
+  readonly date: CivilDate;
   readonly slotAt: Date;
+  /** Pulls of the date and the slot that have failed before. */
+  readonly round: number;
 }
 
 /**
@@ -70,21 +74,21 @@ export interface DuePull {
 export const MAX_OPEN_PULLS = 100;
 
 /**
- * The pulls that the latest slots make due, the most urgent first: yesterday, the lookback from the
- * newest date on, the sweep, then the dates that were never reconciled, from the oldest on. Slots
- * that were missed need no pulls of their own: whatever they would have pulled is reconciled or among
- * those dates.
+ * The pulls that the latest slot makes due, the most urgent first: yesterday, the lookback from the newest
+ * date on, then the dates that were never reconciled, from the oldest on. Slots that were missed need no
+ * pulls of their own: whatever they would have pulled is reconciled or among those dates.
  *
  * Yesterday is the day before the slot, not before now: a slot speaks about the same dates whenever
  * it is caught up.
  */
-export function planDue(slots: PlanSlots, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
-  const yesterday = lastClosedDate(policy.timeZone, slots.pullAt);
+export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
+  const yesterday = lastClosedDate(policy.timeZone, slotAt);
   const isDue = (date: CivilDate) => date >= ledger.startDate && !ledger.coveredDates.has(date);
   const duePull = (origin: PullOrigin, date: CivilDate): DuePull => ({
     origin,
-    window: dayWindow(date),
-    slotAt: slots.pullAt,
+    date,
+    slotAt,
+    round: ledger.failedPulls.get(date) ?? 0,
   });
   const lookback = Array.from({ length: policy.lookbackDays }, (_, days) =>
     addDays(yesterday, -days - 1),
@@ -92,7 +96,6 @@ export function planDue(slots: PlanSlots, ledger: PlanLedger, policy: PlanPolicy
   const urgent = [
     ...[yesterday].filter(isDue).map((date) => duePull('daily', date)),
     ...lookback.filter(isDue).map((date) => duePull('lookback', date)),
-    ...planSweep(slots.sweepAt, ledger, policy),
   ];
 
   const gapFrom =
@@ -104,21 +107,9 @@ export function planDue(slots: PlanSlots, ledger: PlanLedger, policy: PlanPolicy
   return [...urgent, ...gap.slice(0, room).map((date) => duePull('daily', date))];
 }
 
-function planSweep(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
-  const slotDate = dateIn(policy.timeZone, slotAt);
-  if (slotDate <= ledger.startDate) return [];
-  const from = laterOf(addDays(slotDate, -policy.sweepDays), ledger.startDate);
-  const isCovered = ledger.sweeps.some((sweep) => sweep.isOfSlot || sweep.from <= from);
-  return isCovered ? [] : [{ origin: 'sweep', window: sweepWindow(from), slotAt }];
-}
-
-function laterOf(one: CivilDate, other: CivilDate): CivilDate {
-  return [one, other].sort().at(-1) ?? one;
-}
-
 /**
  * Where a pull stands among those that wait, 0 first: what a person waits for, the newest closed
- * date, the lookback, the sweep, dates that were missed, backfills.
+ * date, the lookback, dates of which a sweep found that they differ, dates that were missed, backfills.
  */
 export function pullUrgency(
   pull: {
@@ -128,8 +119,8 @@ export function pullUrgency(
   },
   timeZone: string,
 ): number {
+  if (pull.origin === 'sweep') return 3;
   if (pull.slotAt === null) return pull.origin === 'backfill' ? 5 : 0;
   if (pull.origin === 'lookback') return 2;
-  if (pull.origin === 'sweep') return 3;
   return pull.from === lastClosedDate(timeZone, pull.slotAt) ? 1 : 4;
 }

@@ -25,3 +25,24 @@ export function backoffDelayMs(
     ? jitteredMs
     : Math.max(jitteredMs, Math.ceil(retryAfterSeconds * 1000));
 }
+
+/** Of failures after which the same work may succeed later: what ends it is that its attempts are spent. */
+export const SPENT_ERROR_CODES = [
+  'PLATFORM_UNAVAILABLE',
+  'PLATFORM_RATE_LIMITED',
+  'PLATFORM_CONTRACT',
+  'STAGING_UNAVAILABLE',
+] as const;
+
+const FIRST_REPLAN_MINUTES = 5;
+const MAX_REPLAN_MINUTES = 60;
+
+/**
+ * How long after it failed a pull or sweep whose attempts are spent is planned again, for as long as it is
+ * due: 5, 10, 20, 40 minutes, then every hour. An outage of the platform ends without a person.
+ *
+ * @param failures pulls of the date, or sweeps, that have failed for the slot, at least 1
+ */
+export function replanAfterMinutes(failures: number): number {
+  return Math.min(FIRST_REPLAN_MINUTES * 2 ** (failures - 1), MAX_REPLAN_MINUTES);
+}

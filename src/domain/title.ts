@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { CivilDate } from './business-day.ts';
-import { toCanonicalJson } from './canonical-json.ts';
 import type { Decimal } from './decimal.ts';
 import type { JsonObject } from './json-value.ts';
 
@@ -44,6 +43,9 @@ export interface Title {
 
 export type TitleColumn = keyof Title;
 
+/** A column that one documented field decides. `extra` holds the fields that no column holds. */
+export type ValueColumn = Exclude<TitleColumn, 'extra'>;
+
 /** Every column that the platform's answer decides, in the order of the tables. */
 export const TITLE_COLUMNS = [
   'order_uid',
@@ -77,6 +79,10 @@ export const TITLE_COLUMNS = [
   'extra',
 ] as const satisfies readonly TitleColumn[];
 
+export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
+  (column) => column !== 'extra',
+);
+
 /** The amounts; the day ledger keeps the sum of each over a day's current titles. */
 export const AMOUNT_COLUMNS = [
   'original_value',
@@ -99,10 +105,9 @@ export const IDENTITY_COLUMNS = [
   'accepted_date',
   'anticipated_due_date',
   'original_value',
-] as const satisfies readonly TitleColumn[];
+] as const satisfies readonly ValueColumn[];
 
-function canonicalText(title: Title, column: TitleColumn): string | null {
-  if (column === 'extra') return title.extra === null ? null : toCanonicalJson(title.extra);
+function canonicalText(title: Title, column: ValueColumn): string | null {
   const value = title[column];
   if (value === null || typeof value === 'string') return value;
   return typeof value === 'boolean' ? String(value) : value.canonical;
@@ -114,10 +119,18 @@ export function hash128(canonical: string | Buffer): string {
 }
 
 /**
+ * SHA-256 as a character for each byte, of which the first 16 are what `hash128` has in digits. To be
+ * preferred where many are made: half the characters have to be looked at, and no digit be read.
+ */
+export function digestOf(canonical: Buffer): string {
+  return hash('sha256', canonical, 'binary');
+}
+
+/**
  * Null and the empty string differ, and no value runs into the next: a value is marked with '=', and
  * U+0000 ends a field because no title that holds one passes the contract check.
  */
-export function canonicalFields(title: Title, columns: readonly TitleColumn[]): string {
+export function canonicalFields(title: Title, columns: readonly ValueColumn[]): string {
   let canonical = '';
   for (const column of columns) {
     const text = canonicalText(title, column);
@@ -131,7 +144,30 @@ export function identityHash(title: Title): string {
   return hash128(canonicalFields(title, IDENTITY_COLUMNS));
 }
 
-/** Equal exactly for titles that agree in every field, amounts compared as numbers. */
-export function contentHash(title: Title): string {
-  return hash128(canonicalFields(title, TITLE_COLUMNS));
+/**
+ * What a content hash covers, by version, from 1 on. A release that documents a further field appends a
+ * version. A date that has titles keeps the version that its titles were hashed with first, so that the
+ * release alone restates no title.
+ *
+ * `extra` is in none: a difference in undocumented fields is no change of a title, because their meaning
+ * is unknown. One of them may be the time of the response.
+ */
+export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
+
+/** The version for the titles of a date that has none yet. */
+export function newestContentVersion(): number {
+  return CONTENT_VERSIONS.length;
+}
+
+/**
+ * Equal exactly for titles that agree in every field that the version covers, amounts compared as
+ * numbers. 32 hexadecimal digits.
+ *
+ * @throws RangeError for a version that this program does not know
+ */
+export function contentHash(title: Title, version = newestContentVersion()): string {
+  const columns = CONTENT_VERSIONS[version - 1];
+  if (columns === undefined)
+    throw new RangeError(`there is no version ${version} of content hashes`);
+  return hash128(canonicalFields(title, columns));
 }

@@ -5,7 +5,8 @@
  *
  *     embedded-postgres   joining, watching over the server, leaving
  *     cluster             the files: data folder, credentials, initdb
- *     postmaster          the server process: find, start, stop
+ *     lock-file           which process is the server
+ *     postmaster          the server process: start, stop
  *     holder-session      who uses the server, as advisory locks in it
  *     server-programs     running the binaries as a user PostgreSQL accepts
  *     postgres-binaries   the npm packages
@@ -15,13 +16,8 @@ import type { Logger } from 'pino';
 import { ConfigError, ShutdownError, StagingUnavailableError } from '../errors.ts';
 import { type Cluster, ensureCluster } from './cluster.ts';
 import { type HolderSession, joinHolders } from './holder-session.ts';
-import {
-  findPostmaster,
-  type StartedPostmaster,
-  startPostmaster,
-  stopPostmaster,
-  trimLog,
-} from './postmaster.ts';
+import { findPostmaster } from './lock-file.ts';
+import { type StartedPostmaster, startPostmaster, stopPostmaster, trimLog } from './postmaster.ts';
 
 export interface EmbeddedPostgres {
   /** `postgres://user:password@127.0.0.1:port/conciliation`; holds a password: never log it. */
@@ -133,8 +129,17 @@ async function startFailure(
 ): Promise<StagingUnavailableError> {
   const reason = (await started?.lastWords()) ?? 'it ended without a word';
   return new StagingUnavailableError(
-    `the embedded database does not start: ${reason}; see ${cluster.logFile}`,
+    `the embedded database does not start: ${reason}; ${remedyFor(reason, cluster)}see ${cluster.logFile}`,
   );
+}
+
+function remedyFor(reason: string, { clusterDir }: Cluster): string {
+  if (reason.includes('shared memory block')) {
+    return `processes of a server that was killed still use ${clusterDir}: end them and start again; `;
+  }
+  return reason.includes('lock file')
+    ? `if no PostgreSQL server uses ${clusterDir}, delete postmaster.pid there and start again; `
+    : '';
 }
 
 async function leave(session: HolderSession, logger: Logger): Promise<void> {

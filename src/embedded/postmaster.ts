@@ -3,59 +3,16 @@ import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { StagingUnavailableError } from '../errors.ts';
+import { ConfigError, StagingUnavailableError } from '../errors.ts';
 import type { Cluster } from './cluster.ts';
 import { findFreePort } from './free-port.ts';
+import { findFalseMatch, isPostgres } from './lock-file.ts';
 import { findServerPrograms } from './server-programs.ts';
-
-/** A live server process. `port` is null in its first moments, before it has noted one. */
-export interface Postmaster {
-  readonly pid: number;
-  readonly port: number | null;
-}
 
 const POLL_MS = 20;
 const FAST_SHUTDOWN_LIMIT_MS = 60_000;
 const IMMEDIATE_SHUTDOWN_LIMIT_MS = 15_000;
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
-
-/**
- * The server that runs on this cluster, by PostgreSQL's own lock file, or null. The file is only
- * read: whether a stale one may be replaced is for PostgreSQL to decide when it starts.
- */
-export async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
-  let lines: string[];
-  try {
-    lines = (await readFile(join(clusterDir, 'postmaster.pid'), 'utf8')).split('\n');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-  const [pidLine = '', folder, , portLine = ''] = lines;
-  // Another folder's name means that this one is a copy, made while the original was running: the
-  // server that the file tells of is not ours to use or stop.
-  if (folder !== undefined && folder !== '' && folder !== clusterDir) return null;
-  const pid = Number(pidLine);
-  if (!Number.isInteger(pid) || pid <= 0 || !(await isPostgres(pid))) return null;
-  return { pid, port: Number(portLine) || null };
-}
-
-/** False also for a zombie, which answers signals until its parent reaps it. */
-async function isPostgres(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    // ESRCH: gone. EPERM: another user's process, so a number that was given out again.
-    return false;
-  }
-  if (process.platform !== 'linux') return true;
-  try {
-    return /^\d+ \(postgres\) [^ZX]/.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
-    throw error;
-  }
-}
 
 /** A server that we started and that nobody has seen ready yet. */
 export interface StartedPostmaster {
@@ -71,24 +28,33 @@ export interface StartedPostmaster {
  * it ourselves, last. Its log is a file, because a pipe would end with us.
  *
  * @param fixedPort the only acceptable port; null: the cluster's own, or any that is free.
+ * @throws ConfigError when the folder was made by another major version of PostgreSQL
  */
 export async function startPostmaster(
   cluster: Cluster,
   fixedPort: number | null,
 ): Promise<StartedPostmaster> {
   const programs = await findServerPrograms(cluster.dataDir, cluster.owner);
+  await refuseOtherMajorVersion(cluster, programs.majorVersion);
   const port = fixedPort ?? (await findFreePort(cluster.credentials.port));
   const { file, args, options } = programs.postgres([
     '-D',
     cluster.clusterDir,
     ...settings(port).flatMap((setting) => ['-c', setting]),
   ]);
+  const falseMatch = await findFalseMatch(cluster.clusterDir);
+  const env = { ...options.env, ...(falseMatch !== null && { PG_GRANDPARENT_PID: falseMatch }) };
   const log = await open(cluster.logFile, 'a', 0o600);
   const logStart = (await log.stat()).size;
   let child: ChildProcess;
   try {
     if (cluster.owner !== null) await log.chown(cluster.owner.uid, cluster.owner.gid);
-    child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', log.fd, log.fd] });
+    child = spawn(file, args, {
+      ...options,
+      env,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    });
     await new Promise((settle, fail) => child.once('spawn', settle).once('error', fail));
   } finally {
     await log.close();
@@ -103,6 +69,21 @@ export async function startPostmaster(
     stop: (logger) => stopProcess(pid, async () => !hasExited(), logger),
     lastWords: () => lastFatalLine(cluster.logFile, logStart),
   };
+}
+
+async function refuseOtherMajorVersion(cluster: Cluster, majorVersion: string): Promise<void> {
+  const version = (await readFile(join(cluster.clusterDir, 'PG_VERSION'), 'utf8')).trim();
+  if (version === majorVersion) return;
+  throw new ConfigError([
+    [
+      `DATA_DIR (${cluster.dataDir}) holds a database of PostgreSQL ${version}, which the embedded PostgreSQL ${majorVersion} cannot read. To bring the database over:`,
+      `1. Run the version of this program that was used before and, while it runs, save the database: pg_dump --format=custom --schema=conciliation --no-owner --file=conciliation.dump, with user, password and port of ${cluster.dataDir}/postgres.json, host 127.0.0.1, database conciliation.`,
+      `2. Stop that version and move the folder ${cluster.clusterDir} away.`,
+      '3. Start this version, which creates an empty database.',
+      '4. Restore into it: pg_restore --clean --if-exists --no-owner; then start this version again.',
+      'docs/operating.md has the commands.',
+    ].join('\n    '),
+  ]);
 }
 
 function settings(port: number): readonly string[] {

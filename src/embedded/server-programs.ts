@@ -19,6 +19,8 @@ export interface Launch {
 }
 
 export interface ServerPrograms {
+  /** Of PostgreSQL, as a data folder's PG_VERSION has it. */
+  readonly majorVersion: string;
   initdb(args: readonly string[]): Launch;
   postgres(args: readonly string[]): Launch;
 }
@@ -62,9 +64,10 @@ export async function findServerPrograms(
   const wrappers = user === null ? [asOurselves] : [asUser(user), asUserWhoMayReadAll(user)];
   const faults: string[] = [];
   for (const wrap of wrappers) {
-    const fault = await tryToRun(wrap, dataDir, binaries.postgres);
+    const { version, fault } = await tryToRun(wrap, dataDir, binaries.postgres);
     if (fault === null) {
       return {
+        majorVersion: /\(PostgreSQL\) (\d+)/.exec(version)?.[1] ?? version,
         initdb: (args) => wrap(binaries.initdb, args),
         postgres: (args) => wrap(binaries.postgres, args),
       };
@@ -78,23 +81,28 @@ export async function findServerPrograms(
   ]);
 }
 
-/** Why it does not work, in a few words, or null when it does. */
-async function tryToRun(wrap: Wrapper, dataDir: string, postgres: string): Promise<string | null> {
+/** What the program says of its version; `fault` is why it does not run, in a few words. */
+async function tryToRun(
+  wrap: Wrapper,
+  dataDir: string,
+  postgres: string,
+): Promise<{ version: string; fault: string | null }> {
   const script = 'cd "$1" && exec "$2" --version';
   const { file, args, options } = wrap('/bin/sh', ['-c', script, 'sh', dataDir, postgres]);
   try {
     // execFile's and spawn's options agree on what a wrapper sets: env, cwd, uid and gid.
     const { env, cwd, uid, gid } = options;
-    await run(file, args, {
+    const { stdout } = await run(file, args, {
       env,
       cwd,
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     });
-    return null;
+    return { version: stdout.trim(), fault: null };
   } catch (error) {
     const { stderr, message } = error as ExecFileException;
-    return (stderr?.trim() || message).split('\n').at(-1) ?? 'unknown reason';
+    const fault = (stderr?.trim() || message).split('\n').at(-1) ?? 'unknown reason';
+    return { version: '', fault };
   }
 }
 

@@ -4,6 +4,16 @@ import { ConciliationError, PlatformContractError, PlatformUnavailableError } fr
 import { type HttpAnswer, silenceError } from './http-origin.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
+/** How much of one answer is taken. */
+export interface AnswerLimits {
+  /** From its headers to its end. */
+  readonly maxMinutes: number;
+  /** Decoded. */
+  readonly maxBytes: number;
+}
+
+const MINUTE_MS = 60_000;
+
 export interface AnswerBody {
   /** Decoded. Ends only where the transfer ended cleanly; leaving early drops the connection. */
   readonly chunks: AsyncIterable<Uint8Array>;
@@ -15,10 +25,12 @@ export interface AnswerBody {
  * Nothing is read before the consumer asks, and never more than a few buffers ahead of it.
  *
  * Throws PlatformContractError for an encoding that was not asked for. Reading throws
- * PlatformUnavailableError where the transfer is cut or silent for `timeoutMs`, and
- * PlatformContractError where what came is not what its headers say.
+ * PlatformUnavailableError where the transfer is cut, silent for `timeoutMs` or longer under way than the
+ * limit, and PlatformContractError where what came is not what its headers say or more than the limit.
+ * Where a limit was exceeded, the error's context names its variable as `limit`.
  */
-export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
+export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerLimits): AnswerBody {
+  if (limits !== undefined) stopAfter(answer, limits.maxMinutes);
   const pieces = decode(answer, readPieces(answer, timeoutMs));
   let bytesReceived = 0;
   const iterator: AsyncIterableIterator<Uint8Array> = {
@@ -29,6 +41,9 @@ export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
         const stopReason = answer.stopReason();
         if (stopReason !== null) throw stopReason;
         bytesReceived += piece.value?.length ?? 0;
+        if (limits !== undefined && bytesReceived > limits.maxBytes) {
+          throw tooLong(limits.maxBytes);
+        }
         return piece;
       } catch (error) {
         answer.message.destroy();
@@ -46,6 +61,22 @@ export function openBody(answer: HttpAnswer, timeoutMs: number): AnswerBody {
     },
   };
   return { chunks: iterator, bytesReceived: () => bytesReceived };
+}
+
+function stopAfter({ message, stop }: HttpAnswer, maxMinutes: number): void {
+  const error = new PlatformUnavailableError(
+    `the answer had not ended after ${maxMinutes} minutes (PLATFORM_MAX_MINUTES)`,
+    { context: { limit: 'PLATFORM_MAX_MINUTES' } },
+  );
+  const timer = setTimeout(() => stop(error), maxMinutes * MINUTE_MS);
+  message.once('close', () => clearTimeout(timer));
+}
+
+function tooLong(maxBytes: number): PlatformContractError {
+  return new PlatformContractError(
+    `the answer is longer than ${maxBytes} bytes (PLATFORM_MAX_BYTES)`,
+    { context: { limit: 'PLATFORM_MAX_BYTES' } },
+  );
 }
 
 type Pieces = AsyncGenerator<Buffer, undefined, undefined>;

@@ -9,7 +9,7 @@
  * mistaking a slow consumer, or a server that closes meanwhile, for a fault.
  */
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { openBody } from './answer-body.ts';
+import { type AnswerLimits, openBody } from './answer-body.ts';
 import { AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import { requireJson } from './content-type.ts';
 import type { HttpAnswer } from './http-origin.ts';
@@ -35,8 +35,7 @@ export interface PlatformClient extends ProvidersClient {
    * The titles accepted on a day (`conciliationDate`) or since one (`anticipationDate`).
    *
    * Here and while iterating: PlatformUnavailableError, PlatformRateLimitedError,
-   * PlatformAuthError, PlatformRequestError, PlatformContractError, ConfigError from the token's
-   * source, and when the signal aborts its reason, or ShutdownError where that is no error of ours.
+   * PlatformAuthError, PlatformRequestError, PlatformContractError, TokenUnusableError, and when the signal aborts its reason, or ShutdownError where that is no error of ours.
    */
   fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse>;
   /** Ends every request under way with a ShutdownError and closes all connections. */
@@ -49,19 +48,22 @@ export interface PlatformClientOptions {
   readonly token: TokenSource;
   /** Most requests at once. An answer counts until its body is over. */
   readonly concurrency: number;
-  /** Longest silence of the platform; how long an answer takes in all is not limited. */
+  /** Longest silence of the platform. */
   readonly timeoutMs: number;
+  /** Of each answer with titles; none unless told. */
+  readonly limits?: AnswerLimits;
   readonly userAgent: string;
 }
 
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
-  const { timeoutMs } = options;
+  const { timeoutMs, limits } = options;
   const requests = new AuthorizedRequests(options);
   return {
     async fetchTitles(window, signal) {
       const query = toQuery(window);
       const path = '/api/anticipations/conciliation';
-      return accept(await requests.send({ method: 'GET', path, query }, signal), timeoutMs);
+      const answer = await requests.send({ method: 'GET', path, query }, signal);
+      return accept(answer, timeoutMs, limits);
     },
     pushProviders: (providers, signal) => pushProviders(requests, timeoutMs, providers, signal),
     async close() {
@@ -78,13 +80,17 @@ function toQuery(window: PullWindow): Record<string, string> {
 }
 
 /** Refuses everything but 200 with JSON before a byte of its body is read. */
-function accept(answer: HttpAnswer, timeoutMs: number): ConciliationResponse {
+function accept(
+  answer: HttpAnswer,
+  timeoutMs: number,
+  limits: AnswerLimits | undefined,
+): ConciliationResponse {
   const { headers } = answer.message;
   const httpStatus = statusOf(answer);
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     requireJson(headers['content-type']);
-    return { httpStatus, ...openBody(answer, timeoutMs) };
+    return { httpStatus, ...openBody(answer, timeoutMs, limits) };
   } catch (error) {
     answer.message.destroy();
     throw error;

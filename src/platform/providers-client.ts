@@ -22,7 +22,7 @@ export interface ProvidersClient {
    * Creates or updates up to `MAX_PROVIDERS_PER_REQUEST` providers. Sending the same again is safe.
    *
    * Throws only where there is no whole answer: PlatformUnavailableError, PlatformContractError,
-   * ConfigError from the token's source, and when the signal aborts its reason, or ShutdownError where
+   * TokenUnusableError, and when the signal aborts its reason, or ShutdownError where
    * that is no error of ours. The platform may have taken the providers all the same.
    */
   pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;

@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { ConfigError } from '../errors.ts';
+import { TokenUnusableError } from '../errors.ts';
 
-/** Where the bearer token comes from. Both calls throw ConfigError where there is no usable token. */
+/** Where the bearer token comes from. Both calls throw TokenUnusableError where there is none to use. */
 export interface TokenSource {
   current(): Promise<string>;
   /** After the platform refused the token: what the source holds at this moment. */
@@ -47,7 +47,7 @@ export function fileToken(path: string): TokenSource {
   };
 }
 
-/** The token from the environment, which never changes. Throws ConfigError at once where unusable. */
+/** The token from the environment, which never changes. Throws TokenUnusableError at once where unusable. */
 export function fixedToken(token: string): TokenSource {
   const parsed = parseToken(token, 'PLATFORM_TOKEN');
   return { current: async () => parsed, reread: async () => parsed };
@@ -57,7 +57,7 @@ async function fileVersion(path: string): Promise<string> {
   try {
     const { dev, ino, size, mode, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
     if (size > MAX_TOKEN_BYTES) {
-      throw new ConfigError([`PLATFORM_TOKEN_FILE: ${path} is larger than any token`]);
+      throw new TokenUnusableError([`PLATFORM_TOKEN_FILE: ${path} is larger than any token`]);
     }
     if (process.platform !== 'win32') await refuseOpenFile(path, Number(mode));
     return [dev, ino, size, mtimeNs, ctimeNs].join(':');
@@ -72,12 +72,12 @@ async function fileVersion(path: string): Promise<string> {
  */
 async function refuseOpenFile(path: string, mode: number): Promise<void> {
   if ((mode & OTHERS_WRITE) !== 0) {
-    throw new ConfigError([
+    throw new TokenUnusableError([
       `PLATFORM_TOKEN_FILE: ${path} can be written by others than its owner; run chmod 600 on it`,
     ]);
   }
   if ((mode & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(await realpath(path))) return;
-  throw new ConfigError([
+  throw new TokenUnusableError([
     `PLATFORM_TOKEN_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
   ]);
 }
@@ -91,19 +91,22 @@ async function readText(path: string): Promise<string> {
 }
 
 function unreadable(path: string, error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error) || error instanceof ConfigError) return error;
-  return new ConfigError([`PLATFORM_TOKEN_FILE: cannot read ${path} (${String(error.code)})`]);
+  if (!(error instanceof Error && 'code' in error) || error instanceof TokenUnusableError)
+    return error;
+  return new TokenUnusableError([
+    `PLATFORM_TOKEN_FILE: cannot read ${path} (${String(error.code)})`,
+  ]);
 }
 
 /** Says what is wrong with a token, never what it is. */
 function parseToken(text: string, source: string): string {
   const token = text.trim();
-  if (token === '') throw new ConfigError([`${source}: is empty, expected a bearer token`]);
+  if (token === '') throw new TokenUnusableError([`${source}: is empty, expected a bearer token`]);
   if (/^bearer(\s|$)/i.test(token)) {
-    throw new ConfigError([`${source}: expected the token alone, without the word Bearer`]);
+    throw new TokenUnusableError([`${source}: expected the token alone, without the word Bearer`]);
   }
   if (!/^[\x21-\x7e]+$/.test(token)) {
-    throw new ConfigError([
+    throw new TokenUnusableError([
       `${source}: expected a token of printable ASCII characters without spaces`,
     ]);
   }

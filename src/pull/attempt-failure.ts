@@ -7,14 +7,23 @@ import {
   ShutdownError,
   StagingUnavailableError,
   StaleFenceError,
+  TokenUnusableError,
 } from '../errors.ts';
 import { describeError } from '../logger.ts';
 import { readCommittedReport } from '../staging/committed-report.ts';
-import { type Attempt, discardStaleAttempt, recordFailure } from '../staging/pull-ledger.ts';
+import {
+  type Attempt,
+  type AttemptFailure,
+  discardStaleAttempt,
+  recordFailure,
+} from '../staging/pull-ledger.ts';
 import { describeAttempt } from './attempt-log.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
-/** Contract errors are retried a few times only: a platform that changed will not change back soon. */
+/**
+ * Contract errors are retried a few times only: a platform that changed will not change back soon. So are
+ * answers beyond the limits, which are as long the next time.
+ */
 const CONTRACT_ATTEMPTS = 3;
 
 /**
@@ -49,23 +58,8 @@ async function recordAttemptFailure(
   error: unknown,
   progress: TransferProgress,
 ): Promise<AttemptOutcome> {
-  const known = error instanceof ConciliationError;
-  const countsAsAttempt = !(
-    error instanceof PlatformAuthError ||
-    error instanceof ShutdownError ||
-    error instanceof StagingUnavailableError
-  );
-  const delayMs = known ? retryDelayMs(parts, attempt, error) : null;
-  const statusOfError = known ? error.context['httpStatus'] : null;
-  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
-  const state = await recordFailure(parts.database, attempt, {
-    errorCode: known ? error.code : 'DEFECT',
-    errorMessage: known ? error.message : 'a defect of the program; its log tells where',
-    httpStatus: progress.httpStatus,
-    responseBytes: progress.bytesReceived(),
-    countsAsAttempt,
-    retryDelayMs: delayMs,
-  });
+  const failure = describeFailure(parts, attempt, error, progress);
+  const state = await recordFailure(parts.database, attempt, failure);
   if (error instanceof ShutdownError) {
     parts.logger.info({ ...describeAttempt(attempt, progress), state }, 'pull handed back');
     throw error;
@@ -74,28 +68,90 @@ async function recordAttemptFailure(
     {
       ...describeAttempt(attempt, progress),
       state,
-      retryDelayMs: delayMs,
+      retryDelayMs: failure.retryDelayMs,
       err: describeError(error),
     },
     'pull attempt failed',
   );
-  if (!known) throw error;
-  if (error instanceof PlatformAuthError) return { kind: 'unauthorized', error };
+  return toOutcome(error, failure.retryDelayMs);
+}
+
+/** What is recorded of a failed attempt at a pull or a sweep. Completes `progress` by what the error says. */
+export function describeFailure(
+  parts: RetryParts,
+  attempt: { readonly attemptsSpent: number },
+  error: unknown,
+  progress: TransferProgress,
+): AttemptFailure {
+  const known = error instanceof ConciliationError;
+  const statusOfError = known ? error.context['httpStatus'] : null;
+  if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
+  return {
+    errorCode: known ? error.code : 'DEFECT',
+    errorMessage: known ? error.message : 'a defect of the program; its log tells where',
+    httpStatus: progress.httpStatus,
+    responseBytes: progress.bytesReceived(),
+    countsAsAttempt: spendsAttempt(error),
+    retryDelayMs: known ? retryDelayMs(parts, attempt, error) : null,
+  };
+}
+
+/** @throws the error itself where it is not one of ours */
+export function toOutcome(
+  error: unknown,
+  delayMs: number | null,
+): Exclude<AttemptOutcome, { kind: 'done' }> {
+  if (!(error instanceof ConciliationError)) throw error;
+  if (error instanceof PlatformAuthError || error instanceof TokenUnusableError) {
+    return { kind: 'unauthorized', error };
+  }
   return delayMs === null ? { kind: 'failed', error } : { kind: 'retry', delayMs, error };
 }
 
+/** SQLSTATE query_canceled: a statement of the merge took longer than its time limit. */
+const QUERY_CANCELED = '57014';
+
+/**
+ * Whether the attempt is spent. An outage of the database, a stop of the program and a refused token are
+ * not faults of the pull. A merge that takes longer than its time limit is one: it would take as long
+ * again, and without an end of its attempts no alert would be raised.
+ */
+function spendsAttempt(error: unknown): boolean {
+  if (error instanceof StagingUnavailableError) return error.context['code'] === QUERY_CANCELED;
+  return !isBlameless(error);
+}
+
+/** Not the pull's fault: the pull goes back as it was, and the cause is waited for elsewhere. */
+function isBlameless(error: unknown): boolean {
+  return (
+    error instanceof PlatformAuthError ||
+    error instanceof TokenUnusableError ||
+    error instanceof ShutdownError
+  );
+}
+
+/** Whether the answer was too long or took too long; see `openBody`. */
+export function isOverLimit(error: unknown): boolean {
+  return error instanceof ConciliationError && error.context['limit'] !== undefined;
+}
+
+type RetryParts = Pick<PullParts, 'retry' | 'random'>;
+
 /** Null: there is no further attempt. */
-function retryDelayMs(parts: PullParts, attempt: Attempt, error: ConciliationError): number | null {
-  // Not the pull's fault: it goes back as it was, and what is wrong is waited for elsewhere.
-  if (error instanceof ShutdownError || error instanceof PlatformAuthError) return 0;
+function retryDelayMs(
+  parts: RetryParts,
+  attempt: { readonly attemptsSpent: number },
+  error: ConciliationError,
+): number | null {
+  if (isBlameless(error)) return 0;
   if (!error.retryable) return null;
-  const isStaging = error instanceof StagingUnavailableError;
-  const attemptsSpent = attempt.attemptsSpent + (isStaging ? 0 : 1);
+  const isSpent = spendsAttempt(error);
+  const attemptsSpent = attempt.attemptsSpent + (isSpent ? 1 : 0);
   const limit =
-    error instanceof PlatformContractError
+    error instanceof PlatformContractError || isOverLimit(error)
       ? Math.min(parts.retry.attempts, CONTRACT_ATTEMPTS)
       : parts.retry.attempts;
-  if (!isStaging && attemptsSpent >= limit) return null;
+  if (isSpent && attemptsSpent >= limit) return null;
   return backoffDelayMs(
     parts.retry,
     Math.max(attemptsSpent, 1),

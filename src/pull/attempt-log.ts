@@ -8,8 +8,7 @@ export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
   return {
     pullId: String(attempt.pullId),
     origin: attempt.origin,
-    from: attempt.window.from,
-    to: attempt.window.to,
+    date: attempt.date,
     attempt: attempt.attemptsSpent + 1,
     httpStatus: progress.httpStatus,
     bytes: progress.bytesReceived(),
@@ -24,19 +23,19 @@ export function logReport(
   progress: TransferProgress,
   durationMs: number,
 ): void {
-  const total = (field: 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged') =>
-    report.dates.reduce((sum, date) => sum + date[field], 0);
+  const { titles, inserted, changed, withdrawn, restored, unchanged, withheld, rejected } = report;
   logger.info(
     {
       ...describeAttempt(attempt, progress),
       state: report.state,
-      titles: report.titles,
-      rejected: report.rejected,
-      inserted: total('inserted'),
-      changed: total('changed'),
-      withdrawn: total('withdrawn'),
-      restored: total('restored'),
-      unchanged: total('unchanged'),
+      titles,
+      inserted,
+      changed,
+      withdrawn,
+      restored,
+      unchanged,
+      withheld,
+      rejected,
       durationMs: Math.round(durationMs),
     },
     'pull ended',

@@ -8,16 +8,26 @@
  *
  * A title whose text is known gets no row on either way.
  */
+import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { hash128, IDENTITY_COLUMNS, type Title } from '../domain/title.ts';
+import {
+  digestOf,
+  hash128,
+  IDENTITY_COLUMNS,
+  newestContentVersion,
+  type Title,
+  VALUE_COLUMNS,
+  type ValueColumn,
+} from '../domain/title.ts';
+import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
 import { headOf, type TitleTarget } from '../staging/stage.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
-import { TITLE_LAYOUT, VALUE_COLUMNS, type ValueColumn, ValueKind } from './title-layout.ts';
+import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
@@ -35,6 +45,10 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
 );
 
 const HASH_DIGITS = 32;
+/** The two digits of a byte, as a word that is written little-endian. */
+const DIGIT_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) =>
+  Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE(),
+);
 /** Two numbers, three hashes, a number; of each value, at most its bytes and what is put around them. */
 const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
 const BLOCK_BYTES = 256 * 1024;
@@ -51,10 +65,19 @@ const EQUALS_SIGN = 0x3d;
 const LETTER_F = 0x66;
 const LETTER_T = 0x74;
 
-/** Reads the titles of one answer. Their rows wait until they are taken. */
+/**
+ * Reads the titles of one answer. Their rows wait until they are taken. A title of a date whose content
+ * hashes are of an older version goes the ordinary way.
+ */
 export class FastReader implements TitleShortcut {
-  readonly #known: KnownTexts;
+  /** Null where titles are added up and get no row. */
+  readonly #known: KnownTexts | null;
   readonly #locator: TitleLocator;
+  readonly #folds: TitleFolds;
+  /** Of the date of the title that was read last. */
+  #fold = new TitleFold(0);
+  #foldDate: CivilDate | null = null;
+  readonly #newestVersion = newestContentVersion();
   readonly #head: Buffer;
   /** Null where rows have the title's ordinal instead. */
   readonly #occurrences: Occurrences | null;
@@ -64,9 +87,8 @@ export class FastReader implements TitleShortcut {
   /** Whether the locator has the chunk. It copies it, which known titles can do without. */
   #isOpen = false;
   #identityHash = '';
-  #contentHash = '';
 
-  /** What is hashed, by the word: as `hashFields` of domain/title.ts has it. */
+  /** What is hashed, by the word: as `canonicalFields` of domain/title.ts has it. */
   readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
   readonly #canonicalView = toView(this.#canonical);
   /** Where in it each column begins. */
@@ -79,12 +101,22 @@ export class FastReader implements TitleShortcut {
   #taken = 0;
   #end = 0;
 
-  constructor(target: TitleTarget, window: PullWindow, known: KnownTexts) {
-    this.#known = known;
+  /**
+   * @param rows what the rows are for, and which titles need none; null: no title gets a row
+   * @param folds get every title that is read here
+   */
+  constructor(
+    rows: { readonly target: TitleTarget; readonly known: KnownTexts } | null,
+    window: PullWindow,
+    folds: TitleFolds,
+  ) {
+    const target = rows?.target ?? null;
+    this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
-    this.#head = Buffer.from(headOf(target));
-    this.#occurrences = target.table === 'title' ? target.occurrences : null;
-    this.#accounts = target.table === 'title' ? target.accounts : null;
+    this.#folds = folds;
+    this.#head = Buffer.from(target === null ? '' : headOf(target));
+    this.#occurrences = target?.table === 'title' ? target.occurrences : null;
+    this.#accounts = target?.table === 'title' ? target.accounts : null;
   }
 
   get titlesRead(): number {
@@ -94,11 +126,11 @@ export class FastReader implements TitleShortcut {
   openChunk(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#isOpen = false;
-    this.#known.openChunk(chunk);
+    this.#known?.openChunk(chunk);
   }
 
   readAt(from: number, ordinal: number): number {
-    const skipped = this.#known.skipAt(from);
+    const skipped = this.#known?.skipAt(from) ?? -1;
     if (skipped !== -1) return skipped;
     if (!this.#isOpen) this.#locator.open(this.#chunk);
     this.#isOpen = true;
@@ -114,8 +146,10 @@ export class FastReader implements TitleShortcut {
   }
 
   #readText(text: Uint8Array, ordinal: number): boolean {
+    const known = this.#known;
+    if (known === null) return this.#addTitle(ordinal, null);
     const textHash = rawHash(text);
-    return this.#known.take(textHash) || this.#addRow(ordinal, textHash.toString('hex'));
+    return known.take(textHash) || this.#addTitle(ordinal, textHash.toString('hex'));
   }
 
   /**
@@ -136,8 +170,24 @@ export class FastReader implements TitleShortcut {
     return rows;
   }
 
-  /** False where an amount has too many digits when it is written out. */
-  #addRow(ordinal: number, textHash: string): boolean {
+  /** False where the date's hashes are of an older version. */
+  #turnToDate(): boolean {
+    const date = this.#locator.acceptedDate;
+    if (date !== this.#foldDate && date !== null) {
+      this.#fold = this.#folds.at(date);
+      this.#foldDate = date;
+    }
+    return this.#fold.version === this.#newestVersion;
+  }
+
+  /**
+   * False where the date's hashes are of an older version, and where an amount has too many digits when it
+   * is written out.
+   *
+   * @param textHash null: the title gets no row. What has been written of one is overwritten by the next.
+   */
+  #addTitle(ordinal: number, textHash: string | null): boolean {
+    if (!this.#turnToDate()) return false;
     if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
     const { bytes, view, starts, ends, decoded } = this.#locator;
     const row = this.#block;
@@ -190,11 +240,18 @@ export class FastReader implements TitleShortcut {
     columnStarts[COLUMNS] = at;
     // `extra`, which no title has that comes this way.
     row[rowAt++] = COMMA;
-    canonical[at++] = 0;
 
-    this.#hash(at);
+    const content = digestOf(canonical.subarray(0, at));
+    this.#fold.add(content);
+    this.#titlesRead++;
+    if (textHash === null) return true;
+
+    this.#hashIdentity(at);
     rowAt = writeHash(row, rowAt, this.#identityHash);
-    rowAt = writeHash(row, rowAt, this.#contentHash);
+    row[rowAt++] = COMMA;
+    for (let byte = 0; byte < HASH_DIGITS / 2; byte++, rowAt += 2) {
+      rowView.setUint16(rowAt, DIGIT_PAIRS[content.charCodeAt(byte)] as number, true);
+    }
     rowAt = writeHash(row, rowAt, textHash);
     if (this.#occurrences !== null) {
       row[rowAt++] = COMMA;
@@ -203,7 +260,6 @@ export class FastReader implements TitleShortcut {
     if (this.#accounts !== null) this.#noteAccounts(this.#accounts);
     row[rowAt++] = NEWLINE;
     this.#end = rowAt;
-    this.#titlesRead++;
     return true;
   }
 
@@ -226,7 +282,7 @@ export class FastReader implements TitleShortcut {
     return start + 1;
   }
 
-  #hash(contentEnd: number): void {
+  #hashIdentity(contentEnd: number): void {
     const canonical = this.#canonical;
     const view = this.#canonicalView;
     let at = contentEnd;
@@ -240,7 +296,6 @@ export class FastReader implements TitleShortcut {
       at += length;
     }
     this.#identityHash = hash128(canonical.subarray(contentEnd, at));
-    this.#contentHash = hash128(canonical.subarray(0, contentEnd));
   }
 
   #noteAccounts(accounts: NamedAccounts): void {

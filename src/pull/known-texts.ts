@@ -1,5 +1,5 @@
-import { rawHash } from '../domain/known-titles.ts';
-import type { KnownDates } from '../staging/known-dates.ts';
+import { type KnownTitles, rawHash } from '../domain/known-titles.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { CLOSE_BRACE, COMMA, isSpace, OPEN_BRACE } from './json-bytes.ts';
 
 /** How much of the second title the boundary between two may hold. */
@@ -16,31 +16,32 @@ const MAX_BOUNDARY_BYTES = 64;
  * have been the end of one; if not, the title is read as any other.
  */
 export class KnownTexts {
-  readonly #known: KnownDates;
-  readonly #byDate: Uint32Array;
-  #total = 0;
+  readonly #titles: KnownTitles;
+  readonly #fold: TitleFold;
+  #count = 0;
   #wasKnown = false;
   #chunk: Buffer = Buffer.alloc(0);
   /** What stood between two titles, the brackets included. */
   #boundary: Buffer | null = null;
 
-  constructor(known: KnownDates) {
-    this.#known = known;
-    this.#byDate = new Uint32Array(known.dates.length);
+  /** @param fold takes the contents of the titles that are known */
+  constructor(titles: KnownTitles, fold: TitleFold) {
+    this.#titles = titles;
+    this.#fold = fold;
   }
 
-  /** Titles that were known, in all and by date. */
-  get counts(): { readonly total: number; readonly byDate: Uint32Array } {
-    return { total: this.#total, byDate: this.#byDate };
+  /** Titles of the response that were known. */
+  get count(): number {
+    return this.#count;
   }
 
   /** Whether the title of that text is known; if so, it is counted. */
   take(textHash: Buffer): boolean {
-    const dateIndex = this.#known.titles.take(textHash);
-    this.#wasKnown = dateIndex >= 0;
-    if (!this.#wasKnown) return false;
-    this.#total += 1;
-    this.#byDate[dateIndex] = (this.#byDate[dateIndex] ?? 0) + 1;
+    const contentHash = this.#titles.take(textHash);
+    this.#wasKnown = contentHash !== null;
+    if (contentHash === null) return false;
+    this.#count += 1;
+    this.#fold.addBytes(contentHash);
     return true;
   }
 

@@ -1,12 +1,10 @@
 import type { RetryPolicy } from '../domain/retry.ts';
-import type { ConciliationError, PlatformAuthError } from '../errors.ts';
+import type { ConciliationError, PlatformAuthError, TokenUnusableError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { Database } from '../staging/database.ts';
 import type { PullReport } from '../staging/merge.ts';
 import type { Attempt } from '../staging/pull-ledger.ts';
-import type { DirectLoads } from './direct-loads.ts';
-import type { JoinedLoads } from './joined-loads.ts';
 import type { PullProgress } from './response-rows.ts';
 
 /** What the engine works with. */
@@ -17,10 +15,9 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
-  /** Which responses are not staged first; replaced in tests. */
-  readonly directLoads: Pick<DirectLoads, 'admits' | 'withoutPauses'>;
-  readonly joinedLoads: JoinedLoads;
-  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDates`. */
+  /** Also responses to dates without titles are staged before they are merged; for tests. */
+  readonly alwaysStage?: boolean;
+  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDay`. */
   readonly maxKnownTitles?: number;
   /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */
   readonly now?: () => Date;
@@ -40,13 +37,16 @@ export interface ObservedAttempt {
 }
 
 /**
- * How one attempt ended. `retry`: the pull is queued again and due in `delayMs`; `unauthorized`: it is
- * queued as before, and no pull can succeed until the token is replaced.
+ * How one attempt at a pull, or at a sweep, ended. `retry`: it is queued again and due in `delayMs`;
+ * `unauthorized`: it is queued as before, and no attempt can succeed until there is another token.
  */
-export type AttemptOutcome =
-  | { readonly kind: 'done'; readonly report: PullReport }
+export type AttemptOutcome<Report = PullReport> =
+  | { readonly kind: 'done'; readonly report: Report }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: ConciliationError }
-  | { readonly kind: 'unauthorized'; readonly error: PlatformAuthError }
+  | {
+      readonly kind: 'unauthorized';
+      readonly error: PlatformAuthError | TokenUnusableError;
+    }
   | { readonly kind: 'failed'; readonly error: ConciliationError };
 
 /** What has arrived of an answer so far. */

@@ -1,29 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ShutdownError } from '../errors.ts';
+import { ShutdownError, TokenUnusableError } from '../errors.ts';
+import type { PullReport } from '../staging/merge.ts';
 import { cancelPull } from '../staging/pull-ledger.ts';
 import type { AttemptOutcome, PullParts } from './pull-parts.ts';
 import { runPull } from './run-pull.ts';
 
-type EndOutcome = Exclude<AttemptOutcome, { kind: 'retry' }>;
+type EndOutcome<Report> = Exclude<AttemptOutcome<Report>, { kind: 'retry' }>;
+type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
 
 /**
- * Makes attempts at a pull, with the waits between them, until it has ended: what a person in front
- * of a terminal waits for. When the person gives up, or the platform refuses the token, the pull is
- * cancelled: nobody else knows of it.
+ * Makes attempts, with the waits between them, until one has ended: what a person in front of a terminal
+ * waits for. When the person gives up, or the platform refuses the token, the work is cancelled: no other
+ * process knows of it.
  *
  * @param onRetry called before each wait
- * @throws ShutdownError when `signal` aborted
+ * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
  */
-export async function pullToEnd(
-  parts: PullParts,
-  pullId: bigint,
+export async function attemptToEnd<Report>(
+  work: {
+    readonly attempt: () => Promise<AttemptOutcome<Report>>;
+    readonly cancel: () => Promise<void>;
+  },
   signal: AbortSignal,
-  onRetry: (outcome: Extract<AttemptOutcome, { kind: 'retry' }>) => void,
-): Promise<EndOutcome> {
+  onRetry: (outcome: RetryOutcome) => void,
+): Promise<EndOutcome<Report>> {
   try {
     for (;;) {
-      const outcome = await runPull(parts, pullId, signal);
-      if (outcome.kind === 'unauthorized') await cancelPull(parts.database, pullId);
+      const outcome = await work.attempt();
+      if (outcome.kind === 'unauthorized') {
+        await work.cancel();
+        if (outcome.error instanceof TokenUnusableError) throw outcome.error;
+      }
       if (outcome.kind !== 'retry') return outcome;
       onRetry(outcome);
       await sleep(outcome.delayMs, undefined, { signal }).catch((cause: unknown) => {
@@ -31,7 +38,24 @@ export async function pullToEnd(
       });
     }
   } catch (error) {
-    if (error instanceof ShutdownError) await cancelPull(parts.database, pullId);
+    if (error instanceof ShutdownError) await work.cancel();
     throw error;
   }
+}
+
+/** `attemptToEnd`, of a pull. */
+export function pullToEnd(
+  parts: PullParts,
+  pullId: bigint,
+  signal: AbortSignal,
+  onRetry: (outcome: RetryOutcome) => void,
+): Promise<EndOutcome<PullReport>> {
+  return attemptToEnd(
+    {
+      attempt: () => runPull(parts, pullId, signal),
+      cancel: () => cancelPull(parts.database, pullId),
+    },
+    signal,
+    onRetry,
+  );
 }

@@ -1,13 +1,16 @@
-import { rawHash } from '../domain/known-titles.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
+import { type KnownTitles, rawHash } from '../domain/known-titles.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
-import { hash128 } from '../domain/title.ts';
+import { contentHash, hash128 } from '../domain/title.ts';
+import { TitleFolds } from '../domain/title-fold.ts';
 import { PlatformContractError, PlatformUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { DriftLog } from '../platform/drift-log.ts';
 import { checkTitle } from '../platform/title-contract.ts';
 import type { DriftItem } from '../platform/title-extra.ts';
-import type { KnownDates } from '../staging/known-dates.ts';
+import { isStorableText, MAX_KEY_CHARACTERS } from '../platform/title-schema.ts';
 import { encodeTitle, type RejectedTitle, type TitleTarget } from '../staging/stage.ts';
 import { takeTurns } from '../staging/turns.ts';
 import { parseExactJson } from './exact-json.ts';
@@ -18,12 +21,12 @@ import { MAX_TITLE_BYTES, type RawTitle, TitleReader } from './title-stream.ts';
 /** What was read of a response. */
 export interface ReadCount {
   /** Titles that the table has already, in the same text; they get no row. */
-  readonly known: KnownTexts['counts'];
+  readonly known: number;
   /** Titles that kept the contract and got a row. */
   readonly accepted: number;
   readonly rejected: number;
-  /** Rejects that name no date inside the window. */
-  readonly undatedRejects: number;
+  /** Of the titles that kept the contract. */
+  readonly folds: TitleFolds;
   readonly drift: readonly DriftItem[];
 }
 
@@ -40,7 +43,9 @@ const MAX_RAW_CHARACTERS = 64 * 1024;
 export interface ResponseRowsOptions {
   readonly target: TitleTarget;
   readonly window: PullWindow;
-  readonly known: KnownDates;
+  readonly known: KnownTitles;
+  /** Of the content hashes of dates; all others have the newest. */
+  readonly versions?: ReadonlyMap<CivilDate, number>;
   /** Takes the rejects, a few megabytes at a time. */
   readonly putAside: (rejects: readonly RejectedTitle[]) => Promise<void>;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
@@ -61,13 +66,13 @@ export function readRows(
   readonly release: () => void;
 } {
   const { target, window, putAside, onProgress } = options;
-  const known = new KnownTexts(options.known);
-  const fastReader = new FastReader(target, window, known);
+  const folds = new TitleFolds(options.versions);
+  const known = new KnownTexts(options.known, folds.at(window.from));
+  const fastReader = new FastReader({ target, known }, window, folds);
   const reader = new TitleReader(fastReader);
   const drift = new DriftLog();
   let accepted = 0;
   let rejected = 0;
-  let undatedRejects = 0;
   let rejects: RejectedTitle[] = [];
   let rejectBytes = 0;
 
@@ -85,11 +90,14 @@ export function readRows(
     if (outcome.ok) {
       accepted += 1;
       drift.add(outcome.drift);
-      if (outcome.drift.length > 0) fastReader.admitDrift(outcome.title);
-      return encodeTitle(target, raw.ordinal, outcome.title, textHash.toString('hex'));
+      const { title } = outcome;
+      if (outcome.drift.length > 0) fastReader.admitDrift(title);
+      const fold = folds.at(title.accepted_date);
+      const content = contentHash(title, fold.version);
+      fold.addDigits(content);
+      return encodeTitle(target, raw.ordinal, title, textHash.toString('hex'), content);
     }
     rejected += 1;
-    if (outcome.reject.date === null) undatedRejects += 1;
     rejects.push(outcome.reject);
     rejectBytes += outcome.reject.raw.length;
     return '';
@@ -120,10 +128,10 @@ export function readRows(
   return {
     rows: encodedRows(),
     count: () => ({
-      known: known.counts,
+      known: known.count,
       accepted: accepted + fastReader.titlesRead,
       rejected,
-      undatedRejects,
+      folds,
       drift: drift.items(),
     }),
     release: () => fastReader.release(),
@@ -134,7 +142,7 @@ export function readRows(
  * A response that ends in the middle of its document was cut, whatever the transport says of it: a
  * body that ends with its connection has no other sign of being whole.
  */
-function endDocument(reader: TitleReader, bytesReceived: number): void {
+export function endDocument(reader: TitleReader, bytesReceived: number): void {
   try {
     reader.end();
   } catch (error) {
@@ -158,33 +166,37 @@ type TitleOutcome =
 
 function readTitle(raw: RawTitle, window: PullWindow): TitleOutcome {
   if (raw.truncated) {
-    return reject(raw, window, [
-      `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`,
-    ]);
+    const tooLong = `the title is ${raw.byteLength} bytes long, expected at most ${MAX_TITLE_BYTES}`;
+    return reject(raw, [tooLong], null);
   }
   const { value, problems } = parseExactJson(raw.bytes);
   const check = checkTitle(value, window);
   if (check.ok && problems.length === 0) return check;
   return reject(
     raw,
-    window,
     check.ok ? problems : [...problems, ...check.reasons],
-    check.ok ? check.title.accepted_date : check.acceptedDate,
+    readOrderUid(problems.length === 0 ? value : null),
   );
 }
 
-function reject(
-  raw: RawTitle,
-  window: PullWindow,
-  reasons: readonly string[],
-  acceptedDate: RejectedTitle['date'] = null,
-): TitleOutcome {
+/** The order uid of a title that breaks the contract; null where it cannot be read, or is what breaks it. */
+function readOrderUid(title: JsonValue): string | null {
+  const order = isJsonObject(title) ? (title['order'] ?? null) : null;
+  const uid = isJsonObject(order) ? order['uid'] : null;
+  const isReadable =
+    typeof uid === 'string' &&
+    uid !== '' &&
+    isStorableText(uid) &&
+    uid.length <= MAX_KEY_CHARACTERS;
+  return isReadable ? uid : null;
+}
+
+function reject(raw: RawTitle, reasons: readonly string[], orderUid: string | null): TitleOutcome {
   return {
     ok: false,
     reject: {
       ordinal: raw.ordinal,
-      // What a day's request answers belongs to that day, whatever its titles say.
-      date: window.to === null ? acceptedDate : window.from,
+      orderUid,
       reasons,
       // PostgreSQL's text holds neither U+0000 nor broken UTF-8; both are shown as U+FFFD.
       raw: raw.bytes.toString('utf8', 0, MAX_RAW_CHARACTERS).replaceAll('\u0000', '\uFFFD'),

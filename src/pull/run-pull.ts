@@ -1,20 +1,15 @@
 /**
- * pull/ is the engine: one attempt at one window, from the request to the merge. This file is its
+ * pull/ is the engine: one attempt at one accepted date, from the request to the merge. This file is its
  * table of contents.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
 import { ShutdownError, StaleFenceError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
-import { type KnownDates, loadKnownDates } from '../staging/known-dates.ts';
-import { type DayLoad, loadDay } from '../staging/load-days.ts';
-import {
-  type MergePolicy,
-  mergePull,
-  type PullReport,
-  type ReadResponse,
-} from '../staging/merge.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { type KnownDay, loadKnownDay } from '../staging/known-day.ts';
+import { loadDay } from '../staging/load-day.ts';
+import { mergePull, type PullReport, type ReadResponse } from '../staging/merge.ts';
 import { type Attempt, startAttempt } from '../staging/pull-ledger.ts';
-import { type ArrivingResponse, awaitHead } from './arriving-response.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
@@ -55,95 +50,85 @@ async function pullAndMerge(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const known = await loadKnownDates(parts.database.pool, attempt, parts.maxKnownTitles);
+  const known = await loadKnownDay(parts.database.pool, attempt, parts.maxKnownTitles);
+  // Asked before the request is sent: a response to a request that was sent before midnight may lack
+  // titles that were accepted afterwards, whenever it is merged.
+  const now = parts.now?.() ?? new Date();
+  const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, now);
   reachFaultPoint('before-request');
-  const response = await parts.platform.fetchTitles(attempt.window, signal);
+  const response = await parts.platform.fetchTitles(
+    { from: attempt.date, to: attempt.date },
+    signal,
+  );
   reachFaultPoint('headers');
   progress.httpStatus = response.httpStatus;
   progress.bytesReceived = response.bytesReceived;
-  const arriving = await awaitHead(response);
+  const fetched: Fetched = { attempt, response, known, dateWasClosed };
   try {
     const report =
-      (await loadNewDay(parts, attempt, arriving, known, signal)) ??
-      (await stageAndMerge(parts, attempt, arriving, known, signal));
+      (await loadNewDay(parts, fetched, signal)) ?? (await stageAndMerge(parts, fetched, signal));
     return { kind: 'done', report };
   } finally {
-    await arriving.chunks.return?.();
+    await leave(response);
   }
+}
+
+/** A response of which the header has arrived. */
+interface Fetched {
+  readonly attempt: Attempt;
+  readonly response: ConciliationResponse;
+  readonly known: KnownDay;
+  readonly dateWasClosed: boolean;
 }
 
 /** Null where the response is to be staged first; nothing of it was taken then. */
 async function loadNewDay(
   parts: PullParts,
-  attempt: Attempt,
-  response: ArrivingResponse,
-  known: KnownDates,
+  fetched: Fetched,
   signal: AbortSignal,
 ): Promise<PullReport | null> {
-  const isDay = attempt.window.to !== null;
-  if (!isDay || known.dates.length > 0 || !parts.directLoads.admits(response)) return null;
-  // An interruption ends fetches, not merges; and what is in memory is fetched.
-  const untilAborted = response.isWhole ? new AbortController().signal : signal;
-  const load: DayLoad = {
-    attempt,
-    lastClosedDate: mergePolicy(parts).lastClosedDate,
-    async read(connection, accounts) {
-      const read = await loadResponse(
-        parts.directLoads.withoutPauses(response),
-        { ...stageTarget(parts, attempt, known), connection, accounts, pullId: attempt.pullId },
-        untilAborted,
-        parts.onProgress,
-      );
-      return describeRead(response, read, known);
-    },
-  };
-  return response.isWhole
-    ? parts.joinedLoads.load(parts.database, load)
-    : loadDay(parts.database, load);
+  const { attempt, response, known } = fetched;
+  if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
+  return loadDay(parts.database, attempt, async (connection, accounts) => {
+    const target = { ...stageTarget(parts, fetched), connection, accounts, pullId: attempt.pullId };
+    return describeRead(fetched, await loadResponse(response, target, signal, parts.onProgress));
+  });
 }
 
 async function stageAndMerge(
   parts: PullParts,
-  attempt: Attempt,
-  response: ArrivingResponse,
-  known: KnownDates,
+  fetched: Fetched,
   signal: AbortSignal,
 ): Promise<PullReport> {
-  const target = stageTarget(parts, attempt, known);
+  const { attempt, response } = fetched;
+  const target = stageTarget(parts, fetched);
   const read = await stageResponse(response, target, signal, parts.onProgress);
-  return mergePull(
-    parts.database,
-    attempt,
-    describeRead(response, read, known),
-    mergePolicy(parts),
-  );
+  return mergePull(parts.database, attempt, describeRead(fetched, read), parts);
 }
 
-function stageTarget(parts: PullParts, attempt: Attempt, known: KnownDates): StageTarget {
-  return { pool: parts.database.pool, fence: attempt.fence, window: attempt.window, known };
+function stageTarget(parts: PullParts, { attempt, known }: Fetched): StageTarget {
+  return { pool: parts.database.pool, fence: attempt.fence, date: attempt.date, known };
 }
 
 function describeRead(
-  response: ArrivingResponse,
+  { attempt, response, known, dateWasClosed }: Fetched,
   read: ReadCount,
-  known: KnownDates,
 ): ReadResponse {
   return {
     httpStatus: response.httpStatus,
     responseBytes: response.bytesReceived(),
-    known: { dates: known.dates, titles: read.known, missing: known.titles },
+    dateWasClosed,
+    known: { baseChangedAt: known.baseChangedAt, titles: read.known, missing: known.titles },
     accepted: read.accepted,
     rejected: read.rejected,
-    undatedRejects: read.undatedRejects,
+    fold: read.folds.at(attempt.date),
     drift: read.drift,
   };
 }
 
-function mergePolicy(parts: PullParts): MergePolicy {
-  return {
-    withdrawalLimitPercent: parts.withdrawalLimitPercent,
-    lastClosedDate: lastClosedDate(parts.timeZone, parts.now?.() ?? new Date()),
-  };
+/** Gives the connection back where the response was not read to its end. */
+async function leave(response: ConciliationResponse): Promise<void> {
+  await response.chunks[Symbol.asyncIterator]().return?.();
 }
 
 /** An abort surfaces as whatever it interrupted. */

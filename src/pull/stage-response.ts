@@ -1,11 +1,12 @@
 import type { ClientBase, Pool } from 'pg';
+import type { CivilDate } from '../domain/business-day.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
+import { dayWindow } from '../domain/pull-plan.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import type { KnownDates } from '../staging/known-dates.ts';
+import type { KnownDay } from '../staging/known-day.ts';
 import {
   copyIntoTitle,
   copyRejects,
@@ -19,8 +20,8 @@ import { type PullProgress, type ReadCount, readRows } from './response-rows.ts'
 export interface StageTarget {
   readonly pool: Pool;
   readonly fence: bigint;
-  readonly window: PullWindow;
-  readonly known: KnownDates;
+  readonly date: CivilDate;
+  readonly known: KnownDay;
 }
 
 /**
@@ -67,7 +68,7 @@ export function loadResponse(
 
 async function copyResponse(
   response: ConciliationResponse,
-  { pool, fence, window, known }: StageTarget,
+  { pool, fence, date, known }: StageTarget,
   target: TitleTarget,
   {
     signal,
@@ -81,8 +82,9 @@ async function copyResponse(
   let copiedRejects = 0;
   const { rows, count, release } = readRows(response, {
     target,
-    window,
-    known,
+    window: dayWindow(date),
+    known: known.titles,
+    versions: new Map([[date, known.contentVersion]]),
     onProgress,
     putAside: async (rejects: readonly RejectedTitle[]) => {
       const encoded = rejects.map((reject) => encodeReject(fence, reject));

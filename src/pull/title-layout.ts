@@ -1,4 +1,4 @@
-import { TITLE_COLUMNS, type TitleColumn } from '../domain/title.ts';
+import { VALUE_COLUMNS, type ValueColumn } from '../domain/title.ts';
 import { MAX_KEY_CHARACTERS, MAX_TEXT_CHARACTERS } from '../platform/title-schema.ts';
 
 /** What a value of a title may be, besides null. */
@@ -11,9 +11,6 @@ export const ValueKind = Object.freeze({
 } as const);
 
 export type ValueKind = (typeof ValueKind)[keyof typeof ValueKind];
-
-/** The columns that a single value decides; `extra` is what no documented field takes. */
-export type ValueColumn = Exclude<TitleColumn, 'extra'>;
 
 export interface LayoutField {
   /** Where the field stands in the title, such as `financialAgent.payment.bank`. */
@@ -88,10 +85,6 @@ const DOCUMENTED_FIELDS: readonly LayoutField[] = [
   text('provider.bankAccount.account', 'provider_account'),
   text('provider.bankAccount.accountDigit', 'provider_account_digit'),
 ];
-
-export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
-  (column) => column !== 'extra',
-);
 
 /**
  * Every documented field of a title. Those with a column come first, in the order of the columns, so

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { CivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { isStorableText } from '../platform/title-schema.ts';
@@ -87,6 +88,11 @@ export class TitleLocator {
         this.#successors[field] = field;
       });
     }
+  }
+
+  /** Of the title that was located last. */
+  get acceptedDate(): CivilDate | null {
+    return this.#dates.acceptedDate;
   }
 
   /** Titles with this value of an enumeration need not depart any more: it has been reported. */

@@ -12,9 +12,15 @@ export class WindowDates {
   readonly #window: PullWindow;
   readonly #known = new Map<number, CivilDate | null>();
   #acceptedDay = -1;
+  #acceptedDate: CivilDate | null = null;
 
   constructor(window: PullWindow) {
     this.#window = window;
+  }
+
+  /** The day that was accepted last; null: none was. */
+  get acceptedDate(): CivilDate | null {
+    return this.#acceptedDate;
   }
 
   /** Whether there is such a day. */
@@ -28,6 +34,7 @@ export class WindowDates {
     const date = this.#find(day);
     if (date === null || !isInWindow(this.#window, date)) return false;
     this.#acceptedDay = day;
+    this.#acceptedDate = date;
     return true;
   }
 

@@ -13,6 +13,7 @@ import {
   PlatformRateLimitedError,
   ShutdownError,
   StagingUnavailableError,
+  TokenUnusableError,
 } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
 import { toStopReason } from '../platform/http-origin.ts';
@@ -239,13 +240,16 @@ async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedReq
 }
 
 function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest['kind'] {
-  if (isTokenRefusal(error, httpStatus)) return 'unauthorized';
+  if (waitsForToken(error, httpStatus)) return 'unauthorized';
   return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
 }
 
 /** 403 says that the token may not push. It may well be good for pulls, which must not stop for it. */
-function isTokenRefusal(error: unknown, httpStatus: number | null): boolean {
-  return error instanceof PlatformAuthError && httpStatus !== 403;
+function waitsForToken(error: unknown, httpStatus: number | null): boolean {
+  return (
+    error instanceof TokenUnusableError ||
+    (error instanceof PlatformAuthError && httpStatus !== 403)
+  );
 }
 
 async function nextDelayMs(
@@ -254,7 +258,7 @@ async function nextDelayMs(
   httpStatus: number | null,
 ): Promise<number> {
   // Whoever pushes waits for another token, and need not wait any longer once there is one.
-  if (isTokenRefusal(error, httpStatus)) return 0;
+  if (waitsForToken(error, httpStatus)) return 0;
   const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
   return backoffDelayMs(
     parts.retry,

@@ -21,6 +21,15 @@ export const PULL_JOBS: JobKind<bigint> = {
   toKey: ({ pullId = '' }) => BigInt(pullId),
 };
 
+/** A job per sweep, by the id of its row. */
+export const SWEEP_JOBS: JobKind<bigint> = {
+  queueName: 'sweeps',
+  jobName: 'sweep',
+  toJobId: (sweepId) => `sweep-${sweepId}`,
+  toPayload: (sweepId) => ({ sweepId: String(sweepId) }),
+  toKey: ({ sweepId = '' }) => BigInt(sweepId),
+};
+
 /** What is pushed: there is one batch under way at a time, so there is one job. */
 export type PushSubject = 'providers';
 

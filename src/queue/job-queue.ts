@@ -1,10 +1,11 @@
 /**
- * queue/ wakes workers up. What is to be done stands in the tables: pulls in `conciliation.pull`, rows
- * to be pushed in `conciliation.provider`. A job says no more than "look at pull 12 now", so losing one
- * costs a minute (the planner enqueues again whatever is due and has no job), and running one twice
- * costs a request (of two pulls the fence lets one merge, of two pushes the lock lets one begin).
+ * queue/ wakes workers up. What is to be done stands in the tables: pulls in `conciliation.pull`, sweeps in
+ * `conciliation.sweep`, rows to be pushed in `conciliation.provider`. A job says no more than "look at pull
+ * 12 now", so losing one costs a minute (the planner enqueues again whatever is due and has no job), and
+ * running one twice costs a request (of two pulls the fence lets one merge, of two sweeps it lets one record
+ * what differs, of two pushes the lock lets one begin).
  *
- * Pulls and pushes have a queue each, and workers of their own, so that neither waits for the other.
+ * Pulls, sweeps and pushes have a queue each, and workers of their own, so that none waits for another.
  *
  * BullMQ keeps the jobs, on Redis where there is a REDIS_URL, else in a schema of its own in the
  * staging database. Its retries are not used: one job is one attempt, and after a failure that may
@@ -21,6 +22,7 @@ import {
   PULL_JOBS,
   PUSH_JOBS,
   type PushSubject,
+  SWEEP_JOBS,
 } from './job-kind.ts';
 import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
@@ -103,6 +105,14 @@ export function openPushQueue(
   logger: Logger,
 ): Promise<OpenJobQueue<PushSubject>> {
   return openQueue(PUSH_JOBS, pulls.backend, logger, pulls.outages);
+}
+
+/** As `openPushQueue`, of sweeps. */
+export function openSweepQueue(
+  pulls: OpenJobQueue<bigint>,
+  logger: Logger,
+): Promise<OpenJobQueue<bigint>> {
+  return openQueue(SWEEP_JOBS, pulls.backend, logger, pulls.outages);
 }
 
 /** @param sharedOutages of a queue on the same server, which ends them */

@@ -1,4 +1,4 @@
-import { StagingUnavailableError } from '../errors.ts';
+import { PlatformAuthError, StagingUnavailableError } from '../errors.ts';
 import { describeError, type Logger } from '../logger.ts';
 import type { PushReport } from '../push/push-providers.ts';
 import type { AuthGate } from './auth-gate.ts';
@@ -10,8 +10,6 @@ export interface PushHandlerParts {
   readonly readDelayMs: () => Promise<number | null>;
   readonly pushOnce: (signal: AbortSignal, stopping: AbortSignal) => Promise<PushReport>;
   readonly gate: AuthGate;
-  /** Called once for each token that the platform refuses. */
-  readonly onUnauthorized: () => void;
   readonly logger: Logger;
   /** Until a batch whose outcome could not be recorded is looked at again. */
   readonly stagingRetryMs?: number;
@@ -28,16 +26,19 @@ const STAGING_RETRY_MS = 30_000;
  * a defect; nothing else.
  */
 export function createPushHandler(parts: PushHandlerParts): JobHandler<PushSubject> {
-  const { readDelayMs, pushOnce, gate, onUnauthorized, logger } = parts;
+  const { readDelayMs, pushOnce, gate, logger } = parts;
   const { stagingRetryMs = STAGING_RETRY_MS } = parts;
   return async (_subject, signal, stopping) => {
-    const token = await gate.pass(stopping);
+    const pass = await gate.pass(stopping);
     try {
       const delayMs = await readDelayMs();
       if (delayMs === null) return undefined;
       if (delayMs > 0) return { retryInMs: delayMs };
       const report = await pushOnce(signal, stopping);
-      if (report.kind === 'unauthorized' && gate.refuse(token)) onUnauthorized();
+      if (report.kind === 'done' && report.requests > 0) gate.accept(pass);
+      if (report.kind === 'unauthorized' && report.error instanceof PlatformAuthError) {
+        gate.refuse(pass);
+      }
       return toFate(report);
     } catch (error) {
       if (!(error instanceof StagingUnavailableError)) throw error;

@@ -65,6 +65,12 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
   throw new RangeError('the cron expression never comes due');
 }
 
+/** The slot before the latest. Throws as `latestSlot`. */
+export function slotBefore(expression: string, timeZone: string, now: Date): Date {
+  const latest = latestSlot(expression, timeZone, now);
+  return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));
+}
+
 function parseCron(expression: string): Schedule {
   const { fields } = CronExpressionParser.parse(expression);
   const latestFirst = (values: readonly number[]) => [...values].sort((a, b) => b - a);

@@ -2,7 +2,7 @@ import { describeError, type Logger } from '../logger.ts';
 import { repeat } from '../repeat.ts';
 import type { Database } from '../staging/database.ts';
 import { discardAbandoned } from '../staging/pull-ledger.ts';
-import { endStoppedLoads } from '../staging/stopped-loads.ts';
+import { createStoppedLoadWatch } from '../staging/stopped-loads.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;
@@ -10,20 +10,25 @@ export interface Housekeeping {
 
 const CLEAN_INTERVAL_MS = 3_600_000;
 const LOADS_INTERVAL_MS = 30_000;
-/** Longer than a load goes on of itself: see `DirectLoads`. */
-const STOPPED_LOAD_SECONDS = 75;
+/** A running process ends an attempt that brings no byte for the platform's timeout. */
+const SPARE_MS = 15_000;
 
 /**
- * Clears the staging tables of what killed processes left there, and takes the change feed from processes
- * that were stopped while they had it.
+ * Clears the staging tables of rows that killed processes left there, and ends the loads of processes that
+ * were stopped.
+ *
+ * @param silenceMs longest silence of the platform that an attempt bears
  */
 export function startHousekeeping({
   database,
   logger,
+  silenceMs,
 }: {
   readonly database: Database;
   readonly logger: Logger;
+  readonly silenceMs: number;
 }): Housekeeping {
+  const endStoppedLoads = createStoppedLoadWatch(database, silenceMs + SPARE_MS);
   const clean = async () => {
     try {
       const titles = await discardAbandoned(database);
@@ -34,7 +39,7 @@ export function startHousekeeping({
   };
   const endLoads = async () => {
     try {
-      const sessions = await endStoppedLoads(database, STOPPED_LOAD_SECONDS);
+      const sessions = await endStoppedLoads();
       if (sessions > 0) logger.warn({ sessions }, 'ended the load of a process that was stopped');
     } catch (error) {
       logger.warn({ err: describeError(error) }, 'stopped loads were not looked for');

@@ -1,16 +1,18 @@
 /**
- * scheduler/ decides when. Once a minute it asks the ledger what is due, creates the pulls that are
- * missing, and wakes a worker for each that has no job; then it looks whether there are providers to
- * push, and wakes a worker for these. It remembers nothing: whatever was lost on
+ * scheduler/ decides when. Once a minute it asks the ledger what is due, creates the pulls and the sweep
+ * that are missing, and wakes a worker for each that has no job; then it looks whether there are providers
+ * to push, and wakes a worker for these. It remembers nothing: whatever was lost on
  * the way, a slot, a job, the process itself, is found again by the next tick.
  */
 import type { CivilDate } from '../domain/business-day.ts';
 import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
 import { describeError, type Logger } from '../logger.ts';
+import { requireSameClock } from '../staging/clock.ts';
 import type { Database } from '../staging/database.ts';
 import {
   planPulls,
   readWakeablePulls,
+  readWakeableSweeps,
   WAKE_GRACE,
   type WakeGrace,
 } from '../staging/plan-ledger.ts';
@@ -29,11 +31,11 @@ export interface PlannerConfig extends PlanPolicy {
   readonly maxOpenBackfillPulls: number;
 }
 
-/** What the planner needs of the queue. */
+/** What the planner needs of a queue, of pulls or of sweeps. */
 export interface WakeUpQueue {
-  enqueue(pullId: bigint): Promise<void>;
-  /** Those of `pullIds` that have a job which waits or is in a worker's hands. */
-  jobsOf(pullIds: readonly bigint[]): Promise<ReadonlySet<bigint>>;
+  enqueue(id: bigint): Promise<void>;
+  /** Those of `ids` that have a job which waits or is in a worker's hands. */
+  jobsOf(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
 /** What the planner needs of the queue of pushes, in which there is one job at most. */
@@ -44,6 +46,8 @@ export interface PushWakeUpQueue {
 export interface PlannerParts {
   readonly database: Database;
   readonly queue: WakeUpQueue;
+  /** Absent: sweeps are left to others. */
+  readonly sweepQueue?: WakeUpQueue;
   /** Absent: pushing is left to others. */
   readonly pushQueue?: PushWakeUpQueue;
   readonly config: PlannerConfig;
@@ -59,8 +63,9 @@ export type PlannerRun =
 
 export interface Planner {
   /**
-   * Plans once. Never rejects: what went wrong is logged, once until it works again, and the next run
-   * tries again. While a run is under way, a second call waits for that one.
+   * Plans once, unless this process's clock differs from the database's. Never rejects: what went wrong
+   * is logged, once until it works again, and the next run tries again. While a run is under way, a
+   * second call waits for that one.
    */
   runOnce(): Promise<PlannerRun>;
 }
@@ -95,8 +100,9 @@ export function createPlanner(parts: PlannerParts): Planner {
 }
 
 async function run(parts: PlannerParts): Promise<PlannerRun> {
+  await requireSameClock(parts.database);
   const created = await plan(parts);
-  const enqueued = await wakeWorkers(parts);
+  const enqueued = (await wakeWorkers(parts)) + (await wakeSweepers(parts));
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
   // Last, so that nothing about providers can keep a pull from being planned.
   await wakePusher(parts);
@@ -136,6 +142,26 @@ async function wakeWorkers(parts: PlannerParts): Promise<number> {
       logger.warn({ pullId: String(pull.id) }, 'a running pull has no job; it is taken over');
     }
     await queue.enqueue(pull.id);
+  }
+  return waiting.length;
+}
+
+async function wakeSweepers({
+  database,
+  sweepQueue,
+  logger,
+  grace = WAKE_GRACE,
+}: PlannerParts): Promise<number> {
+  if (sweepQueue === undefined) return 0;
+  const sweeps = await readWakeableSweeps(database, grace);
+  if (sweeps.length === 0) return 0;
+  const withJob = await sweepQueue.jobsOf(sweeps.map((sweep) => sweep.id));
+  const waiting = sweeps.filter((sweep) => !withJob.has(sweep.id));
+  for (const { id, state } of waiting) {
+    if (state === 'running') {
+      logger.warn({ sweepId: String(id) }, 'a running sweep has no job; it is taken over');
+    }
+    await sweepQueue.enqueue(id);
   }
   return waiting.length;
 }

@@ -1,43 +1,122 @@
+import {
+  findAccountChanges,
+  type KnownAccount,
+  type SeenAccount,
+} from '../domain/account-change.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { DatedAccount, PartyKind } from '../domain/named-accounts.ts';
+import type { NamedAccount, PartyKind } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+
+/** A merge whose titles name accounts. */
+export interface WatchedMerge {
+  readonly pullId: bigint;
+  readonly fence: bigint;
+  readonly date: CivilDate;
+}
+
+/**
+ * Gathers the bank accounts that the titles written by a merge name into `staged_account`, for
+ * `watchAccounts`. To be called before the closing phase, when titles and revisions are written.
+ *
+ * @param inserted the accounts that the titles name, where all titles were inserted and the accounts are
+ *   known; null: the titles are read
+ */
+export async function stageAccounts(
+  tx: Prisma.TransactionClient,
+  source: WatchedMerge,
+  inserted: readonly NamedAccount[] | null,
+): Promise<void> {
+  const named = inserted === null ? accountsOfTitles(source) : accountsNamed(inserted);
+  await tx.$executeRaw`
+    WITH party AS (
+      SELECT ${statedParty}, first_id, is_restated FROM (${named}) AS named
+    )
+    INSERT INTO conciliation.staged_account
+      (fence, kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit, first_id,
+       is_restated)
+    SELECT ${source.fence}::bigint, kind, ${partyKey}, ${accountHash}, bank, agency, agency_digit,
+           account, account_digit, min(first_id), bool_or(is_restated)
+    FROM party WHERE key IS NOT NULL AND account IS NOT NULL
+    GROUP BY 2, 3, 4, 5, 6, 7, 8, 9`;
+}
 
 /**
  * Remembers the bank account of every provider and financial agent that the merged titles name, and
- * records where one is not the account that was last seen. Looks at nothing but the titles that these
- * pulls inserted, changed or restored. To be called in the merge, when they and their revisions are
- * written: its change-feed lock keeps other merges from the same parties.
+ * records the changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other
+ * merges from the same parties.
  *
- * Last seen is the account with the latest accepted date. A change is
- *
- * 1. an account that the party never had, whatever the date of its title;
- * 2. an account it had before, in a title newer than all of the account last seen;
- * 3. an account that a title was restated to.
- *
- * What that leaves out is a late title of an old date with the account that was right then. A party's
- * first account is no change, nor is one to which an unacknowledged change leads already.
- *
- * @param pullIds several only where `inserted` is known
- * @param inserted what the titles name, where it is known and all of them were inserted; null: they are
- *   looked at
+ * A change to an account is not recorded again while it is not acknowledged.
  */
 export async function watchAccounts(
   tx: Prisma.TransactionClient,
-  pullIds: readonly bigint[],
-  dates: readonly CivilDate[],
-  inserted: readonly DatedAccount[] | null,
+  source: WatchedMerge,
 ): Promise<void> {
-  const named = inserted === null ? accountsOfTitles(pullIds, dates) : accountsNamed(inserted);
-  const changes = await rememberAccounts(tx, named);
-  if (changes.length > 0) await recordChanges(tx, pullIds, dates, changes);
+  const changes = await findChanges(tx, source);
+  await tx.$executeRaw`
+    WITH seen AS (DELETE FROM conciliation.staged_account WHERE fence = ${source.fence} RETURNING *)
+    INSERT INTO conciliation.party_account AS present
+      (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+       last_accepted_date)
+    SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+           ${source.date}::date
+    FROM seen
+    ON CONFLICT (kind, party_key, account_hash) DO UPDATE
+    SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
+    WHERE present.last_accepted_date < excluded.last_accepted_date`;
+  if (changes.length > 0) await recordChanges(tx, source, changes);
 }
 
-interface SeenChange {
+interface PartyChange {
   readonly kind: PartyKind;
   readonly party_key: string;
-  readonly account_hash: string;
-  readonly before: unknown;
-  readonly after: unknown;
+  readonly before_hash: string;
+  readonly after_hash: string;
+}
+
+interface PartyAccounts {
+  readonly kind: PartyKind;
+  readonly party_key: string;
+  readonly known:
+    | readonly (Omit<KnownAccount, 'lastSeenAt'> & { readonly lastSeenAt: string })[]
+    | null;
+  readonly seen: readonly SeenAccount[];
+}
+
+/** Of most parties one account is known and the same one is named: those are not looked at. */
+async function findChanges(
+  tx: Prisma.TransactionClient,
+  { fence, date }: WatchedMerge,
+): Promise<PartyChange[]> {
+  const parties = await tx.$queryRaw<PartyAccounts[]>`
+    WITH seen AS MATERIALIZED (
+      SELECT * FROM conciliation.staged_account WHERE fence = ${fence}
+    ), party AS (
+      SELECT kind, party_key FROM seen GROUP BY kind, party_key HAVING count(*) > 1
+      UNION
+      SELECT kind, party_key FROM seen JOIN conciliation.party_account known USING (kind, party_key)
+      WHERE known.account_hash <> seen.account_hash
+        AND known.kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
+        AND known.party_key = ANY(ARRAY(SELECT party_key FROM seen))
+    )
+    SELECT kind, party_key,
+           (SELECT jsonb_agg(jsonb_build_object(
+                     'accountHash', account_hash, 'lastAcceptedDate', last_accepted_date,
+                     'lastSeenAt', last_seen_at))
+            FROM conciliation.party_account known
+            WHERE known.kind = party.kind AND known.party_key = party.party_key) AS known,
+           (SELECT jsonb_agg(jsonb_build_object(
+                     'accountHash', account_hash, 'firstId', first_id, 'isRestated', is_restated))
+            FROM seen WHERE seen.kind = party.kind AND seen.party_key = party.party_key) AS seen
+    FROM party`;
+  return parties.flatMap(({ kind, party_key, known, seen }) => {
+    const before = (known ?? []).map((one) => ({ ...one, lastSeenAt: new Date(one.lastSeenAt) }));
+    return findAccountChanges(date, before, seen).map((change) => ({
+      kind,
+      party_key,
+      before_hash: change.before,
+      after_hash: change.after,
+    }));
+  });
 }
 
 // The names are constants of this program: nothing from outside reaches Prisma.raw.
@@ -50,8 +129,6 @@ const providerColumns = Prisma.raw(
   ['provider_external_id', 'provider_identification', ...PROVIDER_ACCOUNT].join(', '),
 );
 const agentColumns = Prisma.raw(['financial_agent_identification', ...AGENT_ACCOUNT].join(', '));
-
-const account = Prisma.raw(ACCOUNT.join(', '));
 
 /** A row for each party that a row with the columns of a title names, with its account. */
 const parties = Prisma.raw(`LATERAL (VALUES
@@ -83,17 +160,17 @@ const accountHash = Prisma.raw(
  * planner off the index by pull, whose statistics do not know this merge yet: it would read every
  * revision of the pull for every title.
  */
-const isRestated = (pullIds: readonly bigint[], columns: readonly string[]) => Prisma.sql`
-  CASE WHEN title.first_pull_id = ANY(${pullIds}::bigint[]) THEN false ELSE EXISTS (
+const isRestated = ({ pullId }: WatchedMerge, columns: readonly string[]) => Prisma.sql`
+  CASE WHEN title.first_pull_id = ${pullId} THEN false ELSE EXISTS (
     SELECT FROM conciliation.title_revision revision
-    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ANY(${pullIds}::bigint[])
+    WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${pullId}
       AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
 
-/** The titles that the pulls wrote and left current. */
-const writtenTitles = (pullIds: readonly bigint[], dates: readonly CivilDate[]) => Prisma.sql`
+/** The titles that the merge wrote and left current. */
+const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   conciliation.title title
-  WHERE title.accepted_date = ANY(${dates}::date[]) AND title.status = 'current'
-    AND title.last_change_pull_id = ANY(${pullIds}::bigint[])`;
+  WHERE title.accepted_date = ${date}::date AND title.status = 'current'
+    AND title.last_change_pull_id = ${pullId}`;
 
 const accountJson = (alias: string) =>
   Prisma.raw(
@@ -118,111 +195,56 @@ const identificationOfKind = Prisma.raw(
  * The written titles, by the provider and the account that they name, and again by the agent and its
  * account: of hundreds of thousands, a few hundred rows are left to be looked at.
  */
-const accountsOfTitles = (pullIds: readonly bigint[], dates: readonly CivilDate[]) => Prisma.sql`
+const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
-         min(accepted_date) AS first_date, max(accepted_date) AS last_date, min(id) AS first_id,
+         min(id) AS first_id,
          CASE grouping(provider_external_id)
-           WHEN 0 THEN bool_or(${isRestated(pullIds, PROVIDER_ACCOUNT)})
-           ELSE bool_or(${isRestated(pullIds, AGENT_ACCOUNT)}) END AS is_restated
-  FROM ${writtenTitles(pullIds, dates)}
+           WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
+           ELSE bool_or(${isRestated(source, AGENT_ACCOUNT)}) END AS is_restated
+  FROM ${writtenTitles(source)}
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
-/** The same of titles that were all inserted, without looking at them. */
-const accountsNamed = (accounts: readonly DatedAccount[]) => Prisma.sql`
+/** The same of titles that were all inserted, as the reader has noted them. */
+const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
-         named."accountDigit" AS account_digit, named."firstDate" AS first_date,
-         named."lastDate" AS last_date, ordinality AS first_id, false AS is_restated
+         named."accountDigit" AS account_digit, ordinality AS first_id, false AS is_restated
   FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS
     (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
-     account text, "accountDigit" text, "firstDate" date, "lastDate" date))
+     account text, "accountDigit" text))
     WITH ORDINALITY AS named`;
-
-/** Writes `party_account` and returns what is a change against what stood there before. */
-function rememberAccounts(tx: Prisma.TransactionClient, named: Prisma.Sql): Promise<SeenChange[]> {
-  return tx.$queryRaw<SeenChange[]>`
-    WITH party AS (
-      SELECT ${statedParty}, first_date, last_date, first_id, is_restated FROM (${named}) AS named
-    ), seen AS MATERIALIZED (
-      SELECT kind, ${partyKey} AS party_key, bank, agency, agency_digit, account, account_digit,
-             ${accountHash} AS account_hash,
-             min(first_date) AS first_date, max(last_date) AS last_date, min(first_id) AS first_id,
-             bool_or(is_restated) AS is_restated
-      FROM party WHERE key IS NOT NULL AND account IS NOT NULL
-      GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-    ), known AS MATERIALIZED (
-      SELECT * FROM conciliation.party_account
-      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
-        AND party_key = ANY(ARRAY(SELECT DISTINCT party_key FROM seen))
-    ), last_seen AS MATERIALIZED (
-      SELECT DISTINCT ON (kind, party_key) * FROM known
-      ORDER BY kind, party_key, last_accepted_date DESC, last_seen_at DESC, account_hash
-    ), first_seen AS MATERIALIZED (
-      SELECT DISTINCT ON (kind, party_key) * FROM seen
-      WHERE (kind, party_key) NOT IN (SELECT kind, party_key FROM last_seen)
-      ORDER BY kind, party_key, first_date, first_id
-    ), previous AS (
-      SELECT kind, party_key, account_hash, last_accepted_date AS last_date, ${account} FROM last_seen
-      UNION ALL
-      SELECT kind, party_key, account_hash, last_date, ${account} FROM first_seen
-    ), remembered AS (
-      INSERT INTO conciliation.party_account AS present
-        (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-         last_accepted_date)
-      SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-             last_date
-      FROM seen
-      ON CONFLICT (kind, party_key, account_hash) DO UPDATE
-      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
-      WHERE present.last_accepted_date < excluded.last_accepted_date
-    )
-    -- All of this sees the tables as they were before the statement.
-    SELECT seen.kind, seen.party_key, seen.account_hash::text AS account_hash,
-           ${accountJson('previous')} AS before, ${accountJson('seen')} AS after
-    FROM seen
-    JOIN previous USING (kind, party_key)
-    LEFT JOIN known
-      ON known.kind = seen.kind AND known.party_key = seen.party_key
-     AND known.account_hash = seen.account_hash
-    LEFT JOIN seen AS again
-      ON again.kind = seen.kind AND again.party_key = seen.party_key
-     AND again.account_hash = previous.account_hash
-    WHERE seen.account_hash <> previous.account_hash
-      AND (known.account_hash IS NULL OR seen.is_restated
-           OR seen.last_date > greatest(previous.last_date, again.last_date))
-      AND NOT EXISTS (
-        SELECT FROM conciliation.account_change change
-        WHERE change.kind = seen.kind AND change.party_key = seen.party_key
-          AND change.account_hash = seen.account_hash AND change.acknowledged_at IS NULL)`;
-}
 
 async function recordChanges(
   tx: Prisma.TransactionClient,
-  pullIds: readonly bigint[],
-  dates: readonly CivilDate[],
-  changes: readonly SeenChange[],
+  source: WatchedMerge,
+  changes: readonly PartyChange[],
 ): Promise<void> {
-  // The parties of the titles are worked out before they are compared with what changed: in one join
-  // with them, every title would be compared with every change.
+  // The parties of the titles are worked out before they are compared with the changes: in one join,
+  // every title would be compared with every change.
   await tx.$executeRaw`
     WITH party AS (
-      SELECT ${statedParty}, written.accepted_date, written.id, written.last_change_pull_id
-      FROM (SELECT title.* FROM ${writtenTitles(pullIds, dates)}) AS written CROSS JOIN ${parties}
+      SELECT ${statedParty}, written.id
+      FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
     ), named AS MATERIALIZED (
-      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, accepted_date, id,
-             last_change_pull_id
-      FROM party
+      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, min(id) AS title_id
+      FROM party GROUP BY 1, 2, 3
     )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
-    SELECT DISTINCT ON (seen.kind, seen.party_key, seen.account_hash)
-           seen.kind, seen.party_key, seen.account_hash, seen.before, seen.after,
-           named.accepted_date, named.id, named.last_change_pull_id
-    FROM named
-    JOIN jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-      AS seen (kind text, party_key text, account_hash uuid, before jsonb, after jsonb)
-      USING (kind, party_key, account_hash)
-    ORDER BY seen.kind, seen.party_key, seen.account_hash, named.accepted_date DESC, named.id`;
+    SELECT change.kind, change.party_key, change.after_hash, ${accountJson('before')},
+           ${accountJson('after')}, ${source.date}::date, named.title_id, ${source.pullId}::bigint
+    FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
+      AS change (kind text, party_key text, before_hash uuid, after_hash uuid)
+    JOIN named ON named.kind = change.kind AND named.party_key = change.party_key
+      AND named.account_hash = change.after_hash
+    JOIN conciliation.party_account before ON before.kind = change.kind
+      AND before.party_key = change.party_key AND before.account_hash = change.before_hash
+    JOIN conciliation.party_account after ON after.kind = change.kind
+      AND after.party_key = change.party_key AND after.account_hash = change.after_hash
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.account_change earlier
+      WHERE earlier.kind = change.kind AND earlier.party_key = change.party_key
+        AND earlier.account_hash = change.after_hash AND earlier.acknowledged_at IS NULL)`;
 }

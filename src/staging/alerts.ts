@@ -1,7 +1,5 @@
 import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import type { Database } from './database.ts';
-import { inStaging } from './in-staging.ts';
 
 /**
  * Whoever raises an alert holds this advisory lock until it has committed, so that two who notice the
@@ -10,34 +8,6 @@ import { inStaging } from './in-staging.ts';
  * raised, in a millisecond each, and a lock per key would let two raisers of many wait for each other.
  */
 const ALERTS_LOCK = 7_201_604_312n;
-
-/**
- * Raises an alert unless the same one is unresolved already.
- *
- * @returns whether it is new
- */
-export function raiseAlert(database: Database, alert: Alert): Promise<boolean> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await lockAlerts(tx);
-      return (await insertNew(tx, [alert])) === 1;
-    }),
-  );
-}
-
-/**
- * Ends the alert of that key, if there is one. Cheap enough to be called after every success.
- *
- * @returns how many were unresolved
- */
-export function resolveAlerts(database: Database, dedupeKey: string): Promise<number> {
-  return inStaging(
-    () => database.prisma.$executeRaw`
-      UPDATE conciliation.alert
-      SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
-      WHERE dedupe_key = ${dedupeKey} AND resolved_at IS NULL`,
-  );
-}
 
 /** To be taken before the conditions are read: only then are they those of the latest raiser. */
 export async function lockAlerts(tx: Prisma.TransactionClient): Promise<void> {

@@ -159,7 +159,7 @@ function readProgress(database: Database, which: Prisma.Sql): Promise<BackfillPr
              count(*) FILTER (WHERE state = 'held')::int AS held,
              count(*) FILTER (WHERE state IN ('queued', 'running'))::int AS open,
              coalesce(sum(titles), 0)::float8 AS titles
-      FROM (SELECT DISTINCT ON (window_from) state, titles FROM conciliation.pull
-            WHERE backfill_id = backfill.id ORDER BY window_from, id DESC) AS newest
+      FROM (SELECT DISTINCT ON (date) state, titles FROM conciliation.pull
+            WHERE backfill_id = backfill.id ORDER BY date, id DESC) AS newest
     ) AS own ${which}`;
 }

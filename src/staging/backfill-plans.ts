@@ -65,8 +65,8 @@ async function readOwnPulls(
   backfillId: bigint,
 ): Promise<Map<CivilDate, PullState>> {
   const rows = await tx.$queryRaw<{ date: CivilDate; state: PullState }[]>`
-    SELECT DISTINCT ON (window_from) window_from::text AS date, state
-    FROM conciliation.pull WHERE backfill_id = ${backfillId} ORDER BY window_from, id DESC`;
+    SELECT DISTINCT ON (pull.date) date::text AS date, state
+    FROM conciliation.pull WHERE backfill_id = ${backfillId} ORDER BY pull.date, id DESC`;
   return new Map(rows.map((row) => [row.date, row.state]));
 }
 
@@ -77,7 +77,7 @@ async function createPulls(
 ): Promise<void> {
   if (dates.length === 0) return;
   await tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, backfill_id, requested_by)
-    SELECT 'backfill', date, date, ${backfillId}::bigint, 'scheduler'
+    INSERT INTO conciliation.pull (origin, date, backfill_id, requested_by)
+    SELECT 'backfill', date, ${backfillId}::bigint, 'scheduler'
     FROM unnest(${dates}::date[]) AS due (date) ORDER BY date`;
 }

@@ -1,19 +1,23 @@
-import { type CivilDate, datesBetween } from '../domain/business-day.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { lookUpByIndex } from './planner-settings.ts';
 
 /** A ledger row as a merge finds it, its lock held. */
 export interface LockedDay {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titleCount: number;
-  /** Current or withdrawn ones. */
+  readonly withdrawnCount: number;
+  /** Whether `title` has rows of the date, current or withdrawn. */
   readonly hasTitles: boolean;
   /** Rejects of the date that are open or accepted. */
   readonly rejected: number;
+  /** Whether the digest of the date was ever computed. */
+  readonly hasDigest: boolean;
+  /** `changed_at`, to the microsecond; null: nothing was ever merged. */
+  readonly changedAt: string | null;
   /** Fence of the newest fetch merged into the date; null when there was none. */
   readonly mergedFence: bigint | null;
   readonly heldPullId: bigint | null;
@@ -31,134 +35,116 @@ const setSums = Prisma.raw(
 );
 
 /**
- * Every date that a window speaks about: its own day; or, for a sweep, each date that has titles on
- * either side and each date that is over, because "no titles" is a statement about a date too.
+ * Creates the row of a date where it is missing, and locks it. Merges, releases and sign-offs of one date
+ * are serialised by this lock. The row is read by a statement of its own: only then does the statement
+ * see what the transaction that it waited for has committed.
  */
-export async function datesOfWindow(
-  tx: Prisma.TransactionClient,
-  window: PullWindow,
-  fence: bigint,
-  lastClosedDate: CivilDate,
-): Promise<CivilDate[]> {
-  if (window.to !== null) return [window.from];
-  const rows = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT DISTINCT date::text AS date FROM (
-      SELECT accepted_date AS date FROM conciliation.staged_title WHERE fence = ${fence}
-      UNION ALL
-      SELECT date FROM conciliation.staged_reject WHERE fence = ${fence} AND date IS NOT NULL
-      UNION ALL
-      SELECT date FROM conciliation.day WHERE date >= ${window.from}::date
-    ) AS spoken_of`;
-  const dates = new Set(rows.map((row) => row.date));
-  for (const date of datesBetween(window.from, lastClosedDate)) dates.add(date);
-  return [...dates].sort();
+export async function lockDay(tx: Prisma.TransactionClient, date: CivilDate): Promise<LockedDay> {
+  const lock = () => tx.$queryRaw<unknown[]>`
+    SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+  if ((await lock()).length === 0) {
+    const inserted = await tx.$executeRaw`
+      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT (date) DO NOTHING`;
+    if (inserted === 0) await lock();
+  }
+  return readDay(tx, date);
 }
 
-/**
- * Creates the missing rows and locks all, in date order so that two merges cannot wait for each
- * other. The rows are read by a statement of its own: only then does it see what the transaction
- * that it waited for has committed.
- */
-export async function lockDays(
-  tx: Prisma.TransactionClient,
-  dates: readonly CivilDate[],
-): Promise<LockedDay[]> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.day (date)
-    SELECT date FROM unnest(${dates}::date[]) AS wanted (date) ORDER BY date
-    ON CONFLICT (date) DO NOTHING`;
-  await tx.$executeRaw`
-    SELECT FROM conciliation.day WHERE date = ANY(${dates}::date[]) ORDER BY date FOR UPDATE`;
-  const look = () => tx.$queryRaw<LockedDay[]>`
+/** As `lockDay`, of a date that the ledger has, without the lock. */
+export async function readDay(tx: Prisma.TransactionClient, date: CivilDate): Promise<LockedDay> {
+  const [day] = await tx.$queryRaw<[LockedDay]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
+           day.withdrawn_count AS "withdrawnCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
-           day.rejected_count AS rejected,
+           day.rejected_count AS rejected, day.content_digest IS NOT NULL AS "hasDigest",
+           day.changed_at::text AS "changedAt",
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
     FROM conciliation.day day
     LEFT JOIN conciliation.pull merged ON merged.id = day.last_pull_id
     LEFT JOIN conciliation.pull held ON held.id = day.held_pull_id
-    WHERE day.date = ANY(${dates}::date[]) ORDER BY day.date`;
-  return lookUpByIndex(tx, look);
+    WHERE day.date = ${date}::date`;
+  return day;
+}
+
+/** A date for which a complete response has come. */
+export interface SettledDay {
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+  /** Of the response; null: the row has it already. */
+  readonly fold: TitleFold | null;
+}
+
+/** Notes the fold of the newest complete response, which sweeps compare with. */
+function noteFold(fold: TitleFold | null): Prisma.Sql {
+  return Prisma.sql`
+    fold_count = coalesce(${fold?.count ?? null}::int, fold_count),
+    fold_sum = coalesce(${fold?.toText() ?? null}, fold_sum)`;
 }
 
 /**
- * Recomputes count, sums and digest of `dates` from their current titles. The digest is SHA-256 over
- * the sorted content hashes: the same for every order, different for every other multiset, and a
- * line of SQL for anybody who wants to prove it.
+ * Marks what a merge left of its date.
+ *
+ * @param isChanged whether titles changed: then count, sums and digest are recomputed from the current
+ *   titles. The digest is SHA-256 over the sorted content hashes: the same for every order, different for
+ *   every other multiset, and a line of SQL for anybody who wants to prove it.
  */
-export async function refreshTotals(
+export async function setMergedDay(
   tx: Prisma.TransactionClient,
-  dates: readonly CivilDate[],
+  day: SettledDay & { readonly state: DayState },
+  isChanged: boolean,
 ): Promise<void> {
-  // Date by date, and the hashes apart: sorted together with the amounts, they take twice as long.
-  const refresh = () => tx.$executeRaw`
+  const settled = Prisma.sql`
+    state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
+    rejected_count = (SELECT count(*) FROM conciliation.rejected_title
+                      WHERE date = ${day.date}::date AND status <> 'resolved'),
+    ${noteFold(day.fold)}`;
+  if (!isChanged) {
+    await tx.$executeRaw`
+      UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
+    return;
+  }
+  // The hashes apart: sorted together with the amounts, they take twice as long.
+  await tx.$executeRaw`
     WITH fresh AS MATERIALIZED (
-      SELECT wanted.date AS day_date, total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
-      FROM unnest(${dates}::date[]) AS wanted (date)
-      CROSS JOIN LATERAL (
+      SELECT total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
+      FROM (
         SELECT count(*) FILTER (WHERE status = 'current') AS titles,
-               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums}
-        FROM conciliation.title WHERE accepted_date = wanted.date
-      ) AS total
-      CROSS JOIN LATERAL (
+               count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn, ${sums},
+               max(anticipated_due_date) FILTER (WHERE status = 'current') AS latest_due_date
+        FROM conciliation.title WHERE accepted_date = ${day.date}::date
+      ) AS total, (
         SELECT string_agg(uuid_send(content_hash), '' ORDER BY content_hash) AS hashes
-        FROM conciliation.title WHERE accepted_date = wanted.date AND status = 'current'
+        FROM conciliation.title WHERE accepted_date = ${day.date}::date AND status = 'current'
       ) AS content
     )
     UPDATE conciliation.day day
-    SET title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
-        content_digest = fresh.digest, changed_at = now(),
+    SET ${settled}, title_count = fresh.titles, withdrawn_count = fresh.withdrawn, ${setSums},
+        content_digest = fresh.digest, latest_due_date = fresh.latest_due_date, changed_at = now(),
+        content_version = coalesce(${day.fold?.version ?? null}::smallint, content_version),
         restated_after_sign_off = day.restated_after_sign_off
           OR (day.signed_off_digest IS NOT NULL AND day.signed_off_digest <> fresh.digest)
     FROM fresh
-    WHERE day.date = fresh.day_date AND day.date = ANY(${dates}::date[])`;
-  await lookUpByIndex(tx, refresh);
+    WHERE day.date = ${day.date}::date`;
 }
 
-/** Marks what merges left of their dates; the totals are brought up to date before. */
-export async function setMergedDays(
-  tx: Prisma.TransactionClient,
-  days: readonly (SettledDate & { readonly state: DayState })[],
-): Promise<void> {
-  const merged = days.map((day) => ({ ...day, pullId: String(day.pullId) }));
+export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.day
-    SET state = merged.state, last_pull_id = merged."pullId", held_pull_id = NULL,
-        verified_at = now(),
-        rejected_count = (SELECT count(*) FROM conciliation.rejected_title reject
-                          WHERE reject.date = merged.date AND reject.status <> 'resolved')
-    FROM jsonb_to_recordset(${JSON.stringify(merged)}::jsonb)
-      AS merged (date date, "pullId" bigint, state text)
-    WHERE day.date = merged.date AND day.date = ANY(${days.map(({ date }) => date)}::date[])`;
-}
-
-export async function setHeldDay(
-  tx: Prisma.TransactionClient,
-  day: { readonly date: CivilDate; readonly pullId: bigint },
-): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.day SET state = 'held', held_pull_id = ${day.pullId}
+    SET state = 'held', held_pull_id = ${day.pullId}, ${noteFold(day.fold)}
     WHERE date = ${day.date}::date`;
 }
 
-/** A date, and the pull that speaks for it now. */
-export interface SettledDate {
-  readonly date: CivilDate;
-  readonly pullId: bigint;
-}
-
 /**
- * Moves the watermark over every reconciled date that follows it without a gap; it never goes back.
- * Its row is locked before the days are read: of two merges that close neighbouring gaps at once the
- * second then sees the first.
+ * Moves the watermark over every reconciled date that follows it without a gap; it never goes back. The
+ * caller holds the lock of the closing phase, so that of two merges that close neighbouring gaps the
+ * second sees the first.
  *
- * @param settled by the transaction: the last of those that are passed tells which pull moved it
+ * @param pullId noted as the pull that moved it; null: a person did
  */
 export async function advanceCheckpoint(
   tx: Prisma.TransactionClient,
-  settled: readonly SettledDate[],
+  pullId: bigint | null,
 ): Promise<void> {
-  await tx.$executeRaw`SELECT FROM conciliation.checkpoint FOR UPDATE`;
   await tx.$executeRaw`
     WITH next AS (
       SELECT coalesce(last_reconciled_date + 1, start_date) AS date FROM conciliation.checkpoint
@@ -168,12 +154,7 @@ export async function advanceCheckpoint(
       WHERE day.date >= next.date AND day.state = 'reconciled'
     )
     UPDATE conciliation.checkpoint
-    SET last_reconciled_date = reached.date, updated_at = now(),
-        pull_id = (SELECT settled.pull_id
-                   FROM unnest(${settled.map(({ date }) => date)}::date[],
-                               ${settled.map(({ pullId }) => pullId)}::bigint[])
-                     AS settled (date, pull_id)
-                   ORDER BY settled.date <= reached.date DESC, settled.date DESC LIMIT 1)
+    SET last_reconciled_date = reached.date, updated_at = now(), pull_id = ${pullId}
     FROM (SELECT max(date) AS date FROM run WHERE date = expected) AS reached
     WHERE reached.date IS NOT NULL`;
 }

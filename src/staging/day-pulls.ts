@@ -4,16 +4,14 @@ import type { PullOrigin } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
-import type { DateOutcome } from './pull-outcome.ts';
 
-/** A pull that spoke about a date, or is about to. */
+/** A pull of a date. */
 export interface DayPull {
   readonly id: number;
   readonly origin: PullOrigin;
-  readonly isSweep: boolean;
   readonly state: PullState;
-  /** What it did to this date; null: nothing yet, or it failed. */
-  readonly outcome: DateOutcome | null;
+  /** Whether a person released it. */
+  readonly isReleased: boolean;
   readonly holdReason: HoldReason | null;
   readonly requestedBy: string;
   readonly attempts: number;
@@ -23,13 +21,14 @@ export interface DayPull {
   readonly changed: number | null;
   readonly withdrawn: number | null;
   readonly restored: number | null;
+  readonly withheld: number | null;
   readonly rejected: number | null;
   readonly errorCode: string | null;
   readonly decidedBy: string | null;
   readonly reason: string | null;
 }
 
-/** The pulls of a date, newest first: of its own day, and sweeps that had something to say about it. */
+/** The pulls of a date, newest first. */
 export function readDayPulls(
   database: Database,
   date: CivilDate,
@@ -37,19 +36,11 @@ export function readDayPulls(
 ): Promise<DayPull[]> {
   return inStaging(
     () => database.prisma.$queryRaw<DayPull[]>`
-      WITH spoke AS (
-        SELECT pull_id AS id FROM conciliation.pull_date WHERE date = ${date}::date
-        UNION
-        SELECT id FROM conciliation.pull
-        WHERE window_from = ${date}::date AND window_to = ${date}::date
-      )
-      SELECT pull.id::float8 AS id, pull.origin, pull.window_to IS NULL AS "isSweep", pull.state,
-             told.outcome, told.hold_reason AS "holdReason", pull.requested_by AS "requestedBy",
-             pull.attempts, pull.fetch_started_at AS "fetchedAt", pull.created_at AS "createdAt",
-             told.inserted, told.changed, told.withdrawn, told.restored, told.rejected,
-             pull.error_code AS "errorCode", told.decided_by AS "decidedBy", told.reason
-      FROM spoke JOIN conciliation.pull pull USING (id)
-      LEFT JOIN conciliation.pull_date told ON told.pull_id = pull.id AND told.date = ${date}::date
+      SELECT id::float8 AS id, origin, state, decided_at IS NOT NULL AS "isReleased",
+             hold_reason AS "holdReason", requested_by AS "requestedBy", attempts,
+             fetch_started_at AS "fetchedAt", created_at AS "createdAt", inserted, changed, withdrawn,
+             restored, withheld, rejected, error_code AS "errorCode", decided_by AS "decidedBy", reason
+      FROM conciliation.pull WHERE date = ${date}::date
       ORDER BY pull.id DESC LIMIT ${limit}`,
   );
 }

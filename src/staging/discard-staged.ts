@@ -1,35 +1,22 @@
-import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 // Constants of this program: nothing from outside reaches Prisma.raw.
-const TABLES_WITH_DATE = ['staged_reject', 'staged_date', 'staged_missing', 'staged_change'].map(
-  (table) => Prisma.raw(table),
-);
-const DATE = Prisma.raw('date');
-const ACCEPTED_DATE = Prisma.raw('accepted_date');
+const OTHER_TABLES = [
+  'staged_reject',
+  'staged_base',
+  'staged_missing',
+  'staged_change',
+  'staged_account',
+].map((table) => Prisma.raw(table));
 
-/** Removes what an attempt staged, but for the dates that wait for a person. */
-export async function discardStaged(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  keepDates: readonly CivilDate[] = [],
-): Promise<void> {
-  // A reject without a date is never kept.
-  await deleteStaged(
-    tx,
-    (date) => Prisma.sql`fence = ${fence} AND (${date} = ANY(${keepDates}::date[])) IS NOT TRUE`,
-  );
-  // What is to change is worked out anew for whoever releases them.
-  await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
+/** Removes what an attempt staged. */
+export async function discardStaged(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+  await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
 }
 
-/** Removes what an attempt staged for one date. */
-export async function discardStagedDate(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  stagedDate: CivilDate,
-): Promise<void> {
-  await deleteStaged(tx, (date) => Prisma.sql`fence = ${fence} AND ${date} = ${stagedDate}::date`);
+/** Removes what a merge planned. A release of a held pull makes a plan of its own. */
+export async function discardPlan(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+  await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
 /**
@@ -40,21 +27,17 @@ export async function discardStagedDate(
 export function discardStrayRows(tx: Prisma.TransactionClient): Promise<number> {
   return deleteStaged(
     tx,
-    () => Prisma.sql`
+    Prisma.sql`
       fence NOT IN (SELECT fence FROM conciliation.pull
                     WHERE state IN ('running', 'held') AND fence IS NOT NULL)`,
   );
 }
 
-/** @param isMeant the condition on a row, given the column that has its date */
-function deleteStaged(
-  tx: Prisma.TransactionClient,
-  isMeant: (date: Prisma.Sql) => Prisma.Sql,
-): Promise<number> {
-  const others = TABLES_WITH_DATE.map(
-    (table) => Prisma.sql`${table} AS (DELETE FROM conciliation.${table} WHERE ${isMeant(DATE)})`,
+function deleteStaged(tx: Prisma.TransactionClient, condition: Prisma.Sql): Promise<number> {
+  const others = OTHER_TABLES.map(
+    (table) => Prisma.sql`${table} AS (DELETE FROM conciliation.${table} WHERE ${condition})`,
   );
   return tx.$executeRaw`
     WITH ${Prisma.join(others)}
-    DELETE FROM conciliation.staged_title WHERE ${isMeant(ACCEPTED_DATE)}`;
+    DELETE FROM conciliation.staged_title WHERE ${condition}`;
 }

@@ -3,11 +3,12 @@ import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
+import { type DayNote, dayNoteColumns } from './day-note.ts';
 import type { AmountColumn } from './export-titles.ts';
 import { inStaging } from './in-staging.ts';
 
 /** A day of the ledger in full. Sums are decimal text, exact, over current titles. */
-export interface LedgerDay {
+export interface LedgerDay extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titles: number;
@@ -32,25 +33,33 @@ const columns = Prisma.raw(`
   restated_after_sign_off AS "isRestated",
   jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums`);
 
+/*
+ * A row of a date that has not begun is a mistake, whoever wrote it, and a page that trusted the greatest
+ * date would show the year 9999. So every reader of the ledger is told today's date and sees no later row.
+ */
+
 /** The days of a range, both ends included, in date order. */
 export function readLedgerDays(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
 ): Promise<LedgerDay[]> {
   return inStaging(
     () => database.prisma.$queryRaw<LedgerDay[]>`
-      SELECT ${columns} FROM conciliation.day
-      WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
+      SELECT ${columns}, ${dayNoteColumns} FROM conciliation.day
+      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+      ORDER BY date`,
   );
 }
 
 /** Null where the ledger does not have the date. */
-export function readLedgerDay(database: Database, date: CivilDate): Promise<LedgerDay | null> {
-  return inStaging(async () => {
-    const [day] = await database.prisma.$queryRaw<[LedgerDay?]>`
-      SELECT ${columns} FROM conciliation.day WHERE date = ${date}::date`;
-    return day ?? null;
-  });
+export async function readLedgerDay(
+  database: Database,
+  date: CivilDate,
+  today: CivilDate,
+): Promise<LedgerDay | null> {
+  const [day] = await readLedgerDays(database, { from: date, to: date }, today);
+  return day ?? null;
 }
 
 /** Why a day waits for a person, the most urgent first. */
@@ -72,7 +81,11 @@ export interface NeedCounts {
 }
 
 /** What waits for a person in the whole ledger. A day has one need, its most urgent one. */
-export function readNeeds(database: Database, limit: number): Promise<NeedCounts> {
+export function readNeeds(
+  database: Database,
+  limit: number,
+  today: CivilDate,
+): Promise<NeedCounts> {
   return inStaging(async () => {
     const rows = await database.prisma.$queryRaw<(NeedyDay & { total: number })[]>`
       WITH needy AS (
@@ -83,8 +96,9 @@ export function readNeeds(database: Database, limit: number): Promise<NeedCounts
                     WHEN state = 'attention' THEN 4
                     ELSE 5 END AS rank
         FROM conciliation.day
-        WHERE state IN ('failed', 'held', 'attention') OR restated_after_sign_off
-           OR (state = 'reconciled' AND signed_off_at IS NULL)
+        WHERE date <= ${today}::date
+          AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
+               OR (state = 'reconciled' AND signed_off_at IS NULL))
       ), numbered AS (
         SELECT *, count(*) OVER (PARTITION BY rank) AS total,
                row_number() OVER (PARTITION BY rank ORDER BY date) AS place
@@ -103,11 +117,13 @@ export function readNeeds(database: Database, limit: number): Promise<NeedCounts
 /** The first and last date of the ledger; null where it has none. */
 export function readLedgerRange(
   database: Database,
+  today: CivilDate,
 ): Promise<{ readonly from: CivilDate; readonly to: CivilDate } | null> {
   return inStaging(async () => {
     const [range] = await database.prisma.$queryRaw<
       [{ from: CivilDate | null; to: CivilDate | null }]
-    >`SELECT min(date)::text AS "from", max(date)::text AS "to" FROM conciliation.day`;
+    >`SELECT min(date)::text AS "from", max(date)::text AS "to"
+      FROM conciliation.day WHERE date <= ${today}::date`;
     return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
   });
 }

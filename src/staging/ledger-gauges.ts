@@ -13,6 +13,10 @@ export interface LedgerGauges {
   readonly oldestDueAgeSeconds: number;
   readonly days: Readonly<Partial<Record<DayState, number>>>;
   readonly openAlerts: Readonly<Partial<Record<AlertKind, number>>>;
+  /** Since the newest complete sweep sent its request; null where there is none. */
+  readonly sweepAgeSeconds: number | null;
+  /** Of the newest complete sweep. */
+  readonly sweepDates: { readonly compared: number; readonly differing: number } | null;
   readonly providers: Readonly<Partial<Record<SyncState, number>>>;
   /** How long ago the ERP wrote the pending row that has waited longest; 0 when none is pending. */
   readonly oldestPendingProviderAgeSeconds: number;
@@ -20,7 +24,10 @@ export interface LedgerGauges {
   readonly openAccountChanges: number;
 }
 
-/** One statement over indexes and small tables, cheap enough for every scrape. */
+/**
+ * One statement over indexes and small tables, cheap enough for every scrape. Days after today, the day
+ * after `lastClosedDate`, are not counted.
+ */
 export function readLedgerGauges(
   database: Database,
   lastClosedDate: CivilDate,
@@ -35,12 +42,19 @@ export function readLedgerGauges(
          WHERE state = 'queued' AND coalesce(next_attempt_at, created_at) <= clock_timestamp()
         ) AS "oldestDueAgeSeconds",
         (SELECT coalesce(jsonb_object_agg(state, days), '{}')
-         FROM (SELECT state, count(*) AS days FROM conciliation.day GROUP BY state) AS by_state
+         FROM (SELECT state, count(*) AS days FROM conciliation.day
+               WHERE date <= ${lastClosedDate}::date + 1 GROUP BY state) AS by_state
         ) AS days,
         (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
          FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
                WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
         ) AS "openAlerts",
+        (SELECT extract(epoch FROM clock_timestamp() - fetch_started_at)::float8
+         FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+        ) AS "sweepAgeSeconds",
+        (SELECT jsonb_build_object('compared', dates_compared, 'differing', dates_differing)
+         FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+        ) AS "sweepDates",
         (SELECT coalesce(jsonb_object_agg(sync_state, providers), '{}')
          FROM (SELECT sync_state, count(*) AS providers FROM conciliation.provider GROUP BY sync_state) AS by_state
         ) AS providers,

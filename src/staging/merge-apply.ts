@@ -2,8 +2,9 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../domain/title.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { ChangeCounts, MergePlan } from './merge-plan.ts';
 
-/** Who changes titles: stands in every row that a merge writes. */
+/** The pull that changes titles, noted in every row that a merge writes, and the fence of its staged rows. */
 export interface ChangeSource {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -19,57 +20,40 @@ const toJson = (alias: string, status: string) =>
   );
 
 /**
- * The key of the advisory lock that a merge takes before it draws its first `change_seq` and
- * keeps until it has committed. So a `change_seq` that can be seen has no smaller one still to come,
- * and a reader of `title_feed` misses nothing.
- */
-const CHANGE_FEED_LOCK = 7_201_604_311n;
-
-/** To be held by whoever draws from `title_change_seq`, until it has committed. */
-export async function lockChangeFeed(tx: Prisma.TransactionClient): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${CHANGE_FEED_LOCK}::bigint)`;
-}
-
-/**
- * Writes what `planChanges` found, for `dates` only: revisions first, because they tell the rows as
- * they were.
+ * Writes what `planChanges` found: revisions first, because they tell the rows as they were.
  *
- * @param fresh dates that had no titles, as `planChanges` returned them
+ * @param isFresh whether the date had no titles, so that every staged title is inserted
  */
 export async function applyChanges(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
-  dates: readonly CivilDate[],
-  fresh: readonly CivilDate[],
+  { isFresh }: Pick<MergePlan, 'isFresh'>,
 ): Promise<void> {
-  await lockChangeFeed(tx);
-  const added = dates.filter((date) => fresh.includes(date));
-  if (added.length > 0) await insertAll(tx, source, added);
-  if (added.length === dates.length) return;
-  await writeRevisions(tx, source, dates);
+  if (isFresh) {
+    await insertAll(tx, source);
+    return;
+  }
+  await writeRevisions(tx, source);
   reachFaultPoint('revisions');
-  await updateTitles(tx, source, dates);
-  await withdrawTitles(tx, source, dates);
-  await insertTitles(tx, source, dates);
+  await updateTitles(tx, source);
+  await withdrawTitles(tx, source);
+  await insertTitles(tx, source);
 }
 
-/** The titles that change rows of `dates` name, in a form that their index answers. */
-const changedIds = (source: ChangeSource, dates: readonly CivilDate[], kinds: readonly string[]) =>
+/** The titles that change rows name, in a form that their index answers. */
+const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
   Prisma.sql`
     ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
-              WHERE fence = ${source.fence} AND date = ANY(${dates}::date[])
-                AND kind = ANY(${kinds}::text[])))`;
+              WHERE fence = ${source.fence} AND kind = ANY(${kinds}::text[])))`;
 
-async function writeRevisions(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-): Promise<void> {
+async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
-    INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, before, after)
+    INSERT INTO conciliation.title_revision
+      (title_id, revision, kind, pull_id, content_hash, before, after)
     SELECT title.id,
            1 + (SELECT count(*) FROM conciliation.title_revision earlier WHERE earlier.title_id = title.id),
-           change.kind, ${source.pullId}::bigint, differing.before, differing.after
+           change.kind, ${source.pullId}::bigint, title.content_hash, differing.before,
+           differing.after
     FROM conciliation.staged_change change
     JOIN conciliation.title title ON title.id = change.title_id
     LEFT JOIN conciliation.staged_title staged
@@ -79,97 +63,101 @@ async function writeRevisions(
              CASE WHEN change.kind = 'withdrawn'
                   THEN ${toJson('title', "'withdrawn'")}
                   ELSE ${toJson('staged', "'current'")} END AS after
-      -- Keeps the subquery apart: merged into the query, it would be worked out for every field anew.
+      -- Keeps the subquery apart: merged into the query, it would be computed once for every field.
       OFFSET 0
     ) AS whole
     CROSS JOIN LATERAL (
-      SELECT jsonb_object_agg(field, old.value) AS before,
-             jsonb_object_agg(field, whole.after -> field) AS after
+      -- Nothing differs where the restated columns are those of an erased party.
+      SELECT coalesce(jsonb_object_agg(field, old.value), '{}') AS before,
+             coalesce(jsonb_object_agg(field, whole.after -> field), '{}') AS after
       FROM jsonb_each(whole.before) AS old (field, value)
-      WHERE old.value IS DISTINCT FROM whole.after -> field
+      -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
+      WHERE old.value::text IS DISTINCT FROM (whole.after -> field)::text
     ) AS differing
-    WHERE change.fence = ${source.fence} AND change.date = ANY(${dates}::date[])
-      AND title.id = ${changedIds(source, dates, ['changed', 'restored', 'withdrawn'])}`;
+    WHERE change.fence = ${source.fence}
+      AND title.id = ${changedIds(source, ['changed', 'restored', 'withdrawn'])}`;
 }
 
-async function updateTitles(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-): Promise<void> {
+async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
-        raw_hash = staged.raw_hash,
-        change_seq = nextval('conciliation.title_change_seq'),
+        raw_hash = staged.raw_hash, erased_at = staged.erased_at,
         last_change_pull_id = ${source.pullId}, changed_at = now()
     FROM conciliation.staged_change change
     JOIN conciliation.staged_title staged
       ON staged.fence = change.fence AND staged.ordinal = change.ordinal
-    WHERE change.fence = ${source.fence} AND change.date = ANY(${dates}::date[])
+    WHERE change.fence = ${source.fence}
       AND change.kind IN ('changed', 'restored') AND title.id = change.title_id
-      AND title.id = ${changedIds(source, dates, ['changed', 'restored'])}`;
+      AND title.id = ${changedIds(source, ['changed', 'restored'])}`;
 }
 
-async function withdrawTitles(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-): Promise<void> {
+async function withdrawTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
-    SET status = 'withdrawn', change_seq = nextval('conciliation.title_change_seq'),
-        last_change_pull_id = ${source.pullId}, changed_at = now()
+    SET status = 'withdrawn', last_change_pull_id = ${source.pullId}, changed_at = now()
     FROM conciliation.staged_change change
-    WHERE change.fence = ${source.fence} AND change.date = ANY(${dates}::date[])
+    WHERE change.fence = ${source.fence}
       AND change.kind = 'withdrawn' AND title.id = change.title_id
-      AND title.id = ${changedIds(source, dates, ['withdrawn'])}`;
+      AND title.id = ${changedIds(source, ['withdrawn'])}`;
 }
 
 const insertedColumns = Prisma.raw(
-  `occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, change_seq,
+  `occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, erased_at,
    first_pull_id, last_change_pull_id`,
 );
 
-async function insertTitles(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-): Promise<void> {
+async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title (${insertedColumns})
     SELECT change.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
-           staged.raw_hash, nextval('conciliation.title_change_seq'),
-           ${source.pullId}::bigint, ${source.pullId}::bigint
+           staged.raw_hash, staged.erased_at, ${source.pullId}::bigint, ${source.pullId}::bigint
     FROM conciliation.staged_change change
     JOIN conciliation.staged_title staged
       ON staged.fence = ${source.fence} AND staged.ordinal = change.ordinal
-    WHERE change.fence = ${source.fence} AND change.date = ANY(${dates}::date[])
+    WHERE change.fence = ${source.fence}
       AND change.kind = 'inserted'
     ORDER BY staged.ordinal`;
 }
 
-/** All that was staged for dates without titles. Few identities stand there twice: only those are numbered. */
-async function insertAll(
-  tx: Prisma.TransactionClient,
-  source: ChangeSource,
-  dates: readonly CivilDate[],
-): Promise<void> {
+/** All that was staged. Few identities are there twice: only those are numbered. */
+async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     WITH repeated AS MATERIALIZED (
-      SELECT accepted_date, identity_hash FROM conciliation.staged_title
-      WHERE fence = ${source.fence} AND accepted_date = ANY(${dates}::date[])
-      GROUP BY accepted_date, identity_hash HAVING count(*) > 1
+      SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${source.fence}
+      GROUP BY identity_hash HAVING count(*) > 1
     ), numbered AS MATERIALIZED (
-      SELECT ordinal, row_number() OVER (PARTITION BY accepted_date, identity_hash
+      SELECT ordinal, row_number() OVER (PARTITION BY identity_hash
                                          ORDER BY content_hash, ordinal) AS occurrence
-      FROM conciliation.staged_title JOIN repeated USING (accepted_date, identity_hash)
+      FROM conciliation.staged_title JOIN repeated USING (identity_hash)
       WHERE fence = ${source.fence}
     )
     INSERT INTO conciliation.title (${insertedColumns})
     SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
-           staged.content_hash, staged.raw_hash, nextval('conciliation.title_change_seq'),
-           ${source.pullId}::bigint, ${source.pullId}::bigint
+           staged.content_hash, staged.raw_hash, staged.erased_at, ${source.pullId}::bigint,
+           ${source.pullId}::bigint
     FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
-    WHERE staged.fence = ${source.fence} AND staged.accepted_date = ANY(${dates}::date[])`;
+    WHERE staged.fence = ${source.fence}`;
+}
+
+/**
+ * Numbers the changes that a pull made. The caller holds the lock of the closing phase and keeps it until
+ * the commit: when a `change_seq` is visible, no smaller one can still appear.
+ */
+export async function numberChanges(
+  tx: Prisma.TransactionClient,
+  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
+  counts: ChangeCounts,
+): Promise<void> {
+  const inserted = Prisma.sql`
+    SELECT id, 'inserted' AS kind FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId}`;
+  const revised = Prisma.sql`
+    SELECT title_id, kind FROM conciliation.title_revision WHERE pull_id = ${pullId}`;
+  const hasRevised = counts.changed + counts.withdrawn + counts.restored > 0;
+  const changes = [...(counts.inserted > 0 ? [inserted] : []), ...(hasRevised ? [revised] : [])];
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    SELECT id, kind, ${pullId}::bigint
+    FROM (${Prisma.join(changes, ' UNION ALL ')}) AS change (id, kind) ORDER BY id`;
 }

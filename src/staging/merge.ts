@@ -1,76 +1,65 @@
 /**
- * staging/ is everything that speaks SQL. This file is the one transaction that turns a staged
- * response into titles, revisions, ledger, checkpoint and pull outcome: a reader sees all of it or
- * nothing.
+ * staging/ is everything that speaks SQL. This file is the one transaction that turns a staged response
+ * into titles, revisions, ledger, checkpoint and pull outcome: a reader sees all of it or nothing.
  *
- * Locks are taken in one order by everybody: the pulls' rows by id, the days' rows by date, the change-feed
- * lock, the checkpoint's row.
+ * Every transaction takes its locks in one order: the row of its own pull, the row of the day, the row of
+ * a pull that is held there, the lock of the closing phase.
  */
-import type { CivilDate } from '../domain/business-day.ts';
-import { decideHold } from '../domain/day-state.ts';
-import type { PullState } from '../domain/pull-state.ts';
+import { decideHold, type HoldReason } from '../domain/day-state.ts';
+import type { TitleFold } from '../domain/title-fold.ts';
 import { StagingUnavailableError } from '../errors.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database, TransactionSession } from './database.ts';
-import { datesOfWindow, type LockedDay, lockDays } from './day-ledger.ts';
-import { discardStaged } from './discard-staged.ts';
+import { type LockedDay, lockDay } from './day-ledger.ts';
+import { discardPlan, discardStaged } from './discard-staged.ts';
+import { type DriftRecord, endMerge, type MergeState } from './end-merge.ts';
+import { eraseErased } from './erased-parties.ts';
 import { inStaging } from './in-staging.ts';
-import { type KnownResponse, stageKnown } from './known-dates.ts';
-import { type DateMerge, mergeDates } from './merge-dates.ts';
-import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
-import { forbidNestedLoops } from './planner-settings.ts';
+import { type KnownResponse, stageKnown } from './known-day.ts';
+import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.ts';
+import { configurePlanner } from './planner-settings.ts';
 import { type Attempt, staleFence } from './pull-ledger.ts';
-import {
-  type DateOutcome,
-  type DateReport,
-  datesWith,
-  finishPulls,
-  pullStateOf,
-} from './pull-outcome.ts';
 
-/** What the reader knows of the response when the document has closed and the transfer has ended. */
+/** The reader's account of a response whose document has closed and whose transfer has ended. */
 export interface ReadResponse {
   readonly httpStatus: number;
   readonly responseBytes: number;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
   readonly known: KnownResponse;
   /** Titles copied; the rest of the response's titles were known or rejected. */
   readonly accepted: number;
   readonly rejected: number;
-  /** Rejects that name no usable date; only a sweep has them. */
-  readonly undatedRejects: number;
+  /** Of all titles of the response that keep the contract. */
+  readonly fold: TitleFold;
   readonly drift: readonly DriftRecord[];
-}
-
-export interface DriftRecord {
-  readonly path: string;
-  readonly kind: string;
-  readonly value: string;
 }
 
 export interface MergePolicy {
   readonly withdrawalLimitPercent: number;
-  /** Dates up to this one are over and can be reconciled. */
-  readonly lastClosedDate: CivilDate;
 }
 
-export interface PullReport {
+/** What a pull did to its date, or, where it is held, what a release would do. */
+export interface PullReport extends ChangeCounts {
   readonly pullId: bigint;
-  readonly state: PullState;
+  readonly date: LockedDay['date'];
+  readonly state: MergeState;
+  readonly holdReason: HoldReason | null;
+  /** Titles of the response, rejected ones included. */
   readonly titles: number;
   readonly rejected: number;
-  readonly dates: readonly DateReport[];
 }
 
 /**
- * Longer than anything the database lets run: were Prisma to time out while a COMMIT is on its way,
- * nobody would know the outcome. The database's own statement_timeout bounds every step.
+ * Longer than anything the database lets run: were Prisma to time out while a COMMIT is on its way, the
+ * outcome would be unknown. The database's own statement_timeout bounds every step.
  */
 export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Merges a verified response. Each date is decided on its own: older than what the date already has
- * (`superseded`), to be seen by a person first (`held`), or merged.
+ * Merges a verified response into its date: older than what the date already has (`superseded`), to be
+ * seen by a person first (`held`), or merged.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the database went away, or lost the staged rows in a crash
@@ -83,91 +72,96 @@ export function mergePull(
 ): Promise<PullReport> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
-      if ((await lockRunningPulls(tx, [attempt])).length === 0) throw staleFence(attempt);
-      const dates = await datesOfWindow(tx, attempt.window, attempt.fence, policy.lastClosedDate);
-      const days = await lockDays(tx, dates);
+      await configurePlanner(tx);
+      await lockRunningPull(tx, attempt);
+      const day = await lockDay(tx, attempt.date);
       reachFaultPoint('merge');
-      await forbidNestedLoops(tx);
       await verifyStaged(tx, attempt.fence, response);
+      if (!isNewest(day, attempt.fence))
+        return endAttempt(tx, attempt, response, supersede(day, response));
+      await eraseErased(tx, attempt.fence);
       await stageKnown(tx, attempt.fence, response.known);
-
-      const live = days.filter((day) => isNewest(day, attempt.fence));
-      const liveDates = live.map((day) => day.date);
-      const fresh = await planChanges(tx, attempt.fence, liveDates);
-      const plans = await countPlan(tx, attempt.fence, dates, fresh);
-      const reports = days.map((day, index) =>
-        reportDate(day, plans[index], live.includes(day), response, policy),
-      );
-
-      const [report] = await endMerges(tx, [
-        {
-          source: attempt,
-          days,
-          reports,
-          response,
-          loaded: null,
-          fresh,
-          lastClosedDate: policy.lastClosedDate,
-          undatedRejects: attempt.window.to === null,
-        },
-      ]);
-      if (report === undefined) throw new Error('a merge has no report');
-      return report;
+      const plan = await planChanges(tx, attempt.fence, day);
+      return endAttempt(tx, attempt, response, decide(day, plan, policy));
     }, MERGE_TRANSACTION),
   );
 }
 
-/** What an attempt's response does; the attempt ends with it. */
-export interface AttemptMerge extends DateMerge {
-  readonly source: Attempt;
-  readonly response: ReadResponse;
+/** What becomes of a response. */
+export interface MergeDecision {
+  readonly day: LockedDay;
+  readonly plan: MergePlan;
+  readonly state: MergeState;
+  readonly holdReason: HoldReason | null;
 }
 
 /**
- * Writes what was decided of each date, and the outcome of the attempts.
+ * Writes what was decided, and with it the outcome of the attempt.
  *
- * @param merges see `mergeDates`
- * @returns a report of each, in their order
+ * @param loaded see `endMerge`
  */
-export async function endMerges(
+export async function endAttempt(
   tx: Prisma.TransactionClient,
-  merges: readonly AttemptMerge[],
-): Promise<PullReport[]> {
-  await mergeDates(tx, merges);
-  await recordDrift(tx, merges);
-  const ended = merges.map(({ source, response, reports }) => ({
-    pullId: source.pullId,
-    state: pullStateOf(reports),
-    titles: response.known.titles.total + response.accepted + response.rejected,
-    rejected: response.rejected,
-    dates: reports,
-    response,
-  }));
-  await finishPulls(tx, ended);
-  for (const { source, response, reports, loaded } of merges) {
-    const hasStaged = loaded === null || response.rejected > 0;
-    if (hasStaged) await discardStaged(tx, source.fence, datesWith(reports, 'held'));
-  }
+  { pullId, fence }: Attempt,
+  response: ReadResponse,
+  decision: MergeDecision,
+  loaded: Parameters<typeof endMerge>[1]['loaded'] = null,
+): Promise<PullReport> {
+  const { plan, state, holdReason, day } = decision;
+  const { isFresh: _, ...counts } = plan;
+  const report = {
+    ...counts,
+    pullId,
+    date: day.date,
+    state,
+    holdReason,
+    titles: plan.titles + plan.rejected,
+  };
+  await finishPull(tx, report, response);
+  await endMerge(tx, { ...decision, ...response, pullId, fence, loaded });
+  if (state === 'held') await discardPlan(tx, fence);
+  else if (loaded === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
-  return ended.map(({ response, ...report }) => report);
+  return report;
+}
+
+/** Ends an attempt. A held pull waits for a release or for a newer response. */
+async function finishPull(
+  tx: Prisma.TransactionClient,
+  report: PullReport,
+  response: ReadResponse,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = ${report.state}, attempts = attempts + 1,
+        finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
+        http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
+        date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
+        titles = ${report.titles}::int, inserted = ${report.inserted}::int,
+        changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
+        restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
+        withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
+        fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
+    WHERE id = ${report.pullId}`;
 }
 
 /**
- * Locks the rows of those attempts that still have their pulls, and returns them, with the session that
- * has the locks.
+ * Locks the row of the attempt's pull.
+ *
+ * @returns the session that has the lock
+ * @throws StaleFenceError when the pull is not the attempt's any more
  */
-export function lockRunningPulls(
+export async function lockRunningPull(
   tx: Prisma.TransactionClient,
-  attempts: readonly Attempt[],
-): Promise<readonly (TransactionSession & { readonly pullId: bigint })[]> {
-  // No two attempts have the same fence.
-  return tx.$queryRaw`
-    SELECT id AS "pullId", pg_backend_pid() AS "serverPid",
-           pg_current_xact_id()::text AS "transactionId"
+  attempt: Attempt,
+): Promise<TransactionSession> {
+  const [session] = await tx.$queryRaw<[TransactionSession?]>`
+    SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"
     FROM conciliation.pull
-    WHERE id = ANY(${attempts.map(({ pullId }) => pullId)}::bigint[])
-      AND fence = ANY(${attempts.map(({ fence }) => fence)}::bigint[]) AND state = 'running'
-    ORDER BY id FOR UPDATE`;
+    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+    FOR UPDATE`;
+  if (session === undefined) throw staleFence(attempt);
+  return session;
 }
 
 /** A fetch that waits for a person counts too: what an older one said must not do away with it. */
@@ -199,44 +193,30 @@ async function verifyStaged(
   }
 }
 
-function reportDate(
-  day: LockedDay,
-  plan: DatePlan | undefined,
-  isLive: boolean,
-  response: ReadResponse,
-  policy: MergePolicy,
-): DateReport {
-  if (plan === undefined || plan.date !== day.date) throw new Error('a day has no plan');
-  const holdReason = isLive
-    ? decideHold({
-        currentTitles: day.titleCount,
-        responseTitles: plan.titles,
-        withdrawals: plan.withdrawn,
-        undatedRejects: response.undatedRejects,
-        withdrawalLimitPercent: policy.withdrawalLimitPercent,
-      })
-    : null;
-  const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
-  const unchanged = plan.titles - plan.inserted - plan.changed - plan.restored;
-  const merged: DateOutcome = changes === 0 ? 'unchanged' : 'merged';
-  const outcome: DateOutcome = !isLive ? 'superseded' : holdReason === null ? merged : 'held';
-  return { ...plan, outcome, holdReason, unchanged: isLive ? unchanged : 0 };
+function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
+  const plan: MergePlan = {
+    titles: response.known.titles + response.accepted,
+    rejected: response.rejected,
+    inserted: 0,
+    changed: 0,
+    withdrawn: 0,
+    restored: 0,
+    unchanged: 0,
+    withheld: 0,
+    isFresh: false,
+  };
+  return { day, plan, state: 'superseded', holdReason: null };
 }
 
-async function recordDrift(
-  tx: Prisma.TransactionClient,
-  merges: readonly AttemptMerge[],
-): Promise<void> {
-  const drift = merges.flatMap(({ source, response }) =>
-    response.drift.map((record) => ({ ...record, pullId: String(source.pullId) })),
-  );
-  if (drift.length === 0) return;
-  // In one order for everybody, so that two merges cannot wait for each other.
-  await tx.$executeRaw`
-    INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
-    SELECT path, kind, value, "pullId"
-    FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb)
-      AS seen (path text, kind text, value text, "pullId" bigint)
-    ORDER BY path, kind, value, "pullId"
-    ON CONFLICT DO NOTHING`;
+function decide(day: LockedDay, plan: MergePlan, policy: MergePolicy): MergeDecision {
+  const holdReason = decideHold({
+    currentTitles: day.titleCount,
+    responseTitles: plan.titles,
+    rejected: plan.rejected,
+    withdrawals: plan.withdrawn,
+    withdrawalLimitPercent: policy.withdrawalLimitPercent,
+  });
+  const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
+  const merged = changes === 0 ? 'unchanged' : 'merged';
+  return { day, plan, state: holdReason === null ? merged : 'held', holdReason };
 }

@@ -49,7 +49,8 @@ interface RecordedMigration {
  *
  * @returns the names of the migrations that this call applied
  * @throws ConfigError when a migration fails, was edited after it was applied, or was left unfinished
- *   by another tool, when the server is too old, and when it refuses the user or the database
+ *   by another tool, when a version before the first release made the database, when the server is too
+ *   old, and when it refuses the user or the database
  * @throws StagingUnavailableError when the database is away; nothing was changed
  */
 export async function migrate(options: {
@@ -66,6 +67,7 @@ export async function migrate(options: {
     const record = await readHistory(client);
     if (record === null) await refuseForeignTables(client);
     const history = record ?? [];
+    refuseUnreleasedHistory(migrations, history);
     refuseBrokenHistory(migrations, history);
     warnOfUnknown(migrations, history, options.logger);
 
@@ -80,12 +82,20 @@ export async function migrate(options: {
   });
 }
 
-/** The names of this version's migrations that the database lacks. Waits for no lock. */
+/**
+ * The names of this version's migrations that the database lacks. Waits for no lock.
+ *
+ * @throws ConfigError when a version before the first release made the database, and when the server
+ *   refuses the user or the database
+ * @throws StagingUnavailableError when the database is away
+ */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
-  return withConnection(databaseUrl, async (client) =>
-    pendingOf(migrations, (await readHistory(client)) ?? []),
-  );
+  return withConnection(databaseUrl, async (client) => {
+    const history = (await readHistory(client)) ?? [];
+    refuseUnreleasedHistory(migrations, history);
+    return pendingOf(migrations, history);
+  });
 }
 
 async function applyPending(
@@ -168,6 +178,23 @@ function pendingOf(
 ): string[] {
   const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
   return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+/**
+ * The migrations of the time before the first release were replaced by one initial migration. A database
+ * of a newer version has that initial migration, a database with the replaced ones lacks it.
+ */
+function refuseUnreleasedHistory(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): void {
+  const initial = migrations[0]?.name;
+  if (history.length === 0 || history.some(({ name }) => name === initial)) return;
+  throw new ConfigError([
+    'the database was made by a version before the first release and cannot be upgraded: ' +
+      'name an empty database in DATABASE_URL (embedded database: move the folder DATA_DIR away), ' +
+      'set START_DATE to the first date that you need, and start again; every date from START_DATE on is pulled again',
+  ]);
 }
 
 function refuseBrokenHistory(

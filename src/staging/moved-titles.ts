@@ -77,14 +77,10 @@ function queryMoved(
   // `->>` on jsonb keeps every digit of a number; a number that JavaScript reads does not.
   return client.$queryRaw<(MovedTitle & Counts)[]>`
     WITH later AS MATERIALIZED (
-      SELECT pull.id FROM conciliation.pull_date
-      JOIN conciliation.pull pull ON pull.id = pull_date.pull_id
-      WHERE pull_date.date = ${date}::date AND pull_date.outcome IN ('merged', 'released')
-        AND pull.fence > ${fence}
+      SELECT id, inserted FROM conciliation.pull
+      WHERE date = ${date}::date AND state = 'merged' AND fence > ${fence}
     ), arrival AS MATERIALIZED (
-      SELECT pull_date.pull_id AS id FROM later
-      JOIN conciliation.pull_date ON pull_date.pull_id = later.id
-      WHERE pull_date.date = ${date}::date AND pull_date.inserted > 0
+      SELECT id FROM later WHERE inserted > 0
     ), revised AS (
       SELECT title.id,
              array_agg(revision.before ORDER BY revision.revision) AS befores
@@ -163,10 +159,8 @@ export function readFenceBeforeLastChange(
 ): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
   return inStaging(async () => {
     const [row] = await database.prisma.$queryRaw<[{ fence: bigint; pullId: bigint }?]>`
-      SELECT pull.fence - 1 AS fence, pull.id AS "pullId" FROM conciliation.pull_date
-      JOIN conciliation.pull pull ON pull.id = pull_date.pull_id
-      WHERE pull_date.date = ${date}::date AND pull_date.outcome IN ('merged', 'released')
-      ORDER BY pull.fence DESC LIMIT 1`;
+      SELECT fence - 1 AS fence, id AS "pullId" FROM conciliation.pull
+      WHERE date = ${date}::date AND state = 'merged' ORDER BY pull.fence DESC LIMIT 1`;
     return row ?? null;
   });
 }

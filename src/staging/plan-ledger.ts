@@ -8,11 +8,13 @@ import {
   planDue,
 } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { planBackfills } from './backfill-plans.ts';
 import type { Database } from './database.ts';
 import { ensureCheckpoint } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
+import { planSweeps } from './plan-sweeps.ts';
 
 export interface PlanRequest {
   /** Null: backfills only, the schedules are somebody else's. */
@@ -32,10 +34,11 @@ export interface PlanRequest {
 const PLANNER_LOCK = 7_203_114_001n;
 
 /**
- * Creates every pull that is due by the schedules and by the backfills, and cancels what waits of
- * cancelled backfills. Any number of planners may do this at once, and any number of times.
+ * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, and
+ * cancels what waits of cancelled backfills. Any number of planners may do this at once, and any number of
+ * times.
  *
- * @returns how many pulls were created
+ * @returns how many pulls and sweeps were created
  */
 export function planPulls(database: Database, request: PlanRequest): Promise<number> {
   return inStaging(() =>
@@ -53,13 +56,15 @@ async function planScheduled(
   { slots, ...request }: PlanRequest,
 ): Promise<number> {
   if (slots === null) return 0;
-  const ledger = await readPlanLedger(tx, slots, request);
-  return createDuePulls(tx, planDue(slots, ledger, request.policy));
+  const ledger = await readPlanLedger(tx, slots.pullAt, request);
+  const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
+  // Afterwards: a pull that was just planned for a date serves the sweep, too.
+  return pulls + (await planSweeps(tx, slots.sweepAt, request));
 }
 
 async function readPlanLedger(
   tx: Prisma.TransactionClient,
-  slots: PlanSlots,
+  slotAt: Date,
   { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
 ): Promise<PlanLedger> {
   const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
@@ -68,12 +73,19 @@ async function readPlanLedger(
   const reconciled = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT date::text AS date FROM conciliation.day
     WHERE state = 'reconciled' AND date > coalesce(${checkpoint.date}::date, '-infinity')`;
+  const isSpent = Prisma.sql`(state = 'failed' AND error_code = ANY(${[...SPENT_ERROR_CODES]}))`;
   const covered = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT DISTINCT window_from::text AS date FROM conciliation.pull
-    WHERE window_to IS NOT NULL AND ${isCovering(slots.pullAt)}`;
-  const sweeps = await tx.$queryRaw<{ from: CivilDate; isOfSlot: boolean }[]>`
-    SELECT window_from::text AS "from", slot_at IS NOT DISTINCT FROM ${slots.sweepAt}::timestamptz AS "isOfSlot"
-    FROM conciliation.pull WHERE window_to IS NULL AND ${isCovering(slots.sweepAt)}`;
+    SELECT DISTINCT date::text AS date FROM conciliation.pull
+    WHERE (slot_at = ${slotAt}::timestamptz AND NOT coalesce(${isSpent}, false))
+       OR state IN ('queued', 'running')
+       OR (state IN ('merged', 'unchanged', 'held', 'superseded')
+           AND fetch_started_at >= ${slotAt}::timestamptz)`;
+  const failed = await tx.$queryRaw<{ date: CivilDate; pulls: number; minutesAgo: number }[]>`
+    SELECT date::text AS date, count(*)::int AS pulls,
+           extract(epoch FROM clock_timestamp() - max(finished_at))::float8 / 60 AS "minutesAgo"
+    FROM conciliation.pull WHERE slot_at = ${slotAt}::timestamptz AND ${isSpent}
+    GROUP BY date`;
+  const waiting = failed.filter(({ pulls, minutesAgo }) => minutesAgo < replanAfterMinutes(pulls));
   const [planned] = await tx.$queryRaw<[{ open: number }]>`
     SELECT count(*)::int AS open FROM conciliation.pull
     WHERE slot_at IS NOT NULL AND state IN ('queued', 'running')`;
@@ -81,19 +93,10 @@ async function readPlanLedger(
     startDate: firstDate,
     lastReconciledDate: checkpoint.date,
     reconciledDates: new Set(reconciled.map((row) => row.date)),
-    coveredDates: new Set(covered.map((row) => row.date)),
-    sweeps,
+    coveredDates: new Set([...covered, ...waiting].map((row) => row.date)),
+    failedPulls: new Map(failed.map(({ date, pulls }) => [date, pulls])),
     openPulls: planned.open,
   };
-}
-
-/** See `PlanLedger.coveredDates`. */
-function isCovering(slotAt: Date): Prisma.Sql {
-  return Prisma.sql`(
-    slot_at = ${slotAt}::timestamptz
-    OR state IN ('queued', 'running')
-    OR (state IN ('merged', 'unchanged', 'held', 'superseded')
-        AND fetch_started_at >= ${slotAt}::timestamptz))`;
 }
 
 async function createDuePulls(
@@ -101,19 +104,14 @@ async function createDuePulls(
   pulls: readonly DuePull[],
 ): Promise<number> {
   if (pulls.length === 0) return 0;
-  const rows = pulls.map(({ origin, window, slotAt }, rank) => ({
-    rank,
-    origin,
-    ...window,
-    slotAt,
-  }));
+  const rows = pulls.map((pull, rank) => ({ rank, ...pull }));
   return tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by)
-    SELECT origin, "from", "to", "slotAt", 'scheduler'
+    INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
+    SELECT origin, date, "slotAt", round, 'scheduler'
     FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS due
-      (rank int, origin text, "from" date, "to" date, "slotAt" timestamptz)
+      (rank int, origin text, date date, "slotAt" timestamptz, round int)
     ORDER BY rank
-    ON CONFLICT (origin, window_from, slot_at) DO NOTHING`;
+    ON CONFLICT (origin, date, slot_at, round) DO NOTHING`;
 }
 
 /** A pull whose time has come, as the planner needs to know it. */
@@ -153,17 +151,32 @@ export function readWakeablePulls(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
-  const ago = (ms: number) =>
-    Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
   const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL)`;
   return inStaging(
     () => database.prisma.$queryRaw<WakeablePull[]>`
-      SELECT id, origin, window_from::text AS "from", slot_at AS "slotAt", state
-      FROM conciliation.pull
-      WHERE (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
-               CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
-         OR (state = 'running' AND fetch_started_at <=
-               CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END)
-      ORDER BY id`,
+      SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
+      FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`,
   );
+}
+
+/** As `readWakeablePulls`, the sweeps. */
+export function readWakeableSweeps(
+  database: Database,
+  grace: WakeGrace = WAKE_GRACE,
+): Promise<Pick<WakeablePull, 'id' | 'state'>[]> {
+  const isRequested = Prisma.sql`(slot_at IS NULL)`;
+  return inStaging(
+    () => database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
+      SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(isRequested, grace)} ORDER BY id`,
+  );
+}
+
+function isWakeable(isRequested: Prisma.Sql, grace: WakeGrace): Prisma.Sql {
+  const ago = (ms: number) =>
+    Prisma.sql`clock_timestamp() - make_interval(secs => ${ms / 1000}::float8)`;
+  return Prisma.sql`(
+    (state = 'queued' AND coalesce(next_attempt_at, created_at) <=
+       CASE WHEN ${isRequested} THEN ${ago(grace.requestedQueuedMs)} ELSE clock_timestamp() END)
+    OR (state = 'running' AND fetch_started_at <=
+       CASE WHEN ${isRequested} THEN ${ago(grace.requestedRunningMs)} ELSE ${ago(grace.runningMs)} END))`;
 }

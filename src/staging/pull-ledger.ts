@@ -1,5 +1,5 @@
-import { toCivilDate } from '../domain/business-day.ts';
-import type { PullOrigin, PullWindow } from '../domain/pull-plan.ts';
+import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
+import type { PullOrigin } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -12,7 +12,7 @@ export interface Attempt {
   readonly pullId: bigint;
   readonly fence: bigint;
   readonly origin: PullOrigin;
-  readonly window: PullWindow;
+  readonly date: CivilDate;
   /** Attempts that were spent before this one. */
   readonly attemptsSpent: number;
 }
@@ -28,21 +28,21 @@ export interface AttemptFailure {
   readonly retryDelayMs: number | null;
 }
 
-/** Records that a window is to be pulled. The row, not any queue, is what makes the work exist. */
+/** Records that a date is to be pulled. The row, not any queue, is what makes the work exist. */
 export function createPull(
   database: Database,
   pull: {
     readonly origin: PullOrigin;
-    readonly window: PullWindow;
+    readonly date: CivilDate;
     readonly requestedBy: string;
     readonly backfillId?: bigint;
   },
 ): Promise<bigint> {
   return inStaging(async () => {
     const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.pull (origin, window_from, window_to, requested_by, backfill_id)
-      VALUES (${pull.origin}, ${pull.window.from}::date, ${pull.window.to}::date,
-              ${pull.requestedBy}, ${pull.backfillId ?? null}::bigint)
+      INSERT INTO conciliation.pull (origin, date, requested_by, backfill_id)
+      VALUES (${pull.origin}, ${pull.date}::date, ${pull.requestedBy},
+              ${pull.backfillId ?? null}::bigint)
       RETURNING id`;
     return row.id;
   });
@@ -57,25 +57,24 @@ export function createPull(
 export function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
   return inStaging(async () => {
     const [row] = await database.prisma.$queryRaw<
-      [{ fence: bigint; origin: PullOrigin; from: string; to: string | null; attempts: number }?]
+      [{ fence: bigint; origin: PullOrigin; date: string; attempts: number }?]
     >`
       UPDATE conciliation.pull
       SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
           fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
           error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
       WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
-      RETURNING fence, origin, window_from::text AS "from", window_to::text AS "to", attempts`;
+      RETURNING fence, origin, date::text AS date, attempts`;
     if (row === undefined) {
       throw new InputError(`pull ${pullId} does not exist or is already finished`, {
         context: { pullId: String(pullId) },
       });
     }
-    const to = row.to === null ? null : toCivilDate(row.to);
     return {
       pullId,
       fence: row.fence,
       origin: row.origin,
-      window: { from: toCivilDate(row.from), to },
+      date: toCivilDate(row.date),
       attemptsSpent: row.attempts,
     };
   });
@@ -108,7 +107,7 @@ export function recordFailure(
       if (rows.length === 0) throw staleFence(attempt);
       if (state === 'failed') {
         await tx.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = NULL WHERE id = ${attempt.pullId}`;
-        await markDayFailed(tx, attempt.window);
+        await markDayFailed(tx, attempt.date);
       }
       await discardStaged(tx, attempt.fence);
       return state;
@@ -146,11 +145,9 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   });
 }
 
-async function markDayFailed(tx: Prisma.TransactionClient, window: PullWindow): Promise<void> {
-  // A sweep checks dates that have pulls of their own; its failure says nothing about any of them.
-  if (window.to === null) return;
+async function markDayFailed(tx: Prisma.TransactionClient, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
-    INSERT INTO conciliation.day AS day (date, state) VALUES (${window.from}::date, 'failed')
+    INSERT INTO conciliation.day AS day (date, state) VALUES (${date}::date, 'failed')
     ON CONFLICT (date) DO UPDATE SET state = 'failed' WHERE day.state = 'pending'`;
 }
 

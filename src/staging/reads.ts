@@ -3,10 +3,11 @@ import type { DayState } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import type { Database } from './database.ts';
+import { type DayNote, dayNoteColumns } from './day-note.ts';
 import { inStaging } from './in-staging.ts';
 
 /** A day of the ledger as people read it. Amounts are decimal text, exact. */
-export interface DayRow {
+export interface DayRow extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
   readonly titles: number;
@@ -28,8 +29,7 @@ export interface CheckpointRow {
 export interface PullRow {
   readonly id: number;
   readonly origin: PullOrigin;
-  readonly from: CivilDate;
-  readonly to: CivilDate | null;
+  readonly date: CivilDate;
   readonly state: PullState;
   readonly attempts: number;
   readonly errorCode: string | null;
@@ -47,10 +47,14 @@ export function readCheckpoint(database: Database): Promise<CheckpointRow | null
   });
 }
 
-/** The days of the ledger from `from` to `to`, both included, in date order. */
+/**
+ * The days of the ledger from `from` to `to`, both included, in date order; none after `today`, see
+ * `readLedgerDays`.
+ */
 export function readDays(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
 ): Promise<DayRow[]> {
   return inStaging(
     () => database.prisma.$queryRaw<DayRow[]>`
@@ -59,10 +63,12 @@ export function readDays(
              held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
              CASE WHEN state = 'failed' THEN (
                SELECT error_message FROM conciliation.pull
-               WHERE window_from = date AND window_to = date AND pull.state = 'failed'
-               ORDER BY id DESC LIMIT 1) END AS "lastError"
+               WHERE pull.date = day.date AND pull.state = 'failed'
+               ORDER BY id DESC LIMIT 1) END AS "lastError",
+             ${dayNoteColumns}
       FROM conciliation.day
-      WHERE date BETWEEN ${range.from}::date AND ${range.to}::date ORDER BY date`,
+      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+      ORDER BY date`,
   );
 }
 
@@ -70,8 +76,7 @@ export function readDays(
 export function readOpenPulls(database: Database): Promise<PullRow[]> {
   return inStaging(
     () => database.prisma.$queryRaw<PullRow[]>`
-      SELECT id::float8 AS id, origin, window_from::text AS "from", window_to::text AS "to", state,
-             attempts, error_code AS "errorCode", error_message AS "errorMessage",
+      SELECT id::float8 AS id, origin, date::text AS date, state, attempts, error_code AS "errorCode", error_message AS "errorMessage",
              fetch_started_at AS "startedAt"
       FROM conciliation.pull
       WHERE state IN ('queued', 'running', 'held')
@@ -80,7 +85,7 @@ export function readOpenPulls(database: Database): Promise<PullRow[]> {
 }
 
 export interface RejectRow {
-  readonly date: CivilDate | null;
+  readonly date: CivilDate;
   readonly ordinal: number;
   readonly reasons: readonly string[];
 }

@@ -2,39 +2,37 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
+import { readDay } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
-import { countPlan, type DatePlan, planChanges } from './merge-plan.ts';
-import { allowNestedLoops, forbidNestedLoops } from './planner-settings.ts';
-import { findLostHold } from './pull-outcome.ts';
-
-/** What a release would do to one date. */
-export interface HeldDatePreview extends Omit<DatePlan, 'titles'> {
-  readonly responseTitles: number;
-  readonly currentTitles: number;
-  readonly currentSum: string;
-  readonly withdrawnSum: string;
-  readonly holdReason: HoldReason | null;
-  readonly isSignedOff: boolean;
-}
+import { type ChangeCounts, planChanges } from './merge-plan.ts';
+import { configurePlanner, resetPlanner } from './planner-settings.ts';
+import { isHoldLost, readHeldPull } from './pull-outcome.ts';
 
 export interface WithdrawalPreview {
   readonly titleId: number;
-  readonly date: CivilDate;
   readonly orderUid: string;
   readonly provider: string | null;
   readonly agent: string | null;
   readonly originalValue: string;
 }
 
-export interface ReleasePreview {
+/** What a release would do. */
+export interface ReleasePreview extends ChangeCounts {
   readonly pullId: bigint;
+  readonly date: CivilDate;
   readonly fetchedAt: Date | null;
-  readonly dates: readonly HeldDatePreview[];
+  readonly holdReason: HoldReason | null;
+  readonly rejected: number;
+  /** Titles of the response that keep the contract. */
+  readonly responseTitles: number;
+  readonly currentTitles: number;
+  /** Decimal text, exact, of original values. */
+  readonly currentSum: string;
+  readonly withdrawnSum: string;
+  readonly isSignedOff: boolean;
   /** The titles that would be withdrawn, the greatest first; may be fewer than there are. */
   readonly withdrawals: readonly WithdrawalPreview[];
 }
-
-type LedgerOfHeldDate = Omit<HeldDatePreview, Exclude<keyof DatePlan, 'date'> | 'responseTitles'>;
 
 class Undo extends Error {}
 
@@ -66,47 +64,32 @@ async function planAndRead(
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {
-  const [pull] = await tx.$queryRaw<[{ fence: bigint; fetchedAt: Date | null }?]>`
-    SELECT fence, fetch_started_at AS "fetchedAt" FROM conciliation.pull
-    WHERE id = ${pullId} AND state = 'held'`;
-  if (pull === undefined) return null;
-  const held = await tx.$queryRaw<{ date: CivilDate }[]>`
-    SELECT date::text AS date FROM conciliation.pull_date
-    WHERE pull_id = ${pullId} AND outcome = 'held' ORDER BY date`;
-  const dates = held.map(({ date }) => date);
-  await forbidNestedLoops(tx);
-  const fresh = await planChanges(tx, pull.fence, dates);
-  const plans = await countPlan(tx, pull.fence, dates, fresh);
-  if ((await findLostHold(tx, pullId, plans)) !== null) return null;
-  await allowNestedLoops(tx);
-  const rows = await tx.$queryRaw<LedgerOfHeldDate[]>`
-    SELECT held.date::text AS date, held.hold_reason AS "holdReason",
-           day.title_count AS "currentTitles", day.original_value_sum::text AS "currentSum",
-           day.signed_off_at IS NOT NULL AS "isSignedOff",
+  await configurePlanner(tx);
+  const held = await readHeldPull(tx, pullId);
+  if (held === null) return null;
+  const plan = await planChanges(tx, held.fence, await readDay(tx, held.date));
+  if (isHoldLost(held, plan)) return null;
+  await resetPlanner(tx);
+  const [totals] = await tx.$queryRaw<
+    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'withdrawnSum' | 'isSignedOff'>]
+  >`
+    SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
+           signed_off_at IS NOT NULL AS "isSignedOff",
            (SELECT coalesce(sum(title.original_value), 0)::text
             FROM conciliation.staged_change change
             JOIN conciliation.title title ON title.id = change.title_id
-            WHERE change.fence = ${pull.fence} AND change.date = held.date
-              AND change.kind = 'withdrawn') AS "withdrawnSum"
-    FROM conciliation.pull_date held JOIN conciliation.day day ON day.date = held.date
-    WHERE held.pull_id = ${pullId} AND held.outcome = 'held' ORDER BY held.date`;
+            WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn') AS "withdrawnSum"
+    FROM conciliation.day WHERE date = ${held.date}::date`;
   const withdrawals = await tx.$queryRaw<WithdrawalPreview[]>`
-    SELECT title.id::float8 AS "titleId", title.accepted_date::text AS date,
-           title.order_uid AS "orderUid", title.provider_external_id AS provider,
-           title.financial_agent_name AS agent, title.original_value::text AS "originalValue"
+    SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
+           title.provider_external_id AS provider, title.financial_agent_name AS agent,
+           title.original_value::text AS "originalValue"
     FROM conciliation.staged_change change
     JOIN conciliation.title title ON title.id = change.title_id
-    WHERE change.fence = ${pull.fence} AND change.kind = 'withdrawn'
+    WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn'
     ORDER BY title.original_value DESC, title.id LIMIT ${limit}`;
-  return {
-    pullId,
-    fetchedAt: pull.fetchedAt,
-    dates: rows.flatMap((row) => {
-      const plan = plans.find(({ date }) => date === row.date);
-      if (plan === undefined) return [];
-      const { titles: responseTitles, ...counts } = plan;
-      return [{ ...counts, ...row, responseTitles }];
-    }),
-    withdrawals,
-  };
+  const { titles: responseTitles, isFresh: _, ...counts } = plan;
+  const holdReason = held.holdReason as HoldReason | null;
+  const { date, fetchedAt } = held;
+  return { ...counts, ...totals, pullId, date, fetchedAt, holdReason, responseTitles, withdrawals };
 }

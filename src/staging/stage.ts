@@ -1,8 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase, Pool } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import type { CivilDate } from '../domain/business-day.ts';
-import { toJsonText } from '../domain/canonical-json.ts';
+import { toJsonText } from '../domain/json-text.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
 import type { Occurrences } from '../domain/occurrences.ts';
 import { contentHash, identityHash, TITLE_COLUMNS, type Title } from '../domain/title.ts';
@@ -24,7 +23,7 @@ const LOADED_TITLE_COLUMNS = [
 const STAGED_REJECT_COLUMNS = [
   'fence',
   'ordinal',
-  'date',
+  'order_uid',
   'reasons',
   'raw',
   'raw_bytes',
@@ -35,8 +34,8 @@ const STAGED_REJECT_COLUMNS = [
 export interface RejectedTitle {
   /** Position in the response's `titles`, from 0. */
   readonly ordinal: number;
-  /** Null where the title names no usable date inside the window. */
-  readonly date: CivilDate | null;
+  /** order.uid; null where it cannot be read. */
+  readonly orderUid: string | null;
   readonly reasons: readonly string[];
   /** The title's text, storable by PostgreSQL, cut to a bounded length. */
   readonly raw: string;
@@ -60,12 +59,16 @@ export type TitleTarget =
       readonly accounts: NamedAccounts;
     };
 
-/** @param rawHash of the text that the title was read from, 32 hexadecimal digits */
+/**
+ * @param rawHash of the text that the title was read from, 32 hexadecimal digits
+ * @param content the title's content hash
+ */
 export function encodeTitle(
   target: TitleTarget,
   ordinal: number,
   title: Title,
   rawHash: string,
+  content = contentHash(title),
 ): string {
   let row = headOf(target);
   if (target.table === 'staged_title') row += ordinal;
@@ -81,7 +84,7 @@ export function encodeTitle(
     else row += `,${value.written}`;
   }
   const identity = identityHash(title);
-  row += `,${identity},${contentHash(title)},${rawHash}`;
+  row += `,${identity},${content},${rawHash}`;
   if (target.table === 'title') {
     row += `,${target.occurrences.next(identity)}`;
     target.accounts.addTitle(title);
@@ -95,8 +98,9 @@ export function headOf(target: TitleTarget): string {
 }
 
 export function encodeReject(fence: bigint, reject: RejectedTitle): string {
+  const orderUid = reject.orderUid === null ? '' : quote(reject.orderUid);
   const reasons = `{${reject.reasons.map(quoteArrayItem).join(',')}}`;
-  return `${fence},${reject.ordinal},${reject.date ?? ''},${quote(reasons)},${quote(reject.raw)},${reject.rawBytes},${reject.rawHash}\n`;
+  return `${fence},${reject.ordinal},${orderUid},${quote(reasons)},${quote(reject.raw)},${reject.rawBytes},${reject.rawHash}\n`;
 }
 
 function quote(text: string): string {

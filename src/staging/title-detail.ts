@@ -29,7 +29,6 @@ export interface TitleDetail {
   readonly occurrence: number;
   readonly fields: Readonly<Record<TitleColumn, string | null>>;
   readonly contentHash: string;
-  readonly changeSeq: number;
   readonly createdAt: Date;
   readonly changedAt: Date;
   readonly first: ChangingPull;
@@ -47,7 +46,7 @@ export function readTitleDetail(database: Database, id: bigint): Promise<TitleDe
     const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
       SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
              ${fields} AS fields, content_hash::text AS "contentHash",
-             change_seq::float8 AS "changeSeq", title.created_at AS "createdAt",
+             title.created_at AS "createdAt",
              title.changed_at AS "changedAt",
              jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
                                 'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first

@@ -41,6 +41,8 @@ export interface ConsoleStage {
     readonly attention: CivilDate;
     /** The platform has emptied it. */
     readonly held: CivilDate;
+    /** Thirty titles; later responses have some that cannot be read. */
+    readonly unreadable: CivilDate;
     readonly backfill: { readonly from: CivilDate; readonly to: CivilDate };
   };
   setTitles(date: CivilDate, texts: readonly string[]): void;
@@ -69,6 +71,7 @@ export async function openStage(): Promise<ConsoleStage> {
     open: last,
     attention: addDays(last, -1),
     held: addDays(last, -2),
+    unreadable: addDays(last, -3),
     signed: addDays(last, -5),
     backfill: { from: addDays(last, -20), to: addDays(last, -9) },
   };
@@ -88,6 +91,7 @@ export async function openStage(): Promise<ConsoleStage> {
     `{"order":{"uid":"PO-2026-9001"},"acceptedDate":"${dates.attention}","originalValue":"12,50"}`,
   ]);
   sandbox.setDayTexts(dates.held, many(dates.held, 36));
+  sandbox.setDayTexts(dates.unreadable, many(dates.unreadable, 30));
   sandbox.setDayTexts(dates.signed, many(dates.signed, 42));
 
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-console-'));
@@ -130,8 +134,8 @@ export async function openStage(): Promise<ConsoleStage> {
     },
     { timeout: 120_000, interval: 500 },
   );
-  for (const date of datesBetween(startDate, addDays(dates.held, -1))) {
-    const day = await readLedgerDay(database, date);
+  for (const date of datesBetween(startDate, addDays(dates.unreadable, -1))) {
+    const day = await readLedgerDay(database, date, last);
     if (date === addDays(dates.signed, 1)) continue;
     await signOffDay(database, date, {
       by: 'helena',

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { titleText } from '../support/titles.ts';
 import { type BrowserWorld, textOf } from './browser-world.ts';
 
 /** What finance decides about days. In this order: each leaves a day as a later one expects it. */
@@ -83,6 +84,73 @@ export function addDayFlows(world: BrowserWorld): void {
     await reviewer.getByLabel('Note (optional)').fill('agrees with the ERP');
     await reviewer.getByRole('button', { name: 'Sign off' }).click();
     await reviewer.getByText('Signed off by rita').waitFor();
+  });
+
+  test('what a response could not be read for is said in numbers, and asks for no release', async () => {
+    const { stage, operator } = world;
+    const { unreadable } = stage.dates;
+    const path = `/days/${unreadable}`;
+    const pullUntil = async (titles: readonly string[], sentence: string) => {
+      stage.setTitles(unreadable, titles);
+      await operator.goto(path);
+      await operator.locator('summary', { hasText: 'Pull again' }).click();
+      await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+      await expect
+        .poll(
+          async () => {
+            await operator.goto(path);
+            return operator.getByText(sentence).count();
+          },
+          { timeout: 30_000 },
+        )
+        .toBe(1);
+      await world.checkPage(operator, sentence);
+    };
+    const title = (number: number, value: string) =>
+      titleText({ uid: `PO-${number}`, date: unreadable, value });
+    const broken = Array.from({ length: 64 }, (_, index) => title(9000 + index, '"12,50"'));
+    await pullUntil(broken, '64 titles came, none could be read');
+    expect(await operator.getByRole('link', { name: 'See what a release would do' }).count()).toBe(
+      0,
+    );
+    await operator.getByText('originalValue: expected a number, got a string').waitFor();
+    await operator.getByText('not merged; would be 0 · 0 · 30 · 0').waitFor();
+
+    await pullUntil(
+      [`{"order":{},"acceptedDate":"${unreadable}"}`],
+      '30 titles are not in the newest response and stay as they were',
+    );
+  });
+
+  test('undocumented fields are acknowledged once for all, with a reason', async () => {
+    const { stage, operator } = world;
+    const { unreadable } = stage.dates;
+    const fields = ',"campaign":"spring","batch":{"id":7}';
+    stage.setTitles(unreadable, [
+      ...Array.from({ length: 29 }, (_, index) =>
+        titleText({ uid: `PO-${index}`, date: unreadable, more: fields }),
+      ),
+    ]);
+    await operator.goto(`/days/${unreadable}`);
+    await operator.locator('summary', { hasText: 'Pull again' }).click();
+    await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
+    const card = operator.locator('#drift');
+    await expect
+      .poll(
+        async () => {
+          await operator.goto('/alerts');
+          return [await card.count(), await operator.getByText('Interface differs').count()];
+        },
+        { timeout: 30_000 },
+      )
+      .toEqual([1, 1]);
+    await card.getByText('titles[].campaign').waitFor();
+    await card.locator('summary', { hasText: 'Acknowledge all of them' }).click();
+    await world.checkPage(operator, 'alerts with drift');
+    await card.getByLabel('Reason').fill('announced by the platform');
+    await card.getByRole('button', { name: 'Acknowledge all of them' }).click();
+    await operator.getByText('The fields and values are acknowledged.').waitFor();
+    expect(await card.count()).toBe(0);
   });
 
   test('a held pull is released by who has seen what goes', async () => {

@@ -43,9 +43,8 @@ const REVISIONS = `
 
 /** Fences are in the order of the fetches, and of two merges into a date the newer fetch is the later. */
 const MERGES = `
-  SELECT pull_date.date::text AS date, pull.id::text AS pull
-  FROM conciliation.pull_date JOIN conciliation.pull ON pull.id = pull_date.pull_id
-  WHERE pull_date.outcome IN ('merged', 'unchanged') ORDER BY pull.fence`;
+  SELECT date::text AS date, id::text AS pull FROM conciliation.pull
+  WHERE state IN ('merged', 'unchanged') ORDER BY fence`;
 
 /** One title's states: the first, then one after each pull that changed it. */
 interface Life {

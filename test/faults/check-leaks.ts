@@ -7,7 +7,7 @@ import type { Violations } from './violations.ts';
 /** Tables that whoever may not see titles may see. */
 const OPEN_TABLES = [
   'conciliation.pull',
-  'conciliation.pull_date',
+  'conciliation.title_change',
   'conciliation.day',
   'conciliation.checkpoint',
   'conciliation.drift',

@@ -56,12 +56,12 @@ if (globalThis.gc !== undefined) {
 }
 
 // Only the connection knows when COMMIT is on its way. Of all transactions it is the merge's that
-// writes what a pull did to its dates.
+// writes whether the date was over.
 const { query } = pg.Client.prototype;
 const merging = new WeakSet();
 pg.Client.prototype.query = function queryWithFault(config, ...rest) {
   const text = typeof config === 'string' ? config : config?.text;
-  if (text?.includes('INSERT INTO conciliation.pull_date')) merging.add(this);
+  if (text?.includes('date_was_closed = ')) merging.add(this);
   const isCommit = text === 'COMMIT' && merging.delete(this);
   const result = query.call(this, config, ...rest);
   // The harness halts us until the server has committed; its answer waits in the socket, unread.

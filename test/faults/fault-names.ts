@@ -26,7 +26,7 @@ export interface RunCase {
   readonly queue: QueueName;
 }
 
-/** Every point with every fault, once: the first 112 runs of any list on one queue. */
+/** Every point with every fault, once: the first 119 runs of any list on one queue. */
 export function combination(index: number): { point: FaultPoint; fault: FaultName } {
   const cases = FAULT_POINTS.flatMap((point) => FAULTS.map((fault) => ({ point, fault })));
   const chosen = cases[index % cases.length];

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { pino } from 'pino';
 import type { Cluster } from '../../src/embedded/cluster.ts';
-import { findPostmaster, startPostmaster, stopPostmaster } from '../../src/embedded/postmaster.ts';
+import { findPostmaster } from '../../src/embedded/lock-file.ts';
+import { startPostmaster, stopPostmaster } from '../../src/embedded/postmaster.ts';
 import { giveBackPort, takePort } from '../support/own-port.ts';
 
 const silent = pino({ level: 'silent' });

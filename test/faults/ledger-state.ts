@@ -7,7 +7,7 @@ export async function readUnfinished(
   slotDate: string,
 ): Promise<string[]> {
   const { rows: open } = await client.query<{ text: string }>(
-    `SELECT format('pull %s of %s is %s (%s)', id, window_from, state, error_code) AS text
+    `SELECT format('pull %s of %s is %s (%s)', id, date, state, error_code) AS text
      FROM conciliation.pull WHERE state IN ('queued', 'running') ORDER BY id`,
   );
   // What was planned for the slot, whatever pulled it.
@@ -15,7 +15,7 @@ export async function readUnfinished(
     `SELECT format('%s has no pull of the slot', wanted) AS text
      FROM unnest($1::date[]) AS wanted
      WHERE NOT EXISTS (SELECT FROM conciliation.pull
-                       WHERE window_from = wanted AND window_to = wanted
+                       WHERE date = wanted
                          AND slot_at >= $2::date AT TIME ZONE 'UTC')`,
     [dates, slotDate],
   );

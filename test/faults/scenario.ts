@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pino } from 'pino';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { dayWindow } from '../../src/domain/pull-plan.ts';
 import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
 import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
@@ -68,7 +67,7 @@ export class Scenario {
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
     this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
-    const isOnce = ['shutdown', 'revisions'].includes(run.point);
+    const isOnce = ['shutdown', 'revisions', 'closing'].includes(run.point);
     this.#hit = isOnce ? 1 : 1 + random(dates);
     this.#settings = {
       environment: world.environment,
@@ -229,8 +228,7 @@ export class Scenario {
   async #pullAgain(): Promise<void> {
     const staging = this.#openStaging();
     for (const date of this.#parts.served.dates) {
-      const window = dayWindow(date);
-      await createPull(staging, { origin: 'manual', window, requestedBy: 'checker' });
+      await createPull(staging, { origin: 'manual', date, requestedBy: 'checker' });
     }
     await this.#untilDone('pulling again');
   }

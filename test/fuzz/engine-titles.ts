@@ -1,6 +1,7 @@
 import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
 import type { PullWindow } from '../../src/domain/pull-plan.ts';
 import { TITLE_COLUMNS, type Title } from '../../src/domain/title.ts';
+import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
 import { PlatformContractError } from '../../src/errors.ts';
 import { checkTitle } from '../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../src/pull/exact-json.ts';
@@ -43,7 +44,9 @@ export function readBothWays(
     return title;
   };
   const ordinary = readRows(chunks, null, readOnce);
-  const fast = new FastReader(STAGED, window, nothingKnown(window));
+  const folds = new TitleFolds();
+  const known = nothingKnown(folds.at(window.from));
+  const fast = new FastReader({ target: STAGED, known }, window, folds);
   try {
     return { fast: readRows(chunks, fast, readOnce), ordinary };
   } finally {
@@ -88,11 +91,8 @@ function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindo
   return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
 }
 
-function nothingKnown(window: PullWindow): KnownTexts {
-  return new KnownTexts({
-    dates: [{ date: window.from, baseChangedAt: '' }],
-    titles: new KnownTitles(0),
-  });
+function nothingKnown(fold: TitleFold): KnownTexts {
+  return new KnownTexts(new KnownTitles(0), fold);
 }
 
 /** Lines of CSV, of which a quoted cell may hold line breaks. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../src/domain/business-day.ts';
-import { dayWindow, type PullWindow, sweepWindow } from '../../src/domain/pull-plan.ts';
+import type { PullWindow } from '../../src/domain/pull-plan.ts';
 import { InputError, PlatformUnavailableError, StaleFenceError } from '../../src/errors.ts';
 import type { ConciliationResponse } from '../../src/platform/conciliation-client.ts';
 import type { PullParts } from '../../src/pull/pull-parts.ts';
@@ -16,11 +16,13 @@ import {
   acceptRejects,
   advance,
   dayOf,
+  type FetchOutcome,
   fetchInto,
   type Model,
+  type Reject,
   release,
 } from './day-model.ts';
-import { expectTables, type FeedConsumer } from './tables.ts';
+import { expectTables, type FeedConsumer, readContents } from './tables.ts';
 
 export interface Real {
   readonly world: PullWorld;
@@ -45,9 +47,11 @@ const kind = fc.record({
 });
 const place = fc.nat(DATES - 1);
 const person = fc.constantFrom(...PEOPLE);
+const reject = fc.option(fc.constantFrom('a', 'other', 'unreadable'), { freq: 3 });
 const answer: fc.Arbitrary<Answer> = fc.record({
   kinds: fc.array(kind, { maxLength: 6 }),
-  hasReject: fc.integer({ min: 0, max: 5 }).map((dice) => dice === 0),
+  // Most answers have none.
+  reject: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: reject }),
 });
 
 /** Whatever was done, all of the tables is what the model says. */
@@ -67,34 +71,51 @@ const partsOf = (model: Model, real: Real): PullParts => ({
   ...real.world.parts,
   now: () => new Date(`${model.today}T12:00:00Z`),
 });
-const policyOf = (model: Model) => ({ lastClosedDate: addDays(model.today, -1) });
+const isClosed = (model: Model, date: CivilDate) => date < model.today;
+
+const REJECTS: Readonly<Record<Reject, (date: CivilDate) => string>> = {
+  a: (date) => titleText({ date, uid: 'a', value: '"a word"' }),
+  other: (date) => titleText({ date, uid: 'other', value: '"a word"' }),
+  unreadable: (date) => titleText({ date, uid: 'a' }).replace('"uid":"a"', '"uid":7'),
+};
 
 function serve(model: Model, real: Real, date: CivilDate, said: Answer): void {
   dayOf(model, date).answer = said;
   const texts = said.kinds.map((fields) => titleText({ date, ...fields }));
-  if (said.hasReject) texts.push(titleText({ date, uid: 'bad', value: '"a word"' }));
+  if (said.reject !== null) texts.push(REJECTS[said.reject](date));
   real.world.sandbox.setDayTexts(date, texts);
 }
 
-function newPull(real: Real, window: PullWindow, origin: 'manual' | 'backfill' = 'manual') {
-  return createPull(real.world.database, { origin, window, requestedBy: 'model' });
+function newPull(real: Real, date: CivilDate, origin: 'manual' | 'backfill' = 'manual') {
+  return createPull(real.world.database, { origin, date, requestedBy: 'model' });
 }
 
-/** An attempt that has to be answered, and what it did to its dates. */
-async function attempt(model: Model, real: Real, pullId: bigint): Promise<Map<CivilDate, string>> {
-  const outcome = await runPull(partsOf(model, real), pullId, new AbortController().signal);
-  if (outcome.kind !== 'done') throw outcome.error;
-  return new Map(outcome.report.dates.map((report) => [report.date, report.outcome]));
-}
-
-async function pullDay(model: Model, real: Real, date: CivilDate, pullId: bigint): Promise<void> {
+/**
+ * One attempt that has to be answered, beside the model.
+ *
+ * @param meanwhile runs once the answer has been asked for and before any of it is read
+ */
+async function pullDay(
+  model: Model,
+  real: Real,
+  date: CivilDate,
+  pullId: bigint,
+  meanwhile: () => void = () => undefined,
+): Promise<void> {
   await real.consumer.read();
-  const read = await attempt(model, real, pullId);
-  const expected = fetchInto(model, date, pullId, dayOf(model, date).answer);
-  expect(read).toEqual(new Map([[date, expected]]));
-  if (expected !== 'held') advance(model);
+  const wasClosed = isClosed(model, date);
+  const { answer: said } = dayOf(model, date);
+  const overrides = during(real, async () => meanwhile());
+  const parts = { ...partsOf(model, real), ...overrides };
+  const outcome = await runPull(parts, pullId, new AbortController().signal);
+  if (outcome.kind !== 'done') throw outcome.error;
+  const actual = await readContents(real.world, date, real.consumer);
+  const expected = fetchInto(model, date, pullId, { answer: said, wasClosed }, actual);
+  const { state, withheld } = outcome.report;
+  expect<FetchOutcome | { state: string }>({ state, withheld }).toEqual(expected);
+  if (state !== 'held') advance(model);
   // What changed nothing has given the feed nothing either.
-  if (expected === 'unchanged' || expected === 'held') expect(await real.consumer.read()).toBe(0);
+  if (state !== 'merged') expect(await real.consumer.read()).toBe(0);
 }
 
 const says = fc
@@ -108,7 +129,7 @@ const says = fc
 const pull = place.map((index) =>
   command(`pull day ${index}`, async (model, real) => {
     const date = dateAt(model, index);
-    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+    await pullDay(model, real, date, await newPull(real, date));
   }),
 );
 
@@ -116,7 +137,7 @@ const saysAndPull = fc.tuple(place, answer).map(([index, said]) =>
   command(`pull day ${index}, of which it says: ${JSON.stringify(said)}`, async (model, real) => {
     const date = dateAt(model, index);
     serve(model, real, date, said);
-    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+    await pullDay(model, real, date, await newPull(real, date));
   }),
 );
 
@@ -127,8 +148,8 @@ const restate = fc.tuple(place, fc.constantFrom('0.03', '0.04')).map(([index, di
     const { kinds } = dayOf(model, date).answer;
     const [first, ...others] = kinds;
     if (first === undefined) return;
-    serve(model, real, date, { kinds: [{ ...first, discount }, ...others], hasReject: false });
-    await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+    serve(model, real, date, { kinds: [{ ...first, discount }, ...others], reject: null });
+    await pullDay(model, real, date, await newPull(real, date));
   }),
 );
 
@@ -137,36 +158,32 @@ const backfill = fc.tuple(place, place).map(([one, other]) =>
     const [from, to] = [dateAt(model, one), dateAt(model, other)].sort();
     if (from === undefined || to === undefined) return;
     for (const date of datesBetween(from, to)) {
-      await pullDay(model, real, date, await newPull(real, dayWindow(date), 'backfill'));
+      await pullDay(model, real, date, await newPull(real, date, 'backfill'));
     }
   }),
 );
 
-const sweep = place.map((index) =>
-  command(`sweep from day ${index}`, async (model, real) => {
-    const from = dateAt(model, index);
-    const pullId = await newPull(real, sweepWindow(from));
-    const read = await attempt(model, real, pullId);
-    const spokenOf = [...model.days].filter(
-      ([date, day]) =>
-        date >= from &&
-        (date < model.today || day.isKnown || day.answer.hasReject || day.answer.kinds.length > 0),
-    );
-    const expected = spokenOf.map(
-      ([date, day]) => [date, fetchInto(model, date, pullId, day.answer)] as const,
-    );
-    expect(read).toEqual(new Map(expected));
-    if (expected.some(([, outcome]) => outcome !== 'held')) advance(model);
-  }),
+const midnight = place.map((index) =>
+  command(
+    `midnight passes between the request for day ${index} and its answer`,
+    async (model, real) => {
+      const date = dateAt(model, index);
+      model.today = date;
+      await pullDay(model, real, date, await newPull(real, date), () => {
+        model.today = addDays(date, 1);
+      });
+    },
+  ),
 );
 
 const releases = fc.tuple(place, person).map(([index, by]) =>
   command(`${by} releases what is held on day ${index}`, async (model, real) => {
-    const { held } = dayOf(model, dateAt(model, index));
+    const date = dateAt(model, index);
+    const { held } = dayOf(model, date);
     if (held === null) return;
     const decision = { by, reason: 'model' };
-    await decisions.releasePull(real.world.database, held.pullId, decision, policyOf(model));
-    release(model, held.pullId, by);
+    await decisions.releasePull(real.world.database, held.pullId, decision);
+    release(model, date, by, await readContents(real.world, date, real.consumer));
     advance(model);
   }),
 );
@@ -176,8 +193,8 @@ const accepts = fc.tuple(place, person).map(([index, by]) =>
     const date = dateAt(model, index);
     const day = dayOf(model, date);
     const decision = { by, reason: 'model' };
-    const accepting = decisions.acceptRejects(real.world.database, date, decision, policyOf(model));
-    if (day.reject !== 'open') {
+    const accepting = decisions.acceptRejects(real.world.database, date, decision);
+    if (day.reject?.isOpen !== true) {
       await expect(accepting).rejects.toThrow(InputError);
       return;
     }
@@ -232,7 +249,7 @@ const reopens = place.map((index) =>
 );
 
 /** Runs `meanwhile` once the answer has been asked for and before any of it is read. */
-function meanwhile(real: Real, work: () => Promise<void>): Pick<PullParts, 'platform'> {
+function during(real: Real, work: () => Promise<void>): Pick<PullParts, 'platform'> {
   const { platform } = real.world;
   return {
     platform: {
@@ -249,11 +266,11 @@ function meanwhile(real: Real, work: () => Promise<void>): Pick<PullParts, 'plat
 const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
   command(`a worker stands still while another takes day ${index} over`, async (model, real) => {
     const date = dateAt(model, index);
-    const pullId = await newPull(real, dayWindow(date));
+    const pullId = await newPull(real, date);
     const stale = runPull(
       {
         ...partsOf(model, real),
-        ...meanwhile(real, async () => {
+        ...during(real, async () => {
           serve(model, real, date, said);
           await pullDay(model, real, date, pullId);
         }),
@@ -270,12 +287,12 @@ const takenOver = place.map((index) =>
     `day ${index} is taken over, and its worker ends before the other`,
     async (model, real) => {
       const date = dateAt(model, index);
-      const pullId = await newPull(real, dayWindow(date));
+      const pullId = await newPull(real, date);
       const { database } = real.world;
       const stale = runPull(
         {
           ...partsOf(model, real),
-          ...meanwhile(real, async () => void (await startAttempt(database, pullId))),
+          ...during(real, async () => void (await startAttempt(database, pullId))),
         },
         pullId,
         new AbortController().signal,
@@ -289,13 +306,13 @@ const takenOver = place.map((index) =>
 const olderFetch = fc.tuple(place, answer).map(([index, said]) =>
   command(`a fetch of day ${index} ends after a newer one`, async (model, real) => {
     const date = dateAt(model, index);
-    const older = await newPull(real, dayWindow(date));
+    const older = await newPull(real, date);
     const outcome = await runPull(
       {
         ...partsOf(model, real),
-        ...meanwhile(real, async () => {
+        ...during(real, async () => {
           serve(model, real, date, said);
-          await pullDay(model, real, date, await newPull(real, dayWindow(date)));
+          await pullDay(model, real, date, await newPull(real, date));
         }),
       },
       older,
@@ -315,7 +332,7 @@ const cutAnswer = place.map((index) =>
         return { ...response, chunks: halfOf(response.chunks) };
       },
     };
-    const pullId = await newPull(real, dayWindow(dateAt(model, index)));
+    const pullId = await newPull(real, dateAt(model, index));
     const outcome = await runPull(
       { ...partsOf(model, real), platform: cut },
       pullId,
@@ -335,7 +352,7 @@ async function* halfOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 const crash = place.map((index) =>
   command(`a process dies with day ${index} in its hands`, async (model, real) => {
     const date = dateAt(model, index);
-    const pullId = await newPull(real, dayWindow(date));
+    const pullId = await newPull(real, date);
     await startAttempt(real.world.database, pullId);
     real.abandoned.push({ pullId, date });
   }),
@@ -363,7 +380,7 @@ const clock = fc.nat(MODEL_DATES - 1).map((index) =>
 /** Often: what changes something to be seen. */
 export const COMMANDS = [
   ...[says, saysAndPull, saysAndPull, saysAndPull, saysAndPull, restate, restate, restate],
-  ...[pull, backfill, sweep, sweep],
+  ...[pull, backfill, midnight, midnight],
   ...[releases, releases, accepts, signsOff, signsOff, signsOff, reopens],
   ...[staleWorker, takenOver, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
 ];

@@ -8,11 +8,22 @@ export interface Kind {
   readonly dueDate: string;
 }
 
+/**
+ * A title among those of an answer that breaks the contract: its order uid, which is that of other titles
+ * or of none, or that it cannot be read. The same value is the same text each time.
+ */
+export type Reject = 'a' | 'other' | 'unreadable';
+
 /** What the platform says of a date. */
 export interface Answer {
   readonly kinds: readonly Kind[];
-  /** Whether one title among them breaks the contract, always the same one. */
-  readonly hasReject: boolean;
+  readonly reject: Reject | null;
+}
+
+/** An answer, and whether its date was over when it was asked for. */
+export interface Fetched {
+  readonly answer: Answer;
+  readonly wasClosed: boolean;
 }
 
 export type ModelState = 'pending' | 'reconciled' | 'attention' | 'held';
@@ -24,9 +35,10 @@ export interface ModelDay {
   isKnown: boolean;
   state: ModelState;
   contents: readonly string[];
-  isMerged: boolean;
-  reject: 'none' | 'open' | 'accepted';
-  held: { readonly pullId: bigint; readonly answer: Answer } | null;
+  /** Whether the date was over when what was merged last was asked for. */
+  wasClosed: boolean;
+  reject: { readonly of: Reject; readonly isOpen: boolean } | null;
+  held: { readonly pullId: bigint; readonly fetched: Fetched } | null;
   deciders: Set<string>;
   seal: string | null;
   isRestated: boolean;
@@ -43,12 +55,12 @@ export interface Model {
 
 export function newDay(): ModelDay {
   return {
-    answer: { kinds: [], hasReject: false },
+    answer: { kinds: [], reject: null },
     isKnown: false,
     state: 'pending',
     contents: [],
-    isMerged: false,
-    reject: 'none',
+    wasClosed: false,
+    reject: null,
     held: null,
     deciders: new Set(),
     seal: null,
@@ -84,69 +96,119 @@ function without(one: readonly string[], other: readonly string[]): string[] {
   });
 }
 
-/** Titles that would be withdrawn: neither content nor identity is in the response once more. */
-function withdrawalsOf(present: readonly string[], response: readonly string[]): number {
+/** The identities of the titles that an answer lacks: neither content nor identity is there once more. */
+function lacking(present: readonly string[], response: readonly string[]): string[] {
   const outgoing = without(present, response).map(identityOf);
   const incoming = without(response, present).map(identityOf);
-  return without(outgoing, incoming).length;
+  return without(outgoing, incoming).sort();
+}
+
+/** Whether a title that the answer lacks may be the one that it has and that breaks the contract. */
+function mayBe(identity: string, reject: Reject | null): boolean {
+  return reject === 'unreadable' || (reject !== null && identity.split('|')[0] === reject);
 }
 
 export const LIMIT_PERCENT = 20;
 
-/** What a fetch that nobody has overtaken does to its date. */
+/** What a fetch does to its date. */
+export interface FetchOutcome {
+  readonly state: 'merged' | 'unchanged' | 'held';
+  /** Titles that stay although the answer lacks them. */
+  readonly withheld: number;
+}
+
+/**
+ * What a fetch that nobody has overtaken does to its date.
+ *
+ * @param actual what the date has afterwards: of titles with one identity, the model does not say which
+ *   ones are withdrawn and which ones change
+ */
 export function fetchInto(
   model: Model,
   date: CivilDate,
   pullId: bigint,
-  answer: Answer,
-): 'merged' | 'unchanged' | 'held' {
+  fetched: Fetched,
+  actual: readonly string[],
+): FetchOutcome {
   const day = dayOf(model, date);
   day.isKnown = true;
-  const response = contentsOf(answer.kinds);
-  const withdrawals = withdrawalsOf(day.contents, response);
+  const { kinds, reject } = fetched.answer;
+  const lacked = lacking(day.contents, contentsOf(kinds));
+  const withheld = lacked.filter((identity) => mayBe(identity, reject)).length;
+  const withdrawals = lacked.length - withheld;
   const isHeld =
     withdrawals > 0 &&
-    (response.length === 0 || withdrawals * 100 > LIMIT_PERCENT * day.contents.length);
+    (kinds.length === 0 || withdrawals * 100 > LIMIT_PERCENT * day.contents.length);
   if (isHeld) {
     day.state = 'held';
-    day.held = { pullId, answer };
-    return 'held';
+    day.held = { pullId, fetched };
+    return { state: 'held', withheld };
   }
-  return merge(model, date, pullId, answer) ? 'merged' : 'unchanged';
+  const isChanged = merge(day, pullId, fetched, actual);
+  return { state: isChanged ? 'merged' : 'unchanged', withheld };
 }
 
-/** A person lets through what a pull holds, on every date on which it does. */
-export function release(model: Model, pullId: bigint, by: string): void {
-  for (const [date, day] of model.days) {
-    if (day.held?.pullId !== pullId) continue;
-    merge(model, date, pullId, day.held.answer);
-    day.deciders.add(by);
-  }
-}
-
-function merge(model: Model, date: CivilDate, pullId: bigint, answer: Answer): boolean {
+/** A person lets through what a pull holds. */
+export function release(
+  model: Model,
+  date: CivilDate,
+  by: string,
+  actual: readonly string[],
+): void {
   const day = dayOf(model, date);
-  const contents = contentsOf(answer.kinds);
+  if (day.held === null) throw new Error(`${date} is not held`);
+  merge(day, day.held.pullId, day.held.fetched, actual);
+  day.deciders.add(by);
+}
+
+function merge(
+  day: ModelDay,
+  pullId: bigint,
+  { answer, wasClosed }: Fetched,
+  actual: readonly string[],
+): boolean {
+  const contents = settle(day.contents, answer, actual);
   const isChanged = contents.join() !== day.contents.join();
   day.contents = contents;
-  day.isMerged = true;
+  day.wasClosed = wasClosed;
   day.held = null;
-  day.reject = answer.hasReject ? (day.reject === 'none' ? 'open' : day.reject) : 'none';
-  day.state = day.reject === 'open' ? 'attention' : stateOnceClean(model, date);
+  const { reject } = answer;
+  if (reject === null) day.reject = null;
+  else if (day.reject?.of !== reject) day.reject = { of: reject, isOpen: true };
+  day.state = day.reject?.isOpen === true ? 'attention' : stateOnceClean(day);
   if (isChanged && day.seal !== null && day.seal !== contents.join()) day.isRestated = true;
   day.history.push({ pullId, contents });
   return isChanged;
 }
 
-export function acceptRejects(model: Model, date: CivilDate, by: string): void {
-  const day = dayOf(model, date);
-  day.reject = 'accepted';
-  day.deciders.add(by);
-  if (day.state === 'attention') day.state = stateOnceClean(model, date);
+/** The answer's titles, and those that it lacks and that stay: which ones of an identity, `actual` says. */
+function settle(before: readonly string[], answer: Answer, actual: readonly string[]): string[] {
+  const response = contentsOf(answer.kinds);
+  const stay = lacking(before, response).filter((identity) => mayBe(identity, answer.reject));
+  if (stay.length === 0) return response;
+  const stayed = without(actual, response);
+  const isPossible =
+    actual.length === response.length + stay.length &&
+    without(response, actual).length === 0 &&
+    without(stayed, without(before, response)).length === 0 &&
+    stayed.map(identityOf).sort().join() === stay.join();
+  if (!isPossible) {
+    throw new Error(`not ${response} with ${stay} of ${before}: ${actual}`);
+  }
+  return [...actual].sort();
 }
 
-function stateOnceClean(model: Model, date: CivilDate): ModelState {
-  return date < model.today ? 'reconciled' : 'pending';
+export function acceptRejects(model: Model, date: CivilDate, by: string): void {
+  const day = dayOf(model, date);
+  if (day.reject === null) throw new Error(`${date} has no reject`);
+  day.reject = { ...day.reject, isOpen: false };
+  day.deciders.add(by);
+  if (day.state === 'attention') day.state = stateOnceClean(day);
+}
+
+/** A date is over or not when it is asked for, whenever the answer is merged, released or accepted. */
+function stateOnceClean({ wasClosed }: ModelDay): ModelState {
+  return wasClosed ? 'reconciled' : 'pending';
 }
 
 /** The dates in order; the watermark passes what is reconciled without a gap, and never goes back. */

@@ -1,5 +1,5 @@
 /**
- * Pulls, sweeps, backfills, decisions, sign-offs, crashes and clocks in any order, beside a model in
+ * Pulls, backfills, decisions, sign-offs, crashes and clocks in any order, beside a model in
  * memory that says what the tables have to hold after each. 500 runs by default;
  * `npm run model -- --runs 20000 --seed 7` for as many as wanted. A failure prints seed and path, with
  * which fast-check runs it again.

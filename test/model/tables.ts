@@ -12,6 +12,7 @@ interface TitleRow {
   readonly platform_discounted_value: string;
   readonly anticipated_due_date: string;
   readonly first_pull_id: string;
+  /** Of a row of the feed. */
   readonly change_seq: string;
 }
 
@@ -87,7 +88,7 @@ interface Tables {
 /** The columns of a `TitleRow`, which in JSON are text: neither a bigint nor a numeric is a number. */
 const TITLE_ROW = `
   id::text, accepted_date::text AS date, status, order_uid, original_value::text,
-  platform_discounted_value::text, anticipated_due_date::text, change_seq::text`;
+  platform_discounted_value::text, anticipated_due_date::text`;
 
 /** In one statement, since there are hundreds of thousands of them in a long run. */
 const TABLES = `
@@ -98,10 +99,10 @@ const TABLES = `
               restated_after_sign_off AS "isRestated"
        FROM conciliation.day WHERE date BETWEEN $1::date AND $2::date) AS d) AS days,
     (SELECT coalesce(json_agg(t), '[]') FROM (
-       SELECT ${TITLE_ROW}, first_pull_id::text
+       SELECT ${TITLE_ROW}, first_pull_id::text, '0' AS change_seq
        FROM conciliation.title WHERE accepted_date BETWEEN $1::date AND $2::date) AS t) AS titles,
     (SELECT coalesce(json_agg(f), '[]') FROM (
-       SELECT ${TITLE_ROW}, '0' AS first_pull_id
+       SELECT ${TITLE_ROW}, '0' AS first_pull_id, change_seq::text
        FROM conciliation.title_feed WHERE change_seq > $3 ORDER BY title_feed.change_seq) AS f) AS feed,
     (SELECT last_reconciled_date::text FROM conciliation.checkpoint) AS checkpoint`;
 
@@ -119,6 +120,15 @@ async function readTables(
   const [tables] = rows;
   if (tables === undefined) throw new Error('no row');
   return tables;
+}
+
+/** The contents of a date's current titles, sorted. */
+export async function readContents(
+  world: PullWorld,
+  date: CivilDate,
+  consumer: FeedConsumer,
+): Promise<string[]> {
+  return current((await readTables(world, [date], consumer)).titles);
 }
 
 /** Everything that the model says of the tables, held against them. */
@@ -139,7 +149,7 @@ export async function expectTables(
         state: day.state,
         titles: day.contents.length,
         heldPullId: day.held?.pullId.toString() ?? null,
-        rejects: day.reject === 'none' ? 0 : 1,
+        rejects: day.reject === null ? 0 : 1,
         isSignedOff: day.seal !== null,
         isRestated: day.isRestated,
       };

@@ -62,7 +62,8 @@ export async function expectCleanLedger(
   administrator: Client,
   secrets: readonly string[],
 ): Promise<void> {
-  for (const table of ['pull', 'pull_date', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry']) {
+  const tables = ['pull', 'title_change', 'day', 'checkpoint', 'drift', 'alert', 'audit_entry'];
+  for (const table of tables) {
     const { rows } = await administrator.query(
       `SELECT string_agg(to_jsonb(entry)::text, E'\\n') AS text FROM conciliation.${table} AS entry`,
     );

@@ -16,7 +16,7 @@ export const mixedTexts = (date: CivilDate) => [
 /** All that a pull leaves behind of a date, but for what counts up from pull to pull. */
 export async function outcomeOf(pool: pg.Pool, date: CivilDate) {
   const { rows: titles } = await pool.query(
-    `SELECT to_jsonb(title) - '{id,change_seq,first_pull_id,last_change_pull_id,created_at,changed_at,accepted_date,identity_hash,content_hash,raw_hash,occurrence}'::text[] AS content
+    `SELECT to_jsonb(title) - '{id,first_pull_id,last_change_pull_id,created_at,changed_at,accepted_date,identity_hash,content_hash,raw_hash,occurrence}'::text[] AS content
      FROM conciliation.title WHERE accepted_date = $1 ORDER BY 1`,
     [date],
   );

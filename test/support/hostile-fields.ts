@@ -1,5 +1,5 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { documentWith, type HostileResponse, merged, sends } from './hostile-responses.ts';
+import { documentWith, GONE, type HostileResponse, merged, sends } from './hostile-responses.ts';
 import { titleText } from './titles.ts';
 
 type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'date';
@@ -96,7 +96,8 @@ function wrongTypes(path: string, type: FieldType): HostileResponse {
         date,
         values.map((json, index) => titleWith(date, `bad-${index}`, { [path]: json })),
       ),
-    merged({ rejects: values.map(() => reason) }),
+    // Without its order, a title may be any.
+    merged({ rejects: values.map(() => reason), also: path.startsWith('order') ? [GONE] : [] }),
   );
 }
 

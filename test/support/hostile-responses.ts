@@ -79,6 +79,9 @@ export const AFTER: readonly ExpectedTitle[] = [
   { order_uid: 'old-2', discount: '1.00' },
 ];
 
+/** The one of `BEFORE` that such a response does not have. */
+export const GONE: ExpectedTitle = { order_uid: 'old-3', discount: '1.00' };
+
 export function toTexts(titles: readonly ExpectedTitle[], date: CivilDate): string[] {
   return titles.map(({ order_uid: uid, discount }) => titleText({ date, uid, discount }));
 }

@@ -1,13 +1,10 @@
 import { pino } from 'pino';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
-import { dayWindow, type PullWindow } from '../../src/domain/pull-plan.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
-import { DirectLoads } from '../../src/pull/direct-loads.ts';
-import { JoinedLoads } from '../../src/pull/joined-loads.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -32,20 +29,25 @@ export interface PullWorld {
   readonly databaseUrl: string;
   readonly platform: PlatformClient;
   readonly parts: PullParts;
-  /** One attempt at a window, whatever its outcome. */
+  /** One attempt at a date, whatever its outcome. */
   attempt(
-    window: PullWindow,
+    date: CivilDate,
     parts?: Partial<PullParts>,
   ): Promise<AttemptOutcome & { pullId: bigint }>;
   /** One attempt that has to end well. */
-  pull(window: PullWindow, parts?: Partial<PullParts>): Promise<PullReport>;
-  pullDay(date?: CivilDate): Promise<PullReport>;
+  pull(date?: CivilDate, parts?: Partial<PullParts>): Promise<PullReport>;
   close(): Promise<void>;
 }
 
 export async function openPullWorld(
-  options: { readonly startDate?: CivilDate; readonly timeoutMs?: number } = {},
+  options: {
+    readonly startDate?: CivilDate;
+    readonly timeoutMs?: number;
+    /** The clock of the platform and of the engine. */
+    readonly now?: () => Date;
+  } = {},
 ): Promise<PullWorld> {
+  const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
   const testDatabase = await createTestDatabase();
   await migrate({ databaseUrl: testDatabase.url, logger });
@@ -56,7 +58,7 @@ export async function openPullWorld(
     statementTimeoutMs: 900_000,
     logger,
   });
-  const sandbox = await startSandbox();
+  const sandbox = await startSandbox(clock);
   const platform = createPlatformClient({
     baseUrl: new URL(sandbox.baseUrl),
     token: fixedToken(sandbox.issueToken()),
@@ -72,9 +74,8 @@ export async function openPullWorld(
     timeZone: TIME_ZONE,
     withdrawalLimitPercent: 20,
     retry: { attempts: 3, backoffSeconds: 1 },
-    directLoads: new DirectLoads(),
-    joinedLoads: new JoinedLoads(),
     random: () => 0,
+    ...clock,
   };
   const world: PullWorld = {
     sandbox,
@@ -82,8 +83,8 @@ export async function openPullWorld(
     databaseUrl: testDatabase.url,
     platform,
     parts,
-    async attempt(window, overrides = {}) {
-      const pullId = await createPull(database, { origin: 'manual', window, requestedBy: 'test' });
+    async attempt(date, overrides = {}) {
+      const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
       const outcome = await runPull(
         { ...parts, ...overrides },
         pullId,
@@ -91,12 +92,11 @@ export async function openPullWorld(
       );
       return { ...outcome, pullId };
     },
-    async pull(window, overrides = {}) {
-      const outcome = await world.attempt(window, overrides);
+    async pull(date = DAY, overrides = {}) {
+      const outcome = await world.attempt(date, overrides);
       if (outcome.kind !== 'done') throw outcome.error;
       return outcome.report;
     },
-    pullDay: (date = DAY) => world.pull(dayWindow(date)),
     async close() {
       await platform.close();
       await sandbox.close();

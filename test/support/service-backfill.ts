@@ -82,8 +82,8 @@ function toBackfillWorld(world: ServiceWorld, range: BackfillRange, id: bigint):
       );
       expect(await readTitles(database)).toEqual(predictTitles(SANDBOX, range.from, range.to));
       const pulls = await database.prisma.$queryRaw<unknown[]>`
-        SELECT window_from::text AS date, state, attempts FROM conciliation.pull
-        ORDER BY window_from`;
+        SELECT date::text AS date, state, attempts FROM conciliation.pull
+        ORDER BY pull.date`;
       expect(pulls).toEqual(dates.map((date) => ({ date, state: 'merged', attempts: 1 })));
       const days = await database.prisma.$queryRaw<unknown[]>`
         SELECT date::text AS date, state FROM conciliation.day ORDER BY date`;

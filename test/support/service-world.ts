@@ -55,6 +55,7 @@ export const FAST = {
   handler: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },
+  reports: { intervalMs: 300 },
 } satisfies ServiceStart['overrides'];
 
 /**

@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['domain', 'errors'],
   export: ['domain', 'errors', 'staging'],
   pull: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'staging'],
+  sweep: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'staging'],
   push: ['domain', 'errors', 'logger', 'platform', 'staging'],
   queue: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'push', 'staging'],
   scheduler: ['domain', 'errors', 'logger', 'repeat', 'staging'],
@@ -51,6 +52,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'queue',
     'scheduler',
     'staging',
+    'sweep',
   ],
   main: [
     'alerts',
@@ -81,6 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'queue',
     'sandbox',
     'staging',
+    'sweep',
   ],
 };
 

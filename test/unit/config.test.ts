@@ -29,12 +29,19 @@ test('every default of the contract holds, and the result cannot be changed', ()
     lookbackDays: 7,
     sweepCron: '0 3 * * 0',
     sweepDays: 45,
+    sweepMaxDays: 400,
     consoleHost: '127.0.0.1',
     consolePort: 8080,
     alertWebhookUrl: null,
     oidc: null,
     logLevel: 'info',
-    platform: { concurrency: 4, timeoutSeconds: 60, tokenFile: null },
+    platform: {
+      concurrency: 4,
+      timeoutSeconds: 60,
+      maxMinutes: 60,
+      maxBytes: 17_179_869_184,
+      tokenFile: null,
+    },
   });
   expect(config.platform?.baseUrl.pathname).toBe('/v1');
   expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
@@ -53,6 +60,10 @@ test('all faults are told at once, each with its variable', () => {
     PULL_CRON: '0 6 * *',
     SWEEP_CRON: '99 3 * * 0',
     LOOKBACK_DAYS: '-1',
+    SWEEP_DAYS: '45',
+    SWEEP_MAX_DAYS: '44',
+    PLATFORM_MAX_MINUTES: '0',
+    PLATFORM_MAX_BYTES: '1e9',
     CONSOLE_PORT: '70000',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
     DATABASE_URL: 'mysql://user:secret@host/db',
@@ -60,6 +71,8 @@ test('all faults are told at once, each with its variable', () => {
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
     'PLATFORM_BASE_URL',
     'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN',
+    'PLATFORM_MAX_MINUTES',
+    'PLATFORM_MAX_BYTES',
     'DATABASE_URL',
     'TIMEZONE',
     'START_DATE',
@@ -67,6 +80,7 @@ test('all faults are told at once, each with its variable', () => {
     'PULL_CRON',
     'LOOKBACK_DAYS',
     'SWEEP_CRON',
+    'SWEEP_MAX_DAYS',
     'CONSOLE_PORT',
     'ALERT_WEBHOOK_URL',
     'PULL_ATTEMPTS',

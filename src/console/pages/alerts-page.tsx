@@ -1,13 +1,19 @@
 import type { AlertRow } from '../../staging/alert-list.ts';
+import type { OpenDrift } from '../../staging/drift.ts';
 import type { PageContext } from '../page-context.ts';
+import { mayUse } from '../route-access.ts';
 import { DataTable } from './data-table.tsx';
-import { Card, DayLink, Instant } from './parts.tsx';
+import { Field } from './layout.tsx';
+import { ActionForm, Card, DayLink, Disclosure, Instant } from './parts.tsx';
+
+const DRIFT_SHOWN = 100;
 
 export function AlertsPage(props: {
   readonly context: PageContext;
   readonly alerts: readonly AlertRow[];
+  readonly drift: OpenDrift;
 }) {
-  const { context, alerts } = props;
+  const { context, alerts, drift } = props;
   const { text } = context;
   const open = alerts.filter(({ resolvedAt }) => resolvedAt === null);
   const over = alerts.filter(({ resolvedAt }) => resolvedAt !== null);
@@ -21,6 +27,7 @@ export function AlertsPage(props: {
           <AlertTable context={context} label={text.alerts.open} alerts={open} isOver={false} />
         )}
       </Card>
+      {drift.items.length > 0 && <DriftCard context={context} drift={drift} />}
       <Card title={text.alerts.over}>
         {over.length === 0 ? (
           <p class="quiet">{text.alerts.noneOver}</p>
@@ -29,6 +36,52 @@ export function AlertsPage(props: {
         )}
       </Card>
     </>
+  );
+}
+
+/** The values are in the table `drift` and not here: one may be personal data. */
+function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift }) {
+  const { text, formats } = context;
+  const { drift: words } = text;
+  const role = context.principal?.role ?? 'viewer';
+  const shown = drift.items.slice(0, DRIFT_SHOWN);
+  const hidden = drift.items.length - shown.length;
+  return (
+    <Card title={words.title} id="drift">
+      <p class="quiet">{words.help}</p>
+      <DataTable
+        label={words.title}
+        heads={[words.path, text.alerts.kind, words.firstSeen, text.audit.pull]}
+      >
+        {shown.map((item) => (
+          <tr key={`${item.kind} ${item.path} ${item.value}`}>
+            <th scope="row" class="mono">
+              {item.path}
+            </th>
+            <td>{words.kinds[item.kind]}</td>
+            <td>
+              <Instant context={context} at={item.firstSeenAt} />
+            </td>
+            <td class="number">{item.pullId}</td>
+          </tr>
+        ))}
+      </DataTable>
+      {hidden > 0 && <p class="quiet">{text.days.more(formats.count(hidden))}</p>}
+      {mayUse(role, 'POST', '/drift/acknowledge') && (
+        <Disclosure label={words.acknowledge}>
+          <ActionForm context={context} action="/drift/acknowledge">
+            <input type="hidden" name="digest" value={drift.digest} />
+            <p class="small">{words.acknowledgeHelp}</p>
+            <Field label={text.day.reason}>
+              <input name="reason" required maxLength={500} />
+            </Field>
+            <button type="submit" class="button primary">
+              {words.acknowledge}
+            </button>
+          </ActionForm>
+        </Disclosure>
+      )}
+    </Card>
   );
 }
 

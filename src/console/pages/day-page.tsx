@@ -1,5 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import type { Hold } from '../../staging/day-note.ts';
 import type { DayPull, DayReject } from '../../staging/day-pulls.ts';
 import type { DayTotalsBy } from '../../staging/day-totals.ts';
 import type { LedgerDay } from '../../staging/ledger-days.ts';
@@ -106,7 +107,6 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
 
 function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
   const { text } = context;
-  const role = context.principal?.role ?? 'viewer';
   return (
     <>
       {day.isRestated && (
@@ -119,18 +119,7 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
           </p>
         </Banner>
       )}
-      {day.state === 'held' && day.heldPullId !== null && (
-        <Banner look="held" title={text.day.heldTitle}>
-          <p>{text.day.held(String(day.heldPullId))}</p>
-          {mayUse(role, 'GET', '/pulls/:id/release') ? (
-            <a class="button" href={`/pulls/${day.heldPullId}/release`}>
-              {text.day.review}
-            </a>
-          ) : (
-            <p class="quiet">{text.day.waitsForOperator}</p>
-          )}
-        </Banner>
-      )}
+      {day.hold !== null && <HeldBanner context={context} day={day} hold={day.hold} />}
       {day.state === 'attention' && (
         <Banner look="attention" title={text.day.attentionTitle}>
           <p>
@@ -144,6 +133,51 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
         </Banner>
       )}
     </>
+  );
+}
+
+function HeldBanner(props: {
+  readonly context: PageContext;
+  readonly day: LedgerDay;
+  readonly hold: Hold;
+}) {
+  const { context, day, hold } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const pull = String(day.heldPullId);
+  // A release of titles that cannot be read helps nobody, so this banner leads to none.
+  if (hold.reason === 'unreadable') {
+    return (
+      <Banner look="held" title={text.day.unreadableTitle(hold.titles, formats.count(hold.titles))}>
+        <p>{text.day.unreadable(pull)}</p>
+        {hold.faults.length > 0 && (
+          <ul class="small">
+            {hold.faults.map((fault) => (
+              <li key={fault} lang="en">
+                {fault}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Banner>
+    );
+  }
+  const titles = formats.count(day.titles);
+  return (
+    <Banner look="held" title={text.day.heldTitle}>
+      <p>
+        {hold.reason === 'emptied'
+          ? text.day.heldEmptied(pull, titles)
+          : text.day.held(pull, formats.count(hold.withdrawals), titles)}
+      </p>
+      {mayUse(role, 'GET', '/pulls/:id/release') ? (
+        <a class="button" href={`/pulls/${pull}/release`}>
+          {text.day.review}
+        </a>
+      ) : (
+        <p class="quiet">{text.day.waitsForOperator}</p>
+      )}
+    </Banner>
   );
 }
 
@@ -181,6 +215,9 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
         {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
         {formats.count(day.rejected)}
       </p>
+      {day.hold === null && day.withheld > 0 && (
+        <p class="small">{text.day.withheld(day.withheld, formats.count(day.withheld))}</p>
+      )}
     </Card>
   );
 }

@@ -10,6 +10,7 @@ export function DayRejects(props: {
   readonly context: PageContext;
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
+  /** Titles that stay current because of them. */
 }) {
   const { context, date, rejects } = props;
   const { text, formats } = context;

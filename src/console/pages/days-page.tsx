@@ -1,6 +1,7 @@
 import { addDays, type CivilDate, daysBetween } from '../../domain/business-day.ts';
 import type { LedgerDay, Need, NeedCounts } from '../../staging/ledger-days.ts';
 import type { CheckpointRow } from '../../staging/reads.ts';
+import type { CompleteSweep } from '../../staging/sweep-reads.ts';
 import type { PageContext } from '../page-context.ts';
 import { Calendar } from './calendar.tsx';
 import { DaysTable } from './days-table.tsx';
@@ -10,6 +11,8 @@ import { SumsChart } from './sums-chart.tsx';
 
 export interface DaysPageData {
   readonly checkpoint: CheckpointRow | null;
+  /** The newest complete sweep. */
+  readonly sweep: CompleteSweep | null;
   /** The last date that is over. */
   readonly closedDate: CivilDate;
   /** `YYYY-MM`, the months shown, in order. */
@@ -106,6 +109,10 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
                 ? days.lagDay
                 : days.lagDays(formats.count(lagDays))
           }
+        />
+        <Metric
+          label={days.lastSweep}
+          value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
         />
         <Metric label={days.waitingToSign} value={formats.count(toSign)} />
         <Metric

@@ -13,7 +13,10 @@ export function PullsTable({
 }) {
   const { text, formats } = context;
   if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
-  const count = (value: number | null) => (value === null ? '–' : formats.count(value));
+  const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
+    [inserted, changed, withdrawn, restored]
+      .map((count) => (count === null ? '–' : formats.count(count)))
+      .join(' · ');
   return (
     <DataTable
       label={text.day.pulls}
@@ -36,13 +39,15 @@ export function PullsTable({
             <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
           </td>
           <td>
-            {text.day.outcomes[pull.outcome ?? pull.state]}
+            {text.day.outcomes[pull.isReleased ? 'released' : pull.state]}
             {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
           </td>
           <td class="number">
-            {pull.outcome === null
+            {pull.inserted === null
               ? '–'
-              : [pull.inserted, pull.changed, pull.withdrawn, pull.restored].map(count).join(' · ')}
+              : pull.state === 'held'
+                ? text.day.wouldBe(countsOf(pull))
+                : countsOf(pull)}
           </td>
           <td>
             {pull.decidedBy ?? pull.requestedBy}

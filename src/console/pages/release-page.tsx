@@ -40,26 +40,31 @@ export function ReleasePage(props: {
             text.day.reason,
           ]}
         >
-          {preview.dates.map((date) => (
-            <tr key={date.date}>
-              <th scope="row">
-                <DayLink context={context} date={date.date} />
-              </th>
-              <td class="right number">{formats.count(date.currentTitles)}</td>
-              <td class="right number">{formats.count(date.responseTitles)}</td>
-              <td class="right number">{formats.count(date.withdrawn)}</td>
-              <td class="right">
-                <Amount context={context} value={date.withdrawnSum} />
-              </td>
-              <td class="right number">{formats.count(date.changed)}</td>
-              <td class="right number">{formats.count(date.inserted + date.restored)}</td>
-              <td>
-                {date.holdReason !== null && release.reasons[date.holdReason]}
-                {date.isSignedOff && <strong> {release.signedOff}</strong>}
-              </td>
-            </tr>
-          ))}
+          <tr>
+            <th scope="row">
+              <DayLink context={context} date={preview.date} />
+            </th>
+            <td class="right number">{formats.count(preview.currentTitles)}</td>
+            <td class="right number">{formats.count(preview.responseTitles)}</td>
+            <td class="right number">{formats.count(preview.withdrawn)}</td>
+            <td class="right">
+              <Amount context={context} value={preview.withdrawnSum} />
+            </td>
+            <td class="right number">{formats.count(preview.changed)}</td>
+            <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
+            <td>
+              {preview.holdReason !== null && release.reasons[preview.holdReason]}
+              {preview.isSignedOff && <strong> {release.signedOff}</strong>}
+            </td>
+          </tr>
         </DataTable>
+        {preview.rejected > 0 && (
+          <p class="small">
+            {text.days.rejected}: {formats.count(preview.rejected)}.{' '}
+            {preview.withheld > 0 &&
+              release.withheld(preview.withheld, formats.count(preview.withheld))}
+          </p>
+        )}
       </Card>
       <Card title={text.release.release}>
         <ActionForm context={context} action={`/pulls/${props.pullId}/release`}>
@@ -90,7 +95,7 @@ export function ReleasePage(props: {
                   <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
                 </th>
                 <td>
-                  <DayLink context={context} date={title.date} />
+                  <DayLink context={context} date={preview.date} />
                 </td>
                 <td>{title.provider ?? '–'}</td>
                 <td>{title.agent ?? '–'}</td>

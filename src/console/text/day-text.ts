@@ -67,10 +67,23 @@ const en = {
     showRaw: 'Show the raw text',
     showRawHelp: 'It may hold personal data; that you looked is kept in the audit log.',
     accept: 'Accept the rejects',
-    acceptHelp: 'The day may then be reconciled without them.',
+    acceptHelp:
+      'The day may then be reconciled without them. Titles that stay as they were because of a reject stay current: accepting the rejects withdraws no title.',
     heldTitle: 'A pull is held',
-    held: (pull: string) =>
-      `Pull ${pull} would take away more titles than allowed. Nothing was changed.`,
+    held: (pull: string, withdrawals: string, titles: string) =>
+      `Pull ${pull} would withdraw ${withdrawals} of the ${titles} titles, more than the limit allows. Nothing was changed.`,
+    heldEmptied: (pull: string, titles: string) =>
+      `The response to pull ${pull} has no title for this date, which has ${titles}. Nothing was changed.`,
+    unreadableTitle: (count: number, titles: string) =>
+      count === 1
+        ? '1 title came and could not be read'
+        : `${titles} titles came, none could be read`,
+    unreadable: (pull: string) =>
+      `Every title of the response to pull ${pull} breaks the contract. Nothing was changed. Pull again when the platform has mended them.`,
+    withheld: (count: number, titles: string) =>
+      count === 1
+        ? '1 title is not in the newest response and stays as it was, because a rejected title may be that title.'
+        : `${titles} titles are not in the newest response and stay as they were, because a rejected title may be one of them.`,
     review: 'See what a release would do',
     waitsForOperator: 'An operator decides about it.',
     attentionTitle: 'Titles of this day broke the contract',
@@ -102,6 +115,7 @@ const en = {
     by: 'By',
     fetched: 'Fetched',
     counts: 'New · changed · withdrawn · restored',
+    wouldBe: (counts: string) => `not merged; would be ${counts}`,
     showTitles: 'All titles of this day',
     audit: 'Audit of this day',
     exportDay: 'Export this day',
@@ -116,8 +130,13 @@ const en = {
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
-      undated_rejects: 'Titles vanished while others of the response named no usable date.',
+      unreadable:
+        'The response has titles, and every one of them breaks the contract. Better pull again when the platform has mended them.',
     },
+    withheld: (count: number, titles: string) =>
+      count === 1
+        ? '1 title is not in the response and would stay as it is, because a rejected title may be that title.'
+        : `${titles} titles are not in the response and would stay as they are, because a rejected title may be one of them.`,
     signedOff: 'This day is signed off: a release restates it.',
     withdrawals: 'Titles that would be withdrawn',
     release: 'Release',
@@ -194,9 +213,23 @@ const ptBR: typeof en = {
     showRaw: 'Mostrar o texto original',
     showRawHelp: 'Pode conter dados pessoais; a consulta fica na auditoria.',
     accept: 'Aceitar os rejeitados',
-    acceptHelp: 'O dia pode então ser conciliado sem eles.',
+    acceptHelp:
+      'O dia pode então ser conciliado sem eles. Os títulos que continuam como estavam por causa de um rejeitado seguem vigentes: aceitar os rejeitados não retira nenhum título.',
     heldTitle: 'Uma busca está retida',
-    held: (pull) => `A busca ${pull} retiraria mais títulos do que o permitido. Nada foi mudado.`,
+    held: (pull, withdrawals, titles) =>
+      `A busca ${pull} retiraria ${withdrawals} dos ${titles} títulos, mais do que o limite permite. Nada mudou.`,
+    heldEmptied: (pull, titles) =>
+      `A resposta à busca ${pull} não traz nenhum título para esta data, que tem ${titles}. Nada mudou.`,
+    unreadableTitle: (count, titles) =>
+      count === 1
+        ? 'Veio 1 título, que não pôde ser lido'
+        : `Vieram ${titles} títulos, e nenhum pôde ser lido`,
+    unreadable: (pull) =>
+      `Nenhum título da resposta à busca ${pull} segue o contrato. Nada mudou. Busque de novo quando a plataforma os corrigir.`,
+    withheld: (count, titles) =>
+      count === 1
+        ? '1 título não veio na última resposta e continua como estava, porque pode ser um dos rejeitados.'
+        : `${titles} títulos não vieram na última resposta e continuam como estavam, porque podem estar entre os rejeitados.`,
     review: 'Ver o que a liberação faria',
     waitsForOperator: 'Um operador decide.',
     attentionTitle: 'Há títulos deste dia fora do contrato',
@@ -228,6 +261,7 @@ const ptBR: typeof en = {
     by: 'Por',
     fetched: 'Buscada em',
     counts: 'Novos · alterados · retirados · restaurados',
+    wouldBe: (counts) => `não incorporada; seriam ${counts}`,
     showTitles: 'Todos os títulos do dia',
     audit: 'Auditoria do dia',
     exportDay: 'Exportar este dia',
@@ -242,8 +276,13 @@ const ptBR: typeof en = {
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem.',
       withdrawal_limit: 'Sumiram mais títulos do que o limite permite.',
-      undated_rejects: 'Sumiram títulos enquanto outros da resposta não tinham data utilizável.',
+      unreadable:
+        'A resposta tem títulos, e nenhum segue o contrato. O melhor é buscar de novo quando a plataforma os corrigir.',
     },
+    withheld: (count, titles) =>
+      count === 1
+        ? '1 título não está na resposta e continuaria como está, porque pode ser um dos rejeitados.'
+        : `${titles} títulos não estão na resposta e continuariam como estão, porque podem estar entre os rejeitados.`,
     signedOff: 'Este dia está fechado: a liberação o altera.',
     withdrawals: 'Títulos que seriam retirados',
     release: 'Liberar',

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
-import type { AlertKind } from '../../../src/domain/alert.ts';
+import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
+import { lockAlerts, settleAlerts } from '../../../src/staging/alerts.ts';
 import { type Database, openDatabase } from '../../../src/staging/database.ts';
 import { migrate } from '../../../src/staging/migrate.ts';
 import { createTestDatabase } from '../../support/database.ts';
@@ -50,6 +51,18 @@ export async function openAlertTable(): Promise<AlertTable> {
       await testDatabase.drop();
     },
   };
+}
+
+/** Raises an alert beside those that are open. */
+export async function raiseAlert(database: Database, alert: Alert): Promise<void> {
+  await database.prisma.$transaction(async (tx) => {
+    await lockAlerts(tx);
+    await settleAlerts(tx, [], [alert]);
+  });
+}
+
+export async function resolveAlerts(database: Database, kind: AlertKind): Promise<void> {
+  await database.prisma.$transaction((tx) => settleAlerts(tx, [kind], []));
 }
 
 /** In the order in which they were raised. */

@@ -1,12 +1,17 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
-import { type Alert, platformAuthAlert } from '../../../src/domain/alert.ts';
+import type { Alert } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { claimDueAlert, recordDelivery } from '../../../src/staging/alert-delivery.ts';
-import { raiseAlert, resolveAlerts } from '../../../src/staging/alerts.ts';
 import type { Database } from '../../../src/staging/database.ts';
-import { type AlertTable, openAlertTable, readAlerts } from './alert-table.ts';
+import {
+  type AlertTable,
+  openAlertTable,
+  raiseAlert,
+  readAlerts,
+  resolveAlerts,
+} from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
 
 let table: AlertTable;
@@ -56,7 +61,7 @@ test('an alert is told once when it is raised and once when it is over', async (
   await raiseAlert(table.database, held);
   expect(await deliver()).toBe(1);
   expect(await deliver()).toBe(0);
-  await resolveAlerts(table.database, held.dedupeKey);
+  await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
   expect(await deliver()).toBe(0);
 
@@ -127,14 +132,14 @@ test('one that was given up is told once more when it is over', async () => {
   expect(webhook.received).toHaveLength(1);
 
   webhook.answer = (response) => void response.writeHead(200).end();
-  await resolveAlerts(table.database, held.dedupeKey);
+  await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
 
 test('an alert that is over before anybody was told is told once, as over', async () => {
   await raiseAlert(table.database, held);
-  await resolveAlerts(table.database, held.dedupeKey);
+  await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
   expect(await deliver()).toBe(0);
   expect(webhook.received[0]?.body.resolvedAt).not.toBeNull();
@@ -143,7 +148,7 @@ test('an alert that is over before anybody was told is told once, as over', asyn
 test('an alert that ends while its raising is told is told again, as over', async () => {
   await raiseAlert(table.database, held);
   webhook.answer = async (response, alert) => {
-    if (alert.body.resolvedAt === null) await resolveAlerts(table.other, held.dedupeKey);
+    if (alert.body.resolvedAt === null) await resolveAlerts(table.other, held.kind);
     response.writeHead(200).end();
   };
   expect(await deliver()).toBe(2);
@@ -172,7 +177,7 @@ test('the claim of a deliverer that died runs out, and its late record changes n
   expect(await deliver()).toBe(0);
   await expect.poll(() => deliver(), { timeout: 5_000 }).toBe(1);
 
-  await resolveAlerts(table.database, held.dedupeKey);
+  await resolveAlerts(table.database, held.kind);
   await recordDelivery(table.other, lost);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
@@ -239,7 +244,7 @@ test('neither the log nor an error names the address of the webhook', async () =
 });
 
 test('without a webhook an alert is logged once, by one process, when it is raised and when it is over', async () => {
-  await raiseAlert(table.database, platformAuthAlert(3n));
+  await raiseAlert(table.database, held);
   const nowhere = { url: null };
   await Promise.all([deliver(nowhere), deliver({ ...nowhere, database: table.other })]);
   await deliver(nowhere);
@@ -249,12 +254,12 @@ test('without a webhook an alert is logged once, by one process, when it is rais
       .split('\n')
       .map((line) => JSON.parse(line)),
   ).toEqual([
-    expect.objectContaining({ level: 40, msg: 'alert raised', kind: 'platform_auth', pullId: '3' }),
+    expect.objectContaining({ level: 40, msg: 'alert raised', kind: 'day_held', pullId: '12' }),
   ]);
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: false, open: true }]);
 
   log = '';
-  await resolveAlerts(table.database, 'platform_auth');
+  await resolveAlerts(table.database, 'day_held');
   await deliver(nowhere);
   await deliver(nowhere);
   expect(
@@ -262,5 +267,5 @@ test('without a webhook an alert is logged once, by one process, when it is rais
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line)),
-  ).toEqual([expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'platform_auth' })]);
+  ).toEqual([expect.objectContaining({ level: 30, msg: 'alert resolved', kind: 'day_held' })]);
 });

@@ -58,7 +58,7 @@ test('Ctrl-C leaves it to be resumed, and no date is pulled twice', async () => 
   const progress = await progressOf(Number(id));
   expect(progress).toMatchObject({ state: 'done', total: 30, done: 30, failed: 0 });
   const twice = await world.database.prisma.$queryRaw`
-    SELECT window_from FROM conciliation.pull
+    SELECT date FROM conciliation.pull
     WHERE backfill_id = ${Number(id)}::bigint AND state <> 'cancelled'
     GROUP BY 1 HAVING count(*) > 1`;
   expect(twice).toEqual([]);

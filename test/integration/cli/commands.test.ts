@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -98,17 +99,96 @@ test('what needs a person ends 3, and the decisions are taken by command', async
   expect((await run(['release', String(pullId), '--reason', 'again'], connected())).exit).toBe(2);
 });
 
-test('sweep tells per date what differed', async () => {
-  const date = daysFrom(-2, TODAY);
-  world.sandbox.setDayTexts(date, [titleText({ date })]);
-  world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
-  world.sandbox.setDayTexts(TODAY, []);
-  const ran = await run(['sweep', '--from', date], connected());
-  expect(ran.exit).toBe(0);
-  expect(ran.stdout).toMatch(
-    new RegExp(`${date} +1 +1 .*merged\n1 more date\\(s\\) do not differ`),
-  );
-  expect((await run(['sweep'], connected())).exit).toBe(2);
+describe('sweep', () => {
+  const [first, second] = [daysFrom(-2, TODAY), daysFrom(-1, TODAY)];
+  // A ledger in which no date was answered has nothing to compare with.
+  beforeAll(() => world.pull());
+  const serve = (date: CivilDate, uids: readonly string[]) =>
+    world.sandbox.setDayTexts(
+      date,
+      uids.map((uid) => titleText({ uid, date })),
+    );
+  const sweep = (...args: string[]) => run(['sweep', '--from', first, ...args], connected());
+
+  test('tells per date what differed, and what its pull did', async () => {
+    serve(first, ['a', 'b', 'c', 'd', 'e', 'f']);
+    serve(second, []);
+    serve(TODAY, []);
+    const ran = await sweep();
+    expect(ran.exit).toBe(0);
+    expect(ran.stdout).toMatch(
+      new RegExp(
+        `^2 of 2 date\\(s\\) since ${first} differ\\.\n[\\s\\S]*${first} +6 +– +6 .*merged\n${second} +0 +– .*unchanged\n$`,
+      ),
+    );
+    expect((await sweep()).stdout).toBe(`2 date(s) since ${first} were compared; all agree.\n`);
+    serve(first, ['a', 'b', 'c', 'd', 'e', 'g']);
+    expect(JSON.parse((await sweep('--json')).stdout)).toEqual({
+      sweepId: expect.any(Number),
+      state: 'complete',
+      from: first,
+      titles: 6,
+      datesCompared: 2,
+      datesDiffering: 1,
+      undatedTitles: 0,
+      futureTitles: 0,
+      earlyTitles: 0,
+      dates: [
+        expect.objectContaining({
+          date: first,
+          sweepTitles: 6,
+          ledgerTitles: 6,
+          pullId: expect.any(Number),
+          outcome: 'merged',
+          inserted: 1,
+          withdrawn: 1,
+        }),
+      ],
+    });
+  });
+
+  test('ends 3 where a person must look, 1 where it failed, 2 where it was refused', async () => {
+    serve(first, ['a']);
+    const held = await sweep();
+    expect(held.exit).toBe(3);
+    expect(held.stdout).toMatch(/held[\s\S]*conciliation release \d+ --reason/);
+
+    world.sandbox.setDayTexts(TODAY, ['{}']);
+    const unplaced = await sweep();
+    expect(unplaced.exit).toBe(3);
+    expect(unplaced.stdout).toContain(
+      '1 title(s) without a readable accepted date belong to no date.',
+    );
+    serve(TODAY, []);
+
+    world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
+    const failed = await sweep('--json');
+    expect(failed.exit).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({
+      state: 'failed',
+      error: { code: 'PLATFORM_REQUEST' },
+    });
+
+    const early = await run(['sweep', '--from', '2020-01-01'], connected());
+    expect(early.exit).toBe(2);
+    expect(early.stderr).toContain('backfill');
+    expect((await run(['sweep'], connected())).exit).toBe(2);
+  });
+
+  test('is told by status', async () => {
+    const { stdout } = await run(['status'], connected());
+    expect(stdout).toMatch(
+      new RegExp(
+        `Sweep: 2 date\\(s\\) since ${first} were compared on .* \\(UTC\\); 0 differed\\.`,
+      ),
+    );
+    expect(stdout).toMatch(/Sweep \d+ \(since .*\) is failed, 1 attempt\(s\), last error: /);
+    const { sweeps } = JSON.parse((await run(['status', '--json'], connected())).stdout);
+    expect(sweeps).toMatchObject({
+      newest: { state: 'failed', errorCode: 'PLATFORM_REQUEST' },
+      complete: { from: first, datesCompared: 2, datesDiffering: 0 },
+    });
+  });
 });
 
 test('migrate changes nothing the second time', async () => {
@@ -120,7 +200,6 @@ test('every command explains itself', async () => {
   const names = [
     'demo',
     'pull',
-    'sweep',
     'status',
     'release',
     'accept-rejects',

@@ -28,16 +28,19 @@ beforeAll(async () => {
   world = await openPullWorld();
   console = await openConsole(world.database);
   document = (await (await console.as('viewer')).get('/api/openapi.json')).json() as OpenApi;
-  world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a' }), titleText({ uid: 'b' })]);
-  await world.pullDay(DAY);
+  world.sandbox.setDayTexts(DAY, [
+    titleText({ uid: 'a', more: ',"x":1' }),
+    titleText({ uid: 'b' }),
+  ]);
+  await world.pull(DAY);
   world.sandbox.setDayTexts(DAY, [titleText({ uid: 'a', discount: '1' }), titleText({ uid: 'b' })]);
-  await world.pullDay(DAY);
+  await world.pull(DAY);
   for (const date of [SIGNED, HELD]) {
     world.sandbox.setDayTexts(date, [titleText({ uid: 'c', date })]);
-    await world.pullDay(date);
+    await world.pull(date);
   }
   world.sandbox.setDayTexts(HELD, []);
-  ({ pullId: heldPullId } = await world.pullDay(HELD));
+  ({ pullId: heldPullId } = await world.pull(HELD));
   await world.database.prisma.alert.create({
     data: { kind: 'day_held', dedupe_key: 'x', message: 'held', date: new Date(HELD) },
   });
@@ -93,6 +96,7 @@ test('what is answered is what the document says', async () => {
   const reviewer = await newKey('reviewer', 'decide');
   const titleId = Number((await world.database.prisma.title.findFirstOrThrow()).id);
   const day = (await call(key, 'GET', `/api/days/${SIGNED}`)).json();
+  const { digest } = (await call(key, 'GET', '/api/drift')).json();
   const calls = [
     ['GET', '/api/status', '/api/status', 200],
     ['GET', '/api/days', `/api/days?from=${DAY}&to=${HELD}`, 200],
@@ -101,8 +105,12 @@ test('what is answered is what the document says', async () => {
     ['GET', '/api/days/{date}/changes', `/api/days/${DAY}/changes`, 200],
     ['GET', '/api/titles/{id}', `/api/titles/${titleId}`, 200],
     ['GET', '/api/alerts', '/api/alerts', 200],
+    ['GET', '/api/days/{date}', `/api/days/${HELD}`, 200],
+    ['GET', '/api/drift', '/api/drift', 200],
+    ['POST', '/api/drift/acknowledge', '/api/drift/acknowledge', 200, { digest, reason: 'ok' }],
     ['GET', '/api/audit', '/api/audit?limit=5', 200],
     ['POST', '/api/days/{date}/pull', `/api/days/${DAY}/pull`, 202],
+    ['GET', '/api/sweeps', '/api/sweeps', 200],
     ['POST', '/api/backfills', '/api/backfills', 201, { from: DAY, to: HELD }],
     ['GET', '/api/backfills', '/api/backfills', 200],
     ['GET', '/api/backfills/{id}', '/api/backfills/1', 200],

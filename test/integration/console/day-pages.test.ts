@@ -30,7 +30,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
@@ -85,6 +85,28 @@ describe('a day', () => {
     const other = await console.as('reviewer', 'rosa');
     const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
     expect(signed.status).toBe(303);
+  });
+
+  test('says that titles stay because of a reject, on its page and before a release', async () => {
+    const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    await pull(...uids.map((uid) => title(uid)));
+    const bad = title('f', { value: '"ten"' });
+    await pull(...uids.slice(0, 5).map((uid) => title(uid)), bad);
+    const stays = /stay current, because a rejected title may be one of them: 1\./;
+    expect((await viewer.get(`/days/${date}`)).text).toMatch(stays);
+    const { pullId, state } = await pull(title('a'), bad);
+    expect(state).toBe('held');
+    expect((await operator.get(`/pulls/${pullId}/release`)).text).toMatch(stays);
+    await pull(...uids.map((uid) => title(uid)));
+    expect((await viewer.get(`/days/${date}`)).text).not.toContain('stay current');
+  });
+
+  test('that would be emptied by rejects does not say that there was no title', async () => {
+    await pull(title('a'), title('b'));
+    const { pullId } = await pull(title('x', { value: '"ten"' }));
+    const preview = await operator.get(`/pulls/${pullId}/release`);
+    expect(preview.text).toContain('every one of them breaks the contract');
+    expect(preview.text).not.toContain('no title');
   });
 
   test('shows the raw text of a reject to who may see it, and notes that', async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     titleText({ uid: 'plain' }),
     `{"order":{"uid":${JSON.stringify(MARKUP)}},"acceptedDate":"${DAY}"}`,
   ]);
-  await world.pullDay(DAY);
+  await world.pull(DAY);
 });
 afterAll(async () => {
   await console.close();

@@ -1,9 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createMetrics, type Metrics } from '../../../src/console/metrics.ts';
-import { platformAuthAlert } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { raiseAlert } from '../../../src/staging/alerts.ts';
 import { type Database, openDatabase } from '../../../src/staging/database.ts';
 import { ensureCheckpoint } from '../../../src/staging/day-ledger.ts';
 import { readLedgerGauges } from '../../../src/staging/ledger-gauges.ts';
@@ -38,6 +36,7 @@ afterEach(async () => {
 const CLOSED = toCivilDate('2026-03-10');
 const JOBS = {
   pulls: { waiting: 1, active: 2, delayed: 3, failed: 0 },
+  sweeps: { waiting: 0, active: 0, delayed: 1, failed: 0 },
   pushes: { waiting: 0, active: 1, delayed: 0, failed: 0 },
 };
 
@@ -109,6 +108,7 @@ test('what the worker reports is counted, and all that can be counted starts at 
   metrics.observeBatch('taken');
   metrics.observeBatch('taken');
   metrics.observeBatch('refused');
+  metrics.observeSweep('done');
   metrics.observePlatformResponse(200);
   metrics.observePlatformResponse(503);
   metrics.observePlatformResponse(null);
@@ -122,6 +122,8 @@ test('what the worker reports is counted, and all that can be counted starts at 
     'conciliation_pull_duration_seconds_bucket{le="1",origin="daily"}': 1,
     'conciliation_titles_total{change="inserted"}': 10,
     'conciliation_titles_total{change="rejected"}': 12,
+    'conciliation_sweeps_total{outcome="done"}': 1,
+    'conciliation_sweeps_total{outcome="failed"}': 0,
     'conciliation_provider_batches_total{outcome="taken"}': 2,
     'conciliation_provider_batches_total{outcome="refused"}': 1,
     'conciliation_provider_batches_total{outcome="unauthorized"}': 0,
@@ -148,6 +150,7 @@ test('a ledger that has not begun has no lag, and its other gauges are zero', as
   expect(samples.get('conciliation_providers{state="rejected"}')).toBe(0);
   expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBe(0);
   expect(samples.get('conciliation_account_changes_open')).toBe(0);
+  expect([...samples.keys()].filter((name) => name.startsWith('conciliation_sweep_'))).toEqual([]);
   expect(samples.get('conciliation_source_up{source="ledger"}')).toBe(1);
 });
 
@@ -159,12 +162,20 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
     INSERT INTO conciliation.day (date, state)
     VALUES ('2026-03-06', 'reconciled'), ('2026-03-07', 'reconciled'), ('2026-03-08', 'held')`;
   await database.prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, requested_by, created_at, next_attempt_at, state)
-    VALUES ('daily', '2026-03-08', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
-           ('daily', '2026-03-09', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
-           ('daily', '2026-03-10', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
-           ('daily', '2026-03-07', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
-  await raiseAlert(database, platformAuthAlert(null));
+    INSERT INTO conciliation.pull (origin, date, requested_by, created_at, next_attempt_at, state)
+    VALUES ('daily', '2026-03-08', 'test', now() - interval '90 seconds', NULL, 'queued'),
+           ('daily', '2026-03-09', 'test', now() - interval '1 day', now() - interval '30 seconds', 'queued'),
+           ('daily', '2026-03-10', 'test', now() - interval '1 day', now() + interval '1 hour', 'queued'),
+           ('daily', '2026-03-07', 'test', now() - interval '1 day', NULL, 'merged')`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.sweep
+      (from_date, requested_by, state, fence, fetch_started_at, dates_compared, dates_differing)
+    VALUES ('2026-02-01', 'test', 'complete', 1, now() - interval '8 days', 30, 30),
+           ('2026-02-01', 'test', 'complete', 2, now() - interval '1 day', 45, 2),
+           ('2026-02-01', 'test', 'failed', 3, now(), NULL, NULL)`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.alert (kind, dedupe_key, message)
+    VALUES ('platform_auth', 'platform_auth', 'test')`;
   await writeProviders(
     database,
     [1, 2, 3, 4, 5].map((number) => providerOf(number)),
@@ -195,12 +206,17 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
     'conciliation_providers{state="rejected"}': 1,
     'conciliation_providers{state="invalid"}': 2,
     conciliation_account_changes_open: 1,
+    'conciliation_sweep_dates{result="agreeing"}': 43,
+    'conciliation_sweep_dates{result="differing"}': 2,
+    'conciliation_queue_jobs{queue="sweeps",state="delayed"}': 1,
     'conciliation_alerts_open{kind="platform_auth"}': 1,
     'conciliation_alerts_open{kind="pull_failed"}': 0,
     'conciliation_source_up{source="queue"}': 1,
   });
   const age = samples.get('conciliation_oldest_due_age_seconds') ?? 0;
   expect(age).toBeGreaterThanOrEqual(90);
+  const sweepAge = samples.get('conciliation_sweep_age_seconds') ?? 0;
+  expect(Math.round(sweepAge / 3600)).toBe(24);
   expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBeGreaterThanOrEqual(
     90,
   );
@@ -233,7 +249,7 @@ test.each(['refuse', 'hang'] as const)(
     const samples = await scrape();
     expect(performance.now() - startedMs).toBeLessThan(3_000);
     const ofLedger = [...samples.keys()].filter((series) =>
-      /^conciliation_(checkpoint|oldest|days|alerts|providers|account)/.test(series),
+      /^conciliation_(checkpoint|oldest|days|alerts|providers|account|sweep_)/.test(series),
     );
     expect(ofLedger).toEqual([]);
     expect(Object.fromEntries(samples)).toMatchObject({

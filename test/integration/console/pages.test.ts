@@ -31,7 +31,7 @@ const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 describe('titles', () => {

@@ -51,7 +51,7 @@ inOffice(
         DAY,
         HOSTILE_CELLS.map((uid) => titleText({ uid, name: uid })),
       );
-      await world.pullDay(DAY);
+      await world.pull(DAY);
     });
     afterAll(async () => {
       await console.close();

@@ -27,9 +27,13 @@ const running = new Set<ChildProcess>();
 export async function openInProcess(options: {
   dataDir: string;
   exclusive?: boolean;
+  /** What runs the process, with its arguments; nothing unless told. */
+  program?: readonly string[];
 }): Promise<OpeningProcess> {
   const script = join(import.meta.dirname, 'opening-process.mjs');
-  const child = spawn(process.execPath, [script, JSON.stringify(options)], {
+  const { program = [], ...opening } = options;
+  const [file = '', ...args] = [...program, process.execPath, script, JSON.stringify(opening)];
+  const child = spawn(file, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // A process group of its own, so that a test can interrupt the group as a terminal does.
     detached: true,

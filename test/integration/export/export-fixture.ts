@@ -54,9 +54,8 @@ export async function openExportWorld(): Promise<ExportWorld> {
       };
       const names = Object.keys(row);
       await client.query(
-        `INSERT INTO conciliation.title (${names.join(', ')}, change_seq)
-         VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')},
-                 nextval('conciliation.title_change_seq'))`,
+        `INSERT INTO conciliation.title (${names.join(', ')})
+         VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
         Object.values(row),
       );
     },
@@ -66,12 +65,12 @@ export async function openExportWorld(): Promise<ExportWorld> {
            (order_uid, occurrence, accepted_date, anticipated_due_date, buyer_identification,
             provider_external_id, provider_identification, provider_bank, provider_account,
             financial_agent_name, buyer_is_financial, payment_type, original_value,
-            platform_discounted_value, billing_fee, identity_hash, content_hash, raw_hash, change_seq,
+            platform_discounted_value, billing_fee, identity_hash, content_hash, raw_hash,
             first_pull_id, last_change_pull_id)
          SELECT md5(n::text), 1, $1::date, $1::date + 30, '12345678000195', 'provider ' || n % 5000,
                 lpad(n::text, 14, '0'), '341', lpad(n::text, 9, '0'), 'Agent of order ' || n, n % 2 = 0,
                 'BANK_TRANSFER', n + 0.01, n + 0.005, 0.1, gen_random_uuid(), gen_random_uuid(),
-                gen_random_uuid(), nextval('conciliation.title_change_seq'), 1, 1
+                gen_random_uuid(), 1, 1
          FROM generate_series(1, $2::int) AS n`,
         [date, count],
       );

@@ -2,7 +2,12 @@ import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { PlatformUnavailableError, ShutdownError, StaleFenceError } from '../../../src/errors.ts';
+import {
+  PlatformContractError,
+  PlatformUnavailableError,
+  ShutdownError,
+  StaleFenceError,
+} from '../../../src/errors.ts';
 import {
   failureOf,
   fetchDay,
@@ -87,6 +92,50 @@ describe('silence of the platform ends the attempt', () => {
     const client = openClient(server.url, { timeoutMs: TIMEOUT_MS, concurrency: 1 });
     expect((await failureOf(fetchText(client))).message).toBe(SILENT);
     expect(await fetchText(client)).toBe('{}');
+  });
+});
+
+describe('the limits of one answer', () => {
+  const MINUTES = TIMEOUT_MS / 60_000;
+
+  test('end an answer that keeps dripping', async () => {
+    const server = await startServer(async ({ socket }) => {
+      socket.write(head('200 OK', JSON_TYPE, LENGTH));
+      while (!socket.destroyed) {
+        await sleep(TIMEOUT_MS / 8);
+        socket.write(' ');
+      }
+    });
+    const limits = { maxMinutes: MINUTES, maxBytes: 1000 };
+    const response = await fetchDay(openClient(server.url, { limits }));
+    const failure = await failureOf(readAll(response));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toBe(
+      `the answer had not ended after ${MINUTES} minutes (PLATFORM_MAX_MINUTES)`,
+    );
+    expect(failure.context['limit']).toBe('PLATFORM_MAX_MINUTES');
+    await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test.each([false, true])('end an answer that is too long, compressed: %s', async (compressed) => {
+    const text = Buffer.alloc(2000, 0x20);
+    const body = compressed ? gzipSync(text) : text;
+    const encoding = compressed ? ['content-encoding: gzip'] : [];
+    const server = await startServer(({ socket }) =>
+      socket.write(answer('200 OK', body, JSON_TYPE, ...encoding)),
+    );
+    const fetchWithin = async (maxBytes: number) =>
+      readAll(
+        await fetchDay(openClient(server.url, { limits: { maxMinutes: MINUTES, maxBytes } })),
+      );
+    expect(await fetchWithin(2000)).toHaveLength(2000);
+    const failure = await failureOf(fetchWithin(1999));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(failure.message).toBe('the answer is longer than 1999 bytes (PLATFORM_MAX_BYTES)');
+    expect(failure.context['limit']).toBe('PLATFORM_MAX_BYTES');
+    // The timer of the answer that ended has ended with the answer.
+    await sleep(TIMEOUT_MS * 2);
+    expect(await fetchWithin(2000)).toHaveLength(2000);
   });
 });
 

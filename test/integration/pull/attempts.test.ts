@@ -1,5 +1,14 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { TokenUnusableError } from '../../../src/errors.ts';
+import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
+import { fileToken } from '../../../src/platform/token.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -10,7 +19,7 @@ afterAll(() => world.close());
 
 async function attemptAnswered(status: number, attempts = 3) {
   world.sandbox.faults.add({ kind: 'status', status });
-  const { pullId, kind } = await world.attempt(dayWindow(DAY), {
+  const { pullId, kind } = await world.attempt(DAY, {
     retry: { attempts, backoffSeconds: 1 },
   });
   world.sandbox.faults.clear();
@@ -32,6 +41,40 @@ test('a refused token spends none: it is no fault of the pull', async () => {
     state: 'queued',
     attempts: 0,
   });
+});
+
+test('a token that cannot be read spends none, before the request and after a refusal', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-token-'));
+  const file = join(folder, 'token');
+  const refusing = createServer((_request, response) => {
+    rmSync(file);
+    response.writeHead(401).end();
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const { port } = refusing.address() as AddressInfo;
+  const platform = createPlatformClient({
+    baseUrl: new URL(`http://127.0.0.1:${port}`),
+    token: fileToken(file),
+    concurrency: 1,
+    timeoutMs: 10_000,
+    userAgent: 'test',
+  });
+  try {
+    for (const prepare of [() => {}, () => writeFile(file, 'token', { mode: 0o600 })]) {
+      await prepare();
+      const { pullId, ...outcome } = await world.attempt(DAY, { platform });
+      expect(outcome).toMatchObject({
+        kind: 'unauthorized',
+        error: { name: TokenUnusableError.name },
+      });
+      const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+      expect(pull).toMatchObject({ state: 'queued', attempts: 0 });
+    }
+  } finally {
+    await platform.close();
+    refusing.close();
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('a refused request is not repeated', async () => {

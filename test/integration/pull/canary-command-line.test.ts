@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { canaryTitle, expectCleanLedger, expectNoLeak } from '../../support/canary.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
 let administrator: Client;
@@ -58,7 +58,6 @@ test('the command line says of good, bad and held days what happened, in numbers
   expect(await run(['status', '--from', date, '--to', date])).toBe(3);
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
   expect(await run(['release', String(held?.id), '--reason', 'asked'])).toBe(0);
-  expect(await run(['sweep', '--from', TODAY])).toBe(0);
   await expectCleanLedger(administrator, secrets);
   // Who decided is known, and only that is personal.
   const entries = await world.database.prisma.auditEntry.findMany({

@@ -6,7 +6,6 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { ConciliationError } from '../../../src/errors.ts';
 import { createLogger, describeError } from '../../../src/logger.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
@@ -26,8 +25,7 @@ import {
   leaksIn,
   toWholeText,
 } from '../../support/canary.ts';
-import { alwaysStaged } from '../../support/load-ways.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
 let administrator: Client;
@@ -82,8 +80,7 @@ const isHeardIn = (text: string) => leaksIn(text).length > 0;
 
 /** One attempt, and whatever a person or a program may come to see of it. */
 async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Promise<string> {
-  const window = dayWindow(date);
-  const pullId = await createPull(database, { origin: 'manual', window, requestedBy: 'test' });
+  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
   let seen: unknown;
   let result: string;
   try {
@@ -283,8 +280,7 @@ describe('a database that refuses', () => {
       await administrator.query(refuse.replace('$DATE', date));
       try {
         const isStaged = name.startsWith('a staged');
-        const overrides = isStaged ? { directLoads: alwaysStaged } : {};
-        expect(await attempt(date, overrides)).toBe('thrown');
+        expect(await attempt(date, { alwaysStage: isStaged })).toBe('thrown');
       } finally {
         await administrator.query(permit);
       }
@@ -294,22 +290,28 @@ describe('a database that refuses', () => {
     },
   );
 
-  test('a database that ends the session, while titles are staged and while they are merged', async () => {
-    const date = freshDay();
-    world.sandbox.setDayTexts(date, titlesOn(date, 20));
-    world.sandbox.faults.add({ kind: 'stall', afterBytes: 5000, date });
-    const staging = attempt(date);
-    await terminate(`query LIKE 'COPY conciliation.staged_title%' AND state = 'active'`);
-    expect(await staging).toBe('STAGING_UNAVAILABLE');
+  test.each([
+    ['staged', { alwaysStage: true }, 'COPY conciliation.staged_title (%'],
+    ['loaded', {}, 'COPY conciliation.title (%'],
+  ])(
+    'a database that ends the session, while titles are %s and while they are merged',
+    async (_, overrides, copy) => {
+      const date = freshDay();
+      world.sandbox.setDayTexts(date, titlesOn(date, 20));
+      world.sandbox.faults.add({ kind: 'stall', afterBytes: 5000, date });
+      const copying = attempt(date, overrides);
+      await terminate(`query LIKE '${copy}' AND state = 'active'`);
+      expect(await copying).toBe('STAGING_UNAVAILABLE');
 
-    await administrator.query('BEGIN; SELECT FROM conciliation.checkpoint FOR UPDATE');
-    const merging = attempt(date);
-    await terminate(`wait_event_type = 'Lock'`);
-    await administrator.query('ROLLBACK');
-    expect(await merging).toBe('STAGING_UNAVAILABLE');
-    await expectCleanLedger(administrator, secrets);
-    expect(await attempt(date)).toBe('merged');
-  });
+      await administrator.query('BEGIN; SELECT FROM conciliation.closing_lock FOR UPDATE');
+      const merging = attempt(date);
+      await terminate(`wait_event_type = 'Lock'`);
+      await administrator.query('ROLLBACK');
+      expect(await merging).toBe('STAGING_UNAVAILABLE');
+      await expectCleanLedger(administrator, secrets);
+      expect(await attempt(date)).toBe('merged');
+    },
+  );
 
   async function terminate(condition: string) {
     for (;;) {
@@ -326,16 +328,18 @@ test('holds, decisions and alerts name dates and pulls, never titles', async () 
   const date = freshDay();
   world.sandbox.setDayTexts(date, titlesOn(date, 10));
   expect(await attempt(date)).toBe('merged');
-  world.sandbox.setDayTexts(date, [...titlesOn(date, 2), '{"order":"kanari"}']);
+  world.sandbox.setDayTexts(date, [
+    ...titlesOn(date, 2),
+    '{"order":{"uid":"other"},"kanari":"kanari"}',
+  ]);
   expect(await attempt(date)).toBe('held');
   await alerts();
 
   const decision = { by: 'tester', reason: 'asked the platform' };
-  const policy = { lastClosedDate: daysFrom(-1, TODAY) };
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
-  const report = await releasePull(database, held?.id ?? 0n, decision, policy);
+  const report = await releasePull(database, held?.id ?? 0n, decision);
   expectNoLeak('the release', toWholeText(report));
-  expect(await acceptRejects(database, date, decision, policy)).toBe(1);
+  expect(await acceptRejects(database, date, decision)).toBe(1);
   await alerts();
   expect(await world.database.prisma.auditEntry.count()).toBe(2);
   await expectCleanLedger(administrator, secrets);

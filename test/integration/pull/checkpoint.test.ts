@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { openDatabase } from '../../../src/staging/database.ts';
 import { readCheckpoint } from '../../../src/staging/reads.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -32,9 +31,9 @@ test('the checkpoint stands before a gap and passes it once the gap is closed', 
   world.sandbox.faults.add({ kind: 'status', status: 500, date: third, times: 'forever' });
 
   for (const date of days) {
-    if (date !== third) await world.pullDay(date);
+    if (date !== third) await world.pull(date);
   }
-  const failed = await world.attempt(dayWindow(third), {
+  const failed = await world.attempt(third, {
     retry: { attempts: 1, backoffSeconds: 1 },
   });
   expect(failed.kind).toBe('failed');
@@ -44,19 +43,19 @@ test('the checkpoint stands before a gap and passes it once the gap is closed', 
   expect(day).toEqual([{ state: 'failed' }]);
 
   world.sandbox.faults.clear();
-  await world.pullDay(third);
+  await world.pull(third);
   expect(await checkpoint()).toBe(daysFrom(4));
 });
 
 test('the checkpoint never goes back when a reconciled day needs attention later', async () => {
   world.sandbox.setDayTexts(DAY, ['{}']);
-  await world.pull(dayWindow(DAY), { withdrawalLimitPercent: 100 });
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
   expect(await checkpoint()).toBe(daysFrom(4));
 });
 
 test('gaps that are closed at the same moment are both passed', async () => {
   const dates = [5, 6, 7, 8, 9, 10].map((offset) => daysFrom(offset));
   for (const date of dates) world.sandbox.setDayTexts(date, [titleText({ date })]);
-  await Promise.all(dates.map((date) => world.pullDay(date)));
+  await Promise.all(dates.map((date) => world.pull(date)));
   expect(await checkpoint()).toBe(daysFrom(10));
 });

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { StaleFenceError } from '../../../src/errors.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
@@ -18,7 +17,7 @@ import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
 let gate: GatedPlatform;
-/** Asks the gated platform instead of the sandbox. */
+/** Asks the gated platform instead of the sandbox, and stages what it answers. */
 let gated: PullParts;
 let administrator: Client;
 let nextDay = DAY;
@@ -37,7 +36,8 @@ beforeAll(async () => {
     timeoutMs: 30_000,
     userAgent: 'test',
   });
-  gated = { ...world.parts, platform };
+  // A response that is loaded keeps its own date waiting; one that is staged does not.
+  gated = { ...world.parts, platform, alwaysStage: true };
   administrator = new Client({ connectionString: world.databaseUrl });
   await administrator.connect();
 });
@@ -77,7 +77,7 @@ async function countStaged(): Promise<number> {
   const { rows } = await administrator.query<{ staged: number }>(
     `SELECT ((SELECT count(*) FROM conciliation.staged_title)
            + (SELECT count(*) FROM conciliation.staged_reject)
-           + (SELECT count(*) FROM conciliation.staged_date)
+           + (SELECT count(*) FROM conciliation.staged_base)
            + (SELECT count(*) FROM conciliation.staged_missing)
            + (SELECT count(*) FROM conciliation.staged_change))::int AS staged`,
   );
@@ -85,7 +85,7 @@ async function countStaged(): Promise<number> {
 }
 
 const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 const readPull = (pullId: bigint) =>
   world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
 const endless = () => new AbortController().signal;
@@ -137,9 +137,7 @@ describe('one date, pulled twice at once', () => {
           if (outcome.kind !== 'done') throw outcome.error;
           return outcome.report;
         });
-        const changes = reports.flatMap(({ dates }) =>
-          dates.map((day) => day.inserted + day.changed),
-        );
+        const changes = reports.map(({ inserted, changed }) => inserted + changed);
         // One of the two did the work, the other found nothing left to do or came too late.
         expect(changes.sort((a, b) => a - b)).toEqual([0, 20]);
         expect(await rowsOf(date)).toEqual(contentOf(discount));
@@ -160,7 +158,7 @@ describe('one date, pulled twice at once', () => {
   test('is read again where its titles change while they are read', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.25'));
-    await world.pullDay(date);
+    await world.pull(date);
     const early = await newPull(date);
     let isOvertaken = false;
     world.sandbox.setDayTexts(date, textsOf(date, '3.25'));
@@ -217,14 +215,11 @@ describe('a fetch that began earlier and ends later', () => {
     const answer = await gate.begun();
 
     world.sandbox.setDayTexts(date, textsOf(date, '2.00', 25));
-    await world.pullDay(date);
+    await world.pull(date);
     const dayAfterNewer = await dayOf(date);
     answer.release();
 
-    expect(await slow).toMatchObject({
-      kind: 'done',
-      report: { state: 'superseded', dates: [{ outcome: 'superseded' }] },
-    });
+    expect(await slow).toMatchObject({ kind: 'done', report: { state: 'superseded' } });
     expect(await rowsOf(date)).toEqual(contentOf('2.00', 25));
     expect(await dayOf(date)).toEqual(dayAfterNewer);
     expect(await countStaged()).toBe(0);
@@ -233,13 +228,13 @@ describe('a fetch that began earlier and ends later', () => {
   test('leaves a newer one that waits for a person in its place', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     gate.next(textsOf(date, '1.50'));
     const slow = runPull(gated, await newPull(date), endless());
     const answer = await gate.begun();
 
-    world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{}}']);
-    const held = await world.pullDay(date);
+    world.sandbox.setDayTexts(date, [...textsOf(date, '2.00', 5), '{"order":{"uid":"other"}}']);
+    const held = await world.pull(date);
     expect(held).toMatchObject({ state: 'held', rejected: 1 });
     answer.release();
 
@@ -250,7 +245,7 @@ describe('a fetch that began earlier and ends later', () => {
 
     // Only a newer one does away with it, and with what was staged for it.
     world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await rowsOf(date)).toEqual(contentOf('3.00'));
     expect(await readPull(held.pullId)).toMatchObject({ state: 'superseded' });
     expect(await countStaged()).toBe(0);
@@ -298,7 +293,7 @@ test('a worker whose pull was taken over and whose answer was cut spoils nothing
 describe('a process', () => {
   async function startStalledPull(date: CivilDate) {
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     gate.next(textsOf(date, '2.00', 25));
     const before = await dayOf(date);
     const child = startCommand(['pull', date], {
@@ -312,7 +307,7 @@ describe('a process', () => {
 
   const latestPull = (date: CivilDate) =>
     world.database.prisma.$queryRaw<{ id: bigint; state: string }[]>`
-      SELECT id, state FROM conciliation.pull WHERE window_from = ${date}::date
+      SELECT id, state FROM conciliation.pull WHERE date = ${date}::date
       ORDER BY id DESC LIMIT 1`;
 
   test('that is killed while it stages leaves the day as it was, and the next pull works', async () => {
@@ -333,7 +328,7 @@ describe('a process', () => {
     expect(await countStaged()).toBe(0);
 
     world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await rowsOf(date)).toEqual(contentOf('3.00'));
     expect(await countStaged()).toBe(0);
   });
@@ -393,17 +388,18 @@ describe('a connection to the database that is lost', () => {
   });
 
   test.each([
-    ['before it wrote anything', `SELECT FROM conciliation.day WHERE date = $1 FOR UPDATE`],
-    ['before it changed titles', `SELECT pg_advisory_xact_lock(7201604311), $1::date`],
-    ['after it changed titles', `SELECT $1::date FROM conciliation.checkpoint FOR UPDATE`],
+    ['before it wrote anything', 'SELECT FROM conciliation.day FOR UPDATE'],
+    ['before it changed titles', 'LOCK conciliation.title IN SHARE ROW EXCLUSIVE MODE'],
+    ['before its closing phase', 'SELECT FROM conciliation.closing_lock FOR UPDATE'],
+    ['in its closing phase', 'LOCK conciliation.title_change IN SHARE ROW EXCLUSIVE MODE'],
   ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, textsOf(date, '1.00'));
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, textsOf(date, '2.00'));
     const { outcome, losses, pull } = await pullWithLoss(world.parts, date, async () => {
       await administrator.query('BEGIN');
-      await administrator.query(lock, [date]);
+      await administrator.query(lock);
       await terminate(await backendThat(`wait_event_type = 'Lock'`));
       await administrator.query('ROLLBACK');
     });

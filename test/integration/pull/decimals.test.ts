@@ -22,7 +22,7 @@ const CASES = [
 test.each(CASES)('%s arrives as %s', async (written, stored) => {
   const date = daysFrom(1 + CASES.findIndex(([text]) => text === written));
   world.sandbox.setDayTexts(date, [titleText({ date, value: written, discount: written })]);
-  await world.pullDay(date);
+  await world.pull(date);
   const rows = await world.database.prisma.$queryRaw`
     SELECT original_value::text AS value, platform_discounted_value::text AS discount
     FROM conciliation.title WHERE accepted_date = ${date}::date`;
@@ -44,7 +44,7 @@ test('a million values of 0.01 sum to ten thousand', async () => {
       yield Buffer.from(']}');
     },
   });
-  await world.pullDay();
+  await world.pull();
   const day = await world.database.prisma.$queryRaw`
     SELECT title_count, original_value_sum::text AS sum FROM conciliation.day WHERE date = ${DAY}::date`;
   expect(day).toEqual([{ title_count: 1_000_000, sum: '10000.00' }]);

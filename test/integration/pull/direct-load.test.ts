@@ -1,22 +1,20 @@
 /** Dates without titles, whose responses go straight into `title` while they are read. */
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import type { ArrivingResponse } from '../../../src/pull/arriving-response.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import type { TransactionSession } from '../../../src/staging/database.ts';
-import { loadDay } from '../../../src/staging/load-days.ts';
+import { loadDay } from '../../../src/staging/load-day.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
-import { endStoppedLoads } from '../../../src/staging/stopped-loads.ts';
+import { createStoppedLoadWatch } from '../../../src/staging/stopped-loads.ts';
 import { mixedTexts, outcomeOf as readOutcome } from '../../support/day-outcome.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -50,7 +48,7 @@ afterAll(async () => {
 });
 
 const newPull = (date: CivilDate) =>
-  createPull(world.database, { origin: 'manual', window: dayWindow(date), requestedBy: 'test' });
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
 
 const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
@@ -72,20 +70,19 @@ test('loaded or staged, a response leaves the same behind', async () => {
   world.sandbox.setDayTexts(loaded, mixedTexts(loaded));
   world.sandbox.setDayTexts(staged, mixedTexts(staged));
   const reports = [
-    await withoutStaging(() => world.pull(dayWindow(loaded))),
-    await world.pull(dayWindow(staged), { directLoads: alwaysStaged }),
+    await withoutStaging(() => world.pull(loaded)),
+    await world.pull(staged, { alwaysStage: true }),
   ];
   expect(reports.map(({ state, titles, rejected }) => ({ state, titles, rejected }))).toEqual(
     reports.map(() => ({ state: 'merged', titles: 56, rejected: 1 })),
   );
-  expect(reports[0]?.dates.map(({ date, ...rest }) => rest)).toEqual(
-    reports[1]?.dates.map(({ date, ...rest }) => rest),
-  );
+  const [first, second] = reports.map(({ pullId, date, ...rest }) => rest);
+  expect(first).toEqual(second);
   const outcome = await outcomeOf(loaded);
   expect(outcome).toEqual(await outcomeOf(staged));
   expect(outcome.titles).toHaveLength(55);
   // Loaded once, it is like any other: pulled again, nothing of it changes.
-  expect(await world.pullDay(loaded)).toMatchObject({ state: 'unchanged' });
+  expect(await world.pull(loaded)).toMatchObject({ state: 'unchanged' });
 });
 
 test('a response of many megabytes is loaded as it arrives, with one number for each title', async () => {
@@ -95,16 +92,15 @@ test('a response of many megabytes is loaded as it arrives, with one number for 
     date,
     Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index % 9_000}` })),
   );
-  const { directLoads } = alwaysLoaded();
-  await withoutStaging(() => world.pull(dayWindow(date), { directLoads }));
+  await withoutStaging(() => world.pull(date));
   const { rows } = await world.database.pool.query(
-    `SELECT count(*)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
-            count(*) FILTER (WHERE occurrence = 2)::int AS repeated
-     FROM conciliation.title WHERE accepted_date = $1`,
+    `SELECT count(DISTINCT id)::int AS titles, count(DISTINCT change_seq)::int AS numbers,
+            count(*)::int AS changes, count(*) FILTER (WHERE occurrence = 2)::int AS repeated
+     FROM conciliation.title_feed WHERE accepted_date = $1`,
     [date],
   );
-  expect(rows).toEqual([{ titles: count, numbers: count, repeated: 3_000 }]);
-  expect(await world.pullDay(date)).toMatchObject({ state: 'unchanged' });
+  expect(rows).toEqual([{ titles: count, numbers: count, changes: count, repeated: 3_000 }]);
+  expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
 });
 
 describe('nothing of a load is left', () => {
@@ -116,12 +112,11 @@ describe('nothing of a load is left', () => {
       titleText({ date, uid: `t${index}` }),
     );
     world.sandbox.setDayTexts(date, [...texts, '{]', ...texts]);
-    const { directLoads } = alwaysLoaded();
-    const outcome = await world.attempt(dayWindow(date), { directLoads });
+    const outcome = await world.attempt(date);
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'PLATFORM_CONTRACT' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
     world.sandbox.setDayTexts(date, texts);
-    expect(await world.pullDay(date)).toMatchObject({ state: 'merged', titles: 8_000 });
+    expect(await world.pull(date)).toMatchObject({ state: 'merged', titles: 8_000 });
   });
 
   test('where PostgreSQL took another number of titles', async () => {
@@ -132,40 +127,10 @@ describe('nothing of a load is left', () => {
         $$ BEGIN IF NEW.order_uid = 't7' THEN RETURN NULL; END IF; RETURN NEW; END $$;
       CREATE TRIGGER lose_a_row BEFORE INSERT ON conciliation.title
         FOR EACH ROW EXECUTE FUNCTION lose_a_row()`);
-    const outcome = await world.attempt(dayWindow(date));
+    const outcome = await world.attempt(date);
     await world.database.pool.query('DROP FUNCTION lose_a_row() CASCADE');
     expect(outcome).toMatchObject({ kind: 'retry', error: { code: 'STAGING_UNAVAILABLE' } });
     expect(await outcomeOf(date)).toMatchObject(emptied);
-  });
-
-  test('where the platform pauses: the locks are given up, and the next attempt stages', async () => {
-    const [date, other] = [freshDay(), freshDay()];
-    const texts = Array.from({ length: 30 }, (_, index) => titleText({ date, uid: `t${index}` }));
-    gate.next(texts);
-    const { own, directLoads } = alwaysLoaded();
-    const pullId = await newPull(date);
-    const loading = runPull(
-      { ...world.parts, ...gated, directLoads },
-      pullId,
-      new AbortController().signal,
-    );
-    await gate.begun();
-    expect(await loading).toMatchObject({
-      kind: 'retry',
-      error: { code: 'STAGING_UNAVAILABLE', message: expect.stringContaining('too slowly') },
-    });
-    expect(await outcomeOf(date)).toMatchObject(emptied);
-    expect(await world.database.prisma.pull.findUnique({ where: { id: pullId } })).toMatchObject({
-      state: 'queued',
-      attempts: 0,
-    });
-    // The change feed is free again.
-    world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-    expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
-    const response = { isWhole: false, isFast: true } as ArrivingResponse;
-    expect(world.parts.directLoads.admits(response)).toBe(true);
-    expect(own.admits(response)).toBe(false);
-    expect(own.admits({ ...response, isWhole: true })).toBe(true);
   });
 
   test('where the pull was taken over meanwhile', async () => {
@@ -196,11 +161,44 @@ describe('nothing of a load is left', () => {
   });
 });
 
+test('a platform that pauses in the middle of an answer keeps no other date waiting', async () => {
+  const [slow, other] = [freshDay(), freshDay()];
+  gate.next(Array.from({ length: 30 }, (_, index) => titleText({ date: slow, uid: `t${index}` })));
+  const loading = world.pull(slow, gated);
+  const answer = await gate.begun();
+  world.sandbox.setDayTexts(other, [titleText({ date: other })]);
+  expect(await world.pull(other)).toMatchObject({ state: 'merged' });
+  expect(await outcomeOf(slow)).toMatchObject({ titles: [], day: [] });
+  answer.release();
+  expect(await loading).toMatchObject({ state: 'merged', inserted: 30 });
+});
+
+test('a newer fetch of a date that is being loaded is merged after the load', async () => {
+  const date = freshDay();
+  gate.next(Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` })));
+  const loading = world.pull(date, gated);
+  const answer = await gate.begun();
+  world.sandbox.setDayTexts(
+    date,
+    Array.from({ length: 9 }, (_, index) => titleText({ date, uid: `t${index}` })),
+  );
+  const newer = world.pull(date);
+  await vi.waitFor(async () => {
+    const { rowCount } = await world.database.pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    expect(rowCount).toBe(1);
+  }, 15_000);
+  answer.release();
+  expect(await loading).toMatchObject({ state: 'merged', inserted: 10 });
+  expect(await newer).toMatchObject({ state: 'merged', withdrawn: 1, unchanged: 9 });
+});
+
 test('a date that got titles while the answer was on its way is compared with them', async () => {
   const date = freshDay();
   world.sandbox.setDayTexts(date, [titleText({ date, uid: 'a' }), titleText({ date, uid: 'b' })]);
   let isOvertaken = false;
-  const report = await world.pull(dayWindow(date), {
+  const report = await world.pull(date, {
     platform: {
       ...world.platform,
       async fetchTitles(window, signal) {
@@ -208,9 +206,9 @@ test('a date that got titles while the answer was on its way is compared with th
         if (!isOvertaken) {
           isOvertaken = true;
           // An older request, merged last: the newer one has still everything to say.
-          await world.pullDay(date);
+          await world.pull(date);
           await world.database.pool.query(
-            `UPDATE conciliation.pull SET fence = 0 WHERE window_from = $1 AND state = 'merged'`,
+            `UPDATE conciliation.pull SET fence = 0 WHERE date = $1 AND state = 'merged'`,
             [date],
           );
         }
@@ -218,7 +216,7 @@ test('a date that got titles while the answer was on its way is compared with th
       },
     },
   });
-  expect(report.dates).toMatchObject([{ outcome: 'unchanged', titles: 2, inserted: 0 }]);
+  expect(report).toMatchObject({ state: 'unchanged', titles: 2, inserted: 0 });
 });
 
 test('a load that fails leaves no line of its date in the ledger', async () => {
@@ -227,11 +225,11 @@ test('a load that fails leaves no line of its date in the ledger', async () => {
   const attempt = await startAttempt(database, await newPull(date));
   const refused = new Error('not today');
   const read = () => Promise.reject(refused);
-  await expect(loadDay(database, { attempt, lastClosedDate: DAY, read })).rejects.toBe(refused);
+  await expect(loadDay(database, attempt, read)).rejects.toBe(refused);
   expect(await outcomeOf(date)).toMatchObject({ day: [] });
 });
 
-test('a load whose process stopped in the middle is ended, and with it its hold on the change feed', async () => {
+test('a load whose process stopped in the middle is ended, and with it its hold on its date', async () => {
   const { database } = world;
   const date = freshDay();
   const stop = async (table: string, connection: ClientBase) => {
@@ -258,18 +256,20 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   const staging = await database.pool.connect();
   const staged = stop('staged_title', staging).catch((error: Error) => error.message);
   const attempt = await startAttempt(database, await newPull(date));
-  const failure = loadDay(database, {
-    attempt,
-    lastClosedDate: DAY,
-    read: (connection) => stop('title', connection),
-  }).catch((error: unknown) => error);
+  const failure = loadDay(database, attempt, (connection) => stop('title', connection)).catch(
+    (error: unknown) => error,
+  );
   const seen = (table: string, count: number) =>
     vi.waitFor(async () => expect(await copying(table)).toBe(count), 15_000);
   try {
     await seen('title', 1);
     await seen('staged_title', 1);
-    expect(await endStoppedLoads(database, 60)).toBe(0);
-    expect(await endStoppedLoads(database, 0)).toBe(1);
+    const patient = createStoppedLoadWatch(database, 60_000);
+    const impatient = createStoppedLoadWatch(database, 0);
+    expect([await patient(), await patient()]).toEqual([0, 0]);
+    expect(await impatient()).toBe(0);
+    await sleep(10);
+    expect(await impatient()).toBe(1);
     await seen('title', 0);
     // What is only staged holds nobody up, and comes as slowly as the platform answers.
     expect(await copying('staged_title')).toBe(1);
@@ -280,9 +280,8 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   }
   expect(await failure).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
   expect(await staged).toContain('terminat');
-  const other = freshDay();
-  world.sandbox.setDayTexts(other, [titleText({ date: other })]);
-  expect(await world.pullDay(other)).toMatchObject({ state: 'merged' });
+  world.sandbox.setDayTexts(date, [titleText({ date })]);
+  expect(await world.pull(date)).toMatchObject({ state: 'merged' });
 });
 
 test('the connection of a transaction is told from all others', async () => {

@@ -23,7 +23,7 @@ async function readFeed() {
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(DAY, texts);
-  await world.pullDay();
+  await world.pull();
 }
 
 const uids = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
@@ -103,7 +102,7 @@ async function countStaged() {
     SELECT (SELECT count(*) FROM conciliation.staged_title)::int AS titles,
            (SELECT count(*) FROM conciliation.staged_reject)::int AS rejects,
            (SELECT count(*) FROM conciliation.staged_change)::int
-             + (SELECT count(*) FROM conciliation.staged_date)::int
+             + (SELECT count(*) FROM conciliation.staged_base)::int
              + (SELECT count(*) FROM conciliation.staged_missing)::int AS changes`;
   return row;
 }
@@ -119,7 +118,7 @@ function requestsFor(sandbox: Sandbox, date: CivilDate): number {
 async function openDay(): Promise<CivilDate> {
   const date = freshDay();
   world.sandbox.setDayTexts(date, toTexts(BEFORE, date));
-  await world.pullDay(date);
+  await world.pull(date);
   return date;
 }
 
@@ -128,8 +127,8 @@ async function expectRecovery(date: CivilDate) {
   world.sandbox.setRawBody(date, null);
   const titles = [...BEFORE, { order_uid: 'old-4', discount: '4.00' }];
   world.sandbox.setDayTexts(date, toTexts(titles, date));
-  const report = await world.pull(dayWindow(date), ANY_LOSS);
-  expect(report.dates).toMatchObject([{ date, titles: 4, rejected: 0 }]);
+  const report = await world.pull(date, ANY_LOSS);
+  expect(report).toMatchObject({ date, titles: 4, rejected: 0 });
   expect(await readTitles(date)).toMatchObject(titles);
   expect(await readDay(date)).toMatchObject({ state: 'reconciled', title_count: 4 });
 }
@@ -149,24 +148,31 @@ test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
   const { stage, close } = openStage();
   try {
     const overrides = await serve(stage, date);
-    const outcome = await world.attempt(dayWindow(date), { ...ANY_LOSS, ...overrides });
+    const outcome = await world.attempt(date, { ...ANY_LOSS, ...overrides });
     const pull = await world.database.prisma.pull.findUniqueOrThrow({
       where: { id: outcome.pullId },
     });
 
     if (expected.kind === 'merged') {
-      expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
-      const titles = await readTitles(date);
-      expect(titles).toHaveLength(expected.titles.length);
-      expect(titles).toMatchObject(expected.titles);
       const rejects = await readRejects(outcome.pullId);
       expect(rejects).toHaveLength(expected.rejects.length);
+      const current = await readTitles(date);
+      const stated = new Set(expected.titles.map(({ order_uid }) => order_uid));
+      const titles = current.filter(({ order_uid }) => stated.has(order_uid));
+      expect(titles).toHaveLength(expected.titles.length);
+      expect(titles).toMatchObject(expected.titles);
+      // A title that the response lacks stays only where a reject may be that title.
+      const kept = current.filter(({ order_uid }) => !stated.has(order_uid));
+      const missing = BEFORE.filter(({ order_uid }) => !stated.has(order_uid));
+      expect(kept).toMatchObject(rejects.length > 0 && kept.length > 0 ? missing : []);
+      expect(outcome).toMatchObject({ kind: 'done', report: { withheld: kept.length } });
+      if (kept.length === 0) expect(outcome).toMatchObject({ report: { state: 'merged' } });
       expected.rejects.forEach((reason, index) => {
         expect(rejects[index]).toMatch(reason);
       });
       expect(await readDay(date)).toMatchObject({
         state: rejects.length > 0 ? 'attention' : 'reconciled',
-        title_count: titles.length,
+        title_count: current.length,
         rejected_count: rejects.length,
         last_pull_id: outcome.pullId,
       });
@@ -244,7 +250,7 @@ describe('a document that is cut', () => {
         for (const point of points.filter((_, index) => index % 4 === lane)) {
           // Faults are taken in order, so which of the lanes meets which does not matter.
           world.sandbox.faults.add({ ...faultAt(point), date });
-          const outcome = await world.attempt(dayWindow(date));
+          const outcome = await world.attempt(date);
           seen.push(outcome.kind === 'retry' ? outcome.error.code : `${outcome.kind} at ${point}`);
         }
         return seen;
@@ -271,7 +277,7 @@ describe('a platform that does not mend', () => {
     world.sandbox.faults.add({ ...fault, date, times: 'forever' });
     const pullId = await createPull(world.database, {
       origin: 'manual',
-      window: dayWindow(date),
+      date,
       requestedBy: 'test',
     });
     const parts = { ...world.parts, retry: { attempts: 5, backoffSeconds: 1 } };

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { openDatabase } from '../../../src/staging/database.ts';
 import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
@@ -50,7 +49,6 @@ async function titles(date: CivilDate) {
 }
 
 const decision = { by: 'tester', reason: 'asked the platform' };
-const policy = { lastClosedDate: daysFrom(-1, TODAY) };
 
 describe('a day', () => {
   test('is reconciled with its titles, sums and counts', async () => {
@@ -59,21 +57,21 @@ describe('a day', () => {
       titleText({ date, uid: 'a', value: '0.10' }),
       titleText({ date, uid: 'b', value: '0.20' }),
     ]);
-    const report = await world.pullDay(date);
-    expect(report.dates).toMatchObject([{ date, outcome: 'merged', titles: 2, inserted: 2 }]);
+    const report = await world.pull(date);
+    expect(report).toMatchObject({ date, state: 'merged', titles: 2, inserted: 2 });
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 2, sum: '0.30' });
   });
 
   test('without titles is reconciled too', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, []);
-    expect((await world.pullDay(date)).state).toBe('unchanged');
+    expect((await world.pull(date)).state).toBe('unchanged');
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 0, sum: '0' });
   });
 
   test('that is not over yet takes its titles and stays pending', async () => {
     world.sandbox.setDayTexts(TODAY, [titleText({ date: TODAY })]);
-    await world.pullDay(TODAY);
+    await world.pull(TODAY);
     expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
   });
 
@@ -84,26 +82,24 @@ describe('a day', () => {
       titleText({ date, uid: `other-${index}` }),
     );
     world.sandbox.setDayTexts(date, [twin, ...others, twin]);
-    await world.pullDay(date);
+    await world.pull(date);
     expect((await titles(date)).filter((title) => title.order_uid === 'twin')).toMatchObject([
       { occurrence: 1, status: 'current' },
       { occurrence: 2, status: 'current' },
     ]);
     world.sandbox.setDayTexts(date, [twin, ...others]);
-    expect((await world.pullDay(date)).dates).toMatchObject([{ withdrawn: 1, unchanged: 9 }]);
+    expect(await world.pull(date)).toMatchObject({ withdrawn: 1, unchanged: 9 });
     world.sandbox.setDayTexts(date, [twin, ...others, twin]);
-    expect((await world.pullDay(date)).dates).toMatchObject([{ restored: 1, unchanged: 9 }]);
+    expect(await world.pull(date)).toMatchObject({ restored: 1, unchanged: 9 });
     expect(await titles(date)).toHaveLength(10);
   });
 
   test('changes a restated title in place and keeps what it was', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.34' })]);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.35' })]);
-    expect((await world.pullDay(date)).dates).toMatchObject([
-      { changed: 1, inserted: 0, withdrawn: 0 },
-    ]);
+    expect(await world.pull(date)).toMatchObject({ changed: 1, inserted: 0, withdrawn: 0 });
     expect(await titles(date)).toMatchObject([{ discount: '12.35', occurrence: 1 }]);
     const revisions = await world.database.prisma.$queryRaw`
       SELECT revision, kind, before, after FROM conciliation.title_revision
@@ -121,9 +117,9 @@ describe('a day', () => {
   test('whose amounts are only written differently does not change', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date, value: '100', discount: '1.10' })]);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, [titleText({ date, value: '1e2', discount: '1.1' })]);
-    expect((await world.pullDay(date)).state).toBe('unchanged');
+    expect((await world.pull(date)).state).toBe('unchanged');
   });
 });
 
@@ -131,27 +127,24 @@ describe('a hold', () => {
   test('keeps an emptied day as it was until a person releases it', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, []);
-    const report = await world.pull(dayWindow(date), { withdrawalLimitPercent: 100 });
-    expect(report).toMatchObject({
-      state: 'held',
-      dates: [{ outcome: 'held', holdReason: 'emptied', withdrawn: 1 }],
-    });
+    const report = await world.pull(date, { withdrawalLimitPercent: 100 });
+    expect(report).toMatchObject({ state: 'held', holdReason: 'emptied', withdrawn: 1 });
     expect(await dayRow(date)).toMatchObject({
       state: 'held',
       title_count: 1,
       held: report.pullId,
     });
 
-    await releasePull(world.database, report.pullId, decision, policy);
+    await releasePull(world.database, report.pullId, decision);
     expect(await dayRow(date)).toMatchObject({
       state: 'reconciled',
       title_count: 0,
       withdrawn_count: 1,
       held: null,
     });
-    await expect(releasePull(world.database, report.pullId, decision, policy)).rejects.toThrow(
+    await expect(releasePull(world.database, report.pullId, decision)).rejects.toThrow(
       /holds no date/,
     );
     const audit = await world.database.prisma.auditEntry.findMany({
@@ -166,28 +159,26 @@ describe('a hold', () => {
     const date = freshDay();
     const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
     world.sandbox.setDayTexts(date, ten);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, ten.slice(2));
-    expect((await world.pullDay(date)).dates).toMatchObject([{ outcome: 'merged', withdrawn: 2 }]);
+    expect(await world.pull(date)).toMatchObject({ state: 'merged', withdrawn: 2 });
     world.sandbox.setDayTexts(date, ten.slice(4));
-    expect((await world.pullDay(date)).dates).toMatchObject([
-      { outcome: 'held', holdReason: 'withdrawal_limit' },
-    ]);
+    expect(await world.pull(date)).toMatchObject({ state: 'held', holdReason: 'withdrawal_limit' });
     expect(await dayRow(date)).toMatchObject({ title_count: 8, withdrawn_count: 2 });
   });
 
   test('is void once a newer pull is merged', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, []);
-    const held = await world.pullDay(date);
+    const held = await world.pull(date);
     world.sandbox.setDayTexts(date, [titleText({ date })]);
-    expect((await world.pullDay(date)).state).toBe('unchanged');
+    expect((await world.pull(date)).state).toBe('unchanged');
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', title_count: 1, held: null });
     const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: held.pullId } });
     expect(pull.state).toBe('superseded');
-    await expect(releasePull(world.database, held.pullId, decision, policy)).rejects.toThrow(
+    await expect(releasePull(world.database, held.pullId, decision)).rejects.toThrow(
       /holds no date/,
     );
   });
@@ -196,14 +187,14 @@ describe('a hold', () => {
     const date = freshDay();
     const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
     world.sandbox.setDayTexts(date, ten);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, ten.slice(5));
-    const held = await world.pullDay(date);
+    const held = await world.pull(date);
     // What recovery does to unlogged tables.
     await world.database.prisma.$executeRaw`
-      TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_date,
+      TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
                conciliation.staged_missing, conciliation.staged_change`;
-    await expect(releasePull(world.database, held.pullId, decision, policy)).rejects.toThrow(
+    await expect(releasePull(world.database, held.pullId, decision)).rejects.toThrow(
       /pull the date again/,
     );
     expect(await dayRow(date)).toMatchObject({ state: 'held', title_count: 10 });
@@ -216,8 +207,8 @@ describe('rejected titles', () => {
   test('are kept apart, the rest is merged, and the day needs attention', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date }), bad(date)]);
-    const report = await world.pullDay(date);
-    expect(report).toMatchObject({ titles: 2, rejected: 1, dates: [{ inserted: 1, rejected: 1 }] });
+    const report = await world.pull(date);
+    expect(report).toMatchObject({ titles: 2, rejected: 1, inserted: 1 });
     expect(await dayRow(date)).toMatchObject({
       state: 'attention',
       title_count: 1,
@@ -233,81 +224,26 @@ describe('rejected titles', () => {
   test('are resolved by a clean pull', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [bad(date)]);
-    await world.pullDay(date);
+    await world.pull(date);
     world.sandbox.setDayTexts(date, [titleText({ date })]);
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 0 });
   });
 
   test('once accepted stay accepted when they come again', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date)]);
-    await world.pullDay(date);
-    expect(await acceptRejects(world.database, date, decision, policy)).toBe(2);
+    await world.pull(date);
+    expect(await acceptRejects(world.database, date, decision)).toBe(2);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled', rejected_count: 2 });
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await dayRow(date)).toMatchObject({ state: 'reconciled' });
     world.sandbox.setDayTexts(date, [titleText({ date }), bad(date), bad(date), bad(date)]);
-    await world.pullDay(date);
+    await world.pull(date);
     expect(await dayRow(date)).toMatchObject({ state: 'attention', rejected_count: 3 });
-    await expect(acceptRejects(world.database, daysFrom(900), decision, policy)).rejects.toThrow(
+    await expect(acceptRejects(world.database, daysFrom(900), decision)).rejects.toThrow(
       /no rejected titles/,
     );
-  });
-});
-
-describe('a sweep', () => {
-  test('decides each date on its own and holds only what must wait', async () => {
-    const other = await openPullWorld({ startDate: daysFrom(-5, TODAY) });
-    const dates = [5, 4, 3, 2, 1].map((days) => daysFrom(-days, TODAY));
-    const [first = DAY, second = DAY, third = DAY] = dates;
-    try {
-      for (const date of dates) other.sandbox.setDayTexts(date, [titleText({ date })]);
-      other.sandbox.setDayTexts(TODAY, []);
-      expect((await other.pull(sweepWindow(first))).state).toBe('merged');
-      other.sandbox.setDayTexts(second, [
-        titleText({ date: second, discount: '1' }),
-        titleText({ date: second, uid: 'new' }),
-      ]);
-      other.sandbox.setDayTexts(third, []);
-      const report = await other.pull(sweepWindow(first));
-      expect(report.state).toBe('held');
-      expect(report.dates.filter(({ outcome }) => outcome !== 'unchanged')).toMatchObject([
-        { date: second, outcome: 'merged', changed: 1, inserted: 1 },
-        { date: third, outcome: 'held' },
-      ]);
-      const released = await releasePull(other.database, report.pullId, decision, policy);
-      expect(released.dates).toMatchObject([{ date: third, withdrawn: 1, outcome: 'released' }]);
-      const pull = await other.database.prisma.pull.findUniqueOrThrow({
-        where: { id: report.pullId },
-      });
-      expect(pull).toMatchObject({ state: 'merged', inserted: 1, changed: 1, withdrawn: 1 });
-      const left = await other.database.prisma
-        .$queryRaw`SELECT count(*)::int AS rows FROM conciliation.staged_title`;
-      expect(left).toEqual([{ rows: 0 }]);
-    } finally {
-      await other.close();
-    }
-  });
-
-  test('withdraws nothing while a title that it could not place may be the missing one', async () => {
-    const other = await openPullWorld({ startDate: daysFrom(-2, TODAY) });
-    const date = daysFrom(-1, TODAY);
-    const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
-    try {
-      other.sandbox.setDayTexts(TODAY, []);
-      other.sandbox.setDayTexts(daysFrom(-2, TODAY), []);
-      other.sandbox.setDayTexts(date, ten);
-      await other.pullDay(date);
-      other.sandbox.setDayTexts(date, [...ten.slice(1), '{"order":{"uid":"t0"}}']);
-      const report = await other.pull(sweepWindow(date));
-      expect(report.dates.find((entry) => entry.date === date)).toMatchObject({
-        outcome: 'held',
-        holdReason: 'undated_rejects',
-      });
-    } finally {
-      await other.close();
-    }
   });
 });
 

@@ -2,8 +2,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
-import { JoinedLoads } from '../../../src/pull/joined-loads.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -72,7 +70,7 @@ test('a day of 100,000 titles that is restated is seen whole, as it was or as it
       for (const version of [0, 1, 0].map((index) => versions[index])) {
         if (version === undefined) throw new Error('no such version');
         world.sandbox.setRawBody(DAY, { body: () => bodyOf(DAY, version) });
-        await world.pull(dayWindow(DAY), { withdrawalLimitPercent: 100 });
+        await world.pull(DAY, { withdrawalLimitPercent: 100 });
       }
     },
     async (client) => {
@@ -108,8 +106,6 @@ test('a day of 100,000 titles that is restated is seen whole, as it was or as it
 
 test('a consumer of the feed sees every change once and in order, while four dates are merged at once', async () => {
   const lanes = [0, 1, 2, 3];
-  // Pulls of one process are merged together or one after the other.
-  const processes = lanes.map(() => ({ joinedLoads: new JoinedLoads() }));
   const rounds = [0, 1, 2, 3, 4, 5];
   const perPull = 150;
   const delivered: { seq: number; uid: string }[] = [];
@@ -126,7 +122,7 @@ test('a consumer of the feed sees every change once and in order, while four dat
               titleText({ date, uid: `${lane}-${round}-${index}` }),
             );
             world.sandbox.setDayTexts(date, texts);
-            await world.pull(dayWindow(date), processes[lane] ?? {});
+            await world.pull(date);
           }
         }),
       );

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import type { Database } from '../../../src/staging/database.ts';
 import { createPull, discardAbandoned } from '../../../src/staging/pull-ledger.ts';
@@ -30,7 +29,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   world.sandbox.setDayTexts(DAY, [titleText()]);
   const pullId = await createPull(world.database, {
     origin: 'manual',
-    window: dayWindow(DAY),
+    date: DAY,
     requestedBy: 'test',
   });
   let calls = 0;
@@ -48,7 +47,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   const outcome = await runPull({ ...world.parts, database }, pullId, new AbortController().signal);
   expect(outcome).toMatchObject({
     kind: 'done',
-    report: { state: 'merged', dates: [{ date: DAY, inserted: 1, outcome: 'merged' }] },
+    report: { state: 'merged', date: DAY, inserted: 1, withheld: 0 },
   });
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
   expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
@@ -58,11 +57,11 @@ test('what a killed process staged is removed, what runs or is held stays', asyn
   const date = daysFrom(1);
   const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
   world.sandbox.setDayTexts(date, ten);
-  await world.pullDay(date);
+  await world.pull(date);
   const restated = titleText({ date, uid: 't0', discount: '1.5' });
   world.sandbox.setDayTexts(date, [restated, ...ten.slice(6)]);
-  expect((await world.pullDay(date)).state).toBe('held');
-  const staged = ['staged_title', 'staged_date', 'staged_missing'];
+  expect((await world.pull(date)).state).toBe('held');
+  const staged = ['staged_title', 'staged_base', 'staged_missing'];
   for (const table of staged) {
     await world.database.prisma.$executeRawUnsafe(
       `INSERT INTO conciliation.${table}
@@ -88,9 +87,9 @@ test('a restated day of many titles is planned without comparing each with each'
       titleText({ date, uid: `t${index}`, value: `${(index % 2) + Number(discount)}` }),
     );
   world.sandbox.setDayTexts(date, titles('10'));
-  await world.pullDay(date);
+  await world.pull(date);
   // Half of the titles get another identity: as many go as come.
   world.sandbox.setDayTexts(date, titles('11'));
-  const report = await world.pull(dayWindow(date), { withdrawalLimitPercent: 100 });
-  expect(report.dates).toMatchObject([{ inserted: 10_000, withdrawn: 10_000 }]);
+  const report = await world.pull(date, { withdrawalLimitPercent: 100 });
+  expect(report).toMatchObject({ inserted: 10_000, withdrawn: 10_000 });
 });

@@ -1,8 +1,6 @@
 /** Rows are counted twice: as PostgreSQL says it took them, and as they lie there before the merge. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { StagingUnavailableError } from '../../../src/errors.ts';
-import { alwaysStaged } from '../../support/load-ways.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -24,7 +22,7 @@ async function loseRows(trigger: string, body: string): Promise<void> {
 }
 
 async function expectNothingMerged(message: string): Promise<void> {
-  const outcome = await world.attempt(dayWindow(DAY), { directLoads: alwaysStaged });
+  const outcome = await world.attempt(DAY, { alwaysStage: true });
   expect(outcome).toMatchObject({ kind: 'retry', error: { message } });
   expect(outcome.kind !== 'done' && outcome.error).toBeInstanceOf(StagingUnavailableError);
   expect(await world.database.prisma.title.count()).toBe(0);

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
-import { DirectLoads } from '../../../src/pull/direct-loads.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
-import { alwaysStaged } from '../../support/load-ways.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -39,7 +36,7 @@ const responses = fc.array(fc.array(kind, { maxLength: 8 }), { minLength: 1, max
 const knownTitles = fc.constantFrom(0, 3, 1000, 1000);
 
 /** Whether the first response to a date is staged before it is merged. */
-const loads = fc.constantFrom(alwaysStaged, new DirectLoads());
+const stages = fc.boolean();
 
 const toTitle = (date: CivilDate, fields: Kind) => titleText({ date, ...fields });
 
@@ -111,8 +108,8 @@ test(`after any of ${SEQUENCES} sequences of responses a date is its last respon
     fc.asyncProperty(
       responses,
       knownTitles,
-      loads,
-      async (snapshots, maxKnownTitles, directLoads) => {
+      stages,
+      async (snapshots, maxKnownTitles, alwaysStage) => {
         const date = nextDay;
         nextDay = addDays(nextDay, 1);
         expect(date < AFTER_ALL).toBe(true);
@@ -123,16 +120,11 @@ test(`after any of ${SEQUENCES} sequences of responses a date is its last respon
             date,
             snapshot.map((fields) => toTitle(date, fields)),
           );
-          const report = await world.pull(dayWindow(date), { maxKnownTitles, directLoads });
+          const report = await world.pull(date, { maxKnownTitles, alwaysStage });
           if (report.state === 'held') {
             // Nothing has changed yet; a person looks, then lets it through.
             expect(current(await readRows(date))).toEqual(states.at(-1)?.contents ?? []);
-            await releasePull(
-              world.database,
-              report.pullId,
-              { by: 'test', reason: 'property' },
-              { lastClosedDate: AFTER_ALL },
-            );
+            await releasePull(world.database, report.pullId, { by: 'test', reason: 'property' });
           }
           const contents = snapshot.map(contentOf).sort();
           expect(current(await readRows(date))).toEqual(contents);

@@ -1,6 +1,5 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { PlatformUnavailableError, StaleFenceError } from '../../../src/errors.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
@@ -38,7 +37,7 @@ test.each([
   world.sandbox.setDayTexts(date, [titleText({ date })]);
   const pullId = await createPull(world.database, {
     origin: 'manual',
-    window: dayWindow(date),
+    date,
     requestedBy: 'test',
   });
   const stale = runPull(

@@ -13,9 +13,9 @@ test('the sums of a day are over its current titles: what was withdrawn is in no
     titleText({ date: DAY, uid: `order-${index}`, value: `${index + 1}.01` }),
   );
   world.sandbox.setDayTexts(DAY, titles);
-  await world.pullDay();
+  await world.pull();
   world.sandbox.setDayTexts(DAY, titles.slice(1));
-  await world.pullDay();
+  await world.pull();
   const rows = await world.database.prisma.$queryRaw`
     SELECT title_count AS titles, withdrawn_count AS withdrawn, original_value_sum::text AS sum
     FROM conciliation.day`;

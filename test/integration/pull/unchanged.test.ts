@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -30,14 +30,38 @@ test('a second identical pull writes no row of titles or revisions, in any order
     titleText({ uid: `t${index % 400}`, discount: `${index % 7}.5` }),
   );
   world.sandbox.setDayTexts(DAY, texts);
-  expect((await world.pullDay()).dates).toMatchObject([{ inserted: 500 }]);
+  expect(await world.pull()).toMatchObject({ inserted: 500 });
   const before = await settledRowsWritten();
   expect(before).toMatchObject([{ relname: 'title', ins: 500, upd: 0 }, { ins: 0 }]);
 
   for (const order of [texts, texts.toReversed(), texts.toSorted()]) {
     world.sandbox.setDayTexts(DAY, order);
-    const report = await world.pullDay();
-    expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 500, changed: 0 }] });
+    const report = await world.pull();
+    expect(report).toMatchObject({ state: 'unchanged', unchanged: 500, changed: 0 });
   }
   expect(await settledRowsWritten()).toEqual(before);
+});
+
+test('titles that differ in undocumented fields alone are unchanged, and no seal breaks', async () => {
+  const date = daysFrom(1);
+  const answer = (more: string) =>
+    world.sandbox.setDayTexts(
+      date,
+      Array.from({ length: 50 }, (_, index) => titleText({ uid: `t${index}`, date, more })),
+    );
+  const readDay = () => world.database.prisma.$queryRaw`
+    SELECT content_digest, changed_at FROM conciliation.day WHERE date = ${date}::date`;
+  answer(',"answeredAt":"2026-03-03T06:00:00Z"');
+  await world.pull(date);
+  const before = await settledRowsWritten();
+  const day = await readDay();
+
+  // A field whose value changes, a field that is new, and a field that is gone.
+  for (const more of [',"answeredAt":"2026-03-04T06:00:00Z"', ',"a":1,"b":{"c":[2]}', '']) {
+    answer(more);
+    const report = await world.pull(date);
+    expect(report).toMatchObject({ state: 'unchanged', dates: [{ unchanged: 50, changed: 0 }] });
+  }
+  expect(await settledRowsWritten()).toEqual(before);
+  expect(await readDay()).toEqual(day);
 });

@@ -76,7 +76,7 @@ test('counts what failed, is held, is under way and is still to come', async () 
   await world.end('merged', { from: day(0) });
   await world.end('failed', { from: day(1) });
   await world.database.prisma.$executeRaw`
-    UPDATE conciliation.pull SET state = 'held', titles = 7 WHERE window_from = ${day(2)}::date`;
+    UPDATE conciliation.pull SET state = 'held', titles = 7 WHERE date = ${day(2)}::date`;
   expect(await progress(id)).toMatchObject({
     state: 'running',
     total: 5,
@@ -183,8 +183,8 @@ test('planners and a cancellation at once: no date twice, and nothing left waiti
     expect(await progress(id)).toMatchObject({ state: 'cancelled', open: 0, done: 2 });
   }
   const doubled = await world.database.prisma.$queryRaw`
-    SELECT window_from, backfill_id FROM conciliation.pull WHERE state = 'merged'
-    GROUP BY window_from, backfill_id HAVING count(*) > 1`;
+    SELECT date, backfill_id FROM conciliation.pull WHERE state = 'merged'
+    GROUP BY date, backfill_id HAVING count(*) > 1`;
   expect(doubled).toEqual([]);
 });
 

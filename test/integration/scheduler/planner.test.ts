@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, MAX_OPEN_PULLS, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { MAX_OPEN_PULLS } from '../../../src/domain/pull-plan.ts';
 import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';
 import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
 import { readCheckpoint } from '../../../src/staging/reads.ts';
@@ -34,12 +34,11 @@ async function reconcile(...dates: readonly string[]) {
 
 test('creates what is due, wakes a worker for each pull, the most urgent first, and then rests', async () => {
   const planner = world.planner();
-  expect(await planner.runOnce()).toEqual({ kind: 'done', created: 11, enqueued: 11 });
+  expect(await planner.runOnce()).toEqual({ kind: 'done', created: 10, enqueued: 10 });
   expect(await world.outline()).toEqual([
     'daily 2026-03-10',
     'lookback 2026-03-09',
     'lookback 2026-03-08',
-    'sweep 2026-03-01',
     ...datesBetween(toCivilDate('2026-03-01'), daysBefore(3)).map((date) => `daily ${date}`),
   ]);
   const pulls = await world.pulls();
@@ -48,6 +47,19 @@ test('creates what is due, wakes a worker for each pull, the most urgent first, 
   expect(world.queue.enqueued).toEqual(pulls.map(({ id }) => id));
 
   expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
+});
+
+test("nothing is planned while this clock differs from the database's", async () => {
+  const planner = world.planner();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 180_000 });
+  const run = await planner.runOnce();
+  vi.useRealTimers();
+  expect(run).toMatchObject({
+    kind: 'failed',
+    error: { message: expect.stringMatching(/\d+ s ahead of the clock of the database/) },
+  });
+  expect(await world.pulls()).toEqual([]);
+  expect(await planner.runOnce()).toMatchObject({ kind: 'done', created: 11 });
 });
 
 test('the first start of an empty ledger begins with yesterday and remembers it', async () => {
@@ -81,8 +93,8 @@ test('twenty rounds of two planners at once, configured differently: every date 
     await world.end('failed');
   }
   const doubled = await world.database.prisma.$queryRaw`
-    SELECT window_from, window_to, slot_at FROM conciliation.pull
-    GROUP BY window_from, window_to, slot_at HAVING count(*) > 1`;
+    SELECT date, slot_at FROM conciliation.pull
+    GROUP BY date, slot_at HAVING count(*) > 1`;
   expect(doubled).toEqual([]);
 });
 
@@ -98,7 +110,6 @@ test('only the holes are filled', async () => {
     'daily 2026-03-10',
     'lookback 2026-03-09',
     'lookback 2026-03-08',
-    'sweep 2026-03-01',
     'daily 2026-03-05',
   ]);
 });
@@ -125,7 +136,7 @@ test('a date is not pulled beside a pull that has not ended, nor after one since
   const create = (days: number) =>
     createPull(world.database, {
       origin: 'manual',
-      window: dayWindow(daysBefore(days)),
+      date: daysBefore(days),
       requestedBy: 'test',
     });
   await create(0);
@@ -180,7 +191,7 @@ test('dates that failed for the slot do not stand in the way of those that were 
 test('another LOOKBACK_DAYS after a restart pulls no date again for the slot', async () => {
   const withLookback = (lookbackDays: number) =>
     world.planner({ config: { ...CONFIG, lookbackDays } }).runOnce();
-  expect(await withLookback(2)).toMatchObject({ created: 11 });
+  expect(await withLookback(2)).toMatchObject({ created: 10 });
   await world.end('failed');
   expect(await withLookback(7)).toMatchObject({ created: 0 });
 });
@@ -192,14 +203,14 @@ test('whatever lost its job gets one again, and nothing gets a second', async ()
   world.queue.jobs.delete(lost ?? 0n);
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
   world.queue.jobs.clear();
-  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 11 });
+  expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 10 });
 });
 
 test('a pull that is to be tried again later is left alone until then', async () => {
   const planner = world.planner({ config: { ...CONFIG, startDate: YESTERDAY } });
   await world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, window_from, window_to, slot_at, requested_by, next_attempt_at)
-    VALUES ('daily', ${YESTERDAY}::date, ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by, next_attempt_at)
+    VALUES ('daily', ${YESTERDAY}::date, ${SLOT}, 'scheduler', now() + interval '1 hour')`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 0 });
   await world.database.prisma.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = now()`;
   expect(await planner.runOnce()).toMatchObject({ created: 0, enqueued: 1 });
@@ -228,26 +239,103 @@ test('a running pull without a job is taken over after two minutes', async () =>
   expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
 });
 
-test.each([
-  ['day', dayWindow(YESTERDAY), 'manual'],
-  ['sweep', sweepWindow(daysBefore(3)), 'sweep'],
-] as const)(
-  'a %s under way in a terminal is left to it, and found if the terminal dies',
-  async (_, window, origin) => {
-    const planner = world.planner({ config: { ...CONFIG, startDate: addDays(YESTERDAY, 1) } });
-    const id = await createPull(world.database, { origin, window, requestedBy: 'command line' });
-    expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
-    await passMinutes(2);
-    expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
+test('a pull under way in a terminal is left to it, and found if the terminal dies', async () => {
+  const planner = world.planner({ config: { ...CONFIG, startDate: addDays(YESTERDAY, 1) } });
+  const id = await createPull(world.database, {
+    origin: 'manual',
+    date: YESTERDAY,
+    requestedBy: 'command line',
+  });
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+  await passMinutes(2);
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
 
-    world.queue.jobs.clear();
-    await startAttempt(world.database, id);
-    await passMinutes(10);
-    expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
-    await passMinutes(5);
-    expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
-  },
-);
+  world.queue.jobs.clear();
+  await startAttempt(world.database, id);
+  await passMinutes(10);
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
+  await passMinutes(5);
+  expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
+});
+
+describe('pulls whose attempts are spent', () => {
+  /** As a worker ends a pull whose last attempt has met an error. */
+  const fail = (errorCode: string) => world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET state = 'failed', fetch_started_at = now(), finished_at = now(),
+           error_code = ${errorCode}
+    WHERE state IN ('queued', 'running')`;
+  /** Lets time pass for every pull that has ended. */
+  const passSince = (minutes: number) => world.database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET finished_at = finished_at - make_interval(mins => ${minutes}::int)`;
+  const rounds = async () => {
+    const rows = await world.database.prisma.$queryRaw<{ line: string }[]>`
+      SELECT origin || ' ' || date || ' ' || round AS line FROM conciliation.pull
+      WHERE state = 'queued' ORDER BY id`;
+    return rows.map(({ line }) => line);
+  };
+  const config = { ...CONFIG, startDate: daysBefore(3) };
+  const DUE = [
+    'daily 2026-03-10',
+    'lookback 2026-03-09',
+    'lookback 2026-03-08',
+    'daily 2026-03-07',
+  ];
+
+  test('are planned again after 5, 10, 20, 40 and then 60 minutes, for as long as they are due', async () => {
+    const planner = world.planner({ config });
+    for (const [round, minutes] of [5, 10, 20, 40, 60, 60, 60].entries()) {
+      await planner.runOnce();
+      expect(await rounds()).toEqual(DUE.map((line) => `${line} ${round}`));
+      await fail('PLATFORM_UNAVAILABLE');
+      await passSince(minutes - 1);
+      await planner.runOnce();
+      expect(await rounds()).toEqual([]);
+      await passSince(1);
+    }
+    await planner.runOnce();
+    await world.end('merged', { from: YESTERDAY });
+    await fail('PLATFORM_CONTRACT');
+    await passSince(60);
+    await planner.runOnce();
+    expect(await rounds()).toEqual(DUE.slice(1).map((line) => `${line} 8`));
+  });
+
+  test('begin anew with the next slot', async () => {
+    await world.planner({ config }).runOnce();
+    await fail('PLATFORM_RATE_LIMITED');
+    await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
+    expect(await rounds()).toEqual([
+      'daily 2026-03-11 0',
+      'lookback 2026-03-10 0',
+      'lookback 2026-03-09 0',
+      'daily 2026-03-07 0',
+      'daily 2026-03-08 0',
+    ]);
+  });
+
+  test.each(['PLATFORM_REQUEST', 'DEFECT', 'CONFIG_INVALID'])(
+    'are not those that ended with %s',
+    async (errorCode) => {
+      await world.planner({ config }).runOnce();
+      await fail(errorCode);
+      await passSince(600);
+      await world.planner({ config }).runOnce();
+      expect(await rounds()).toEqual([]);
+    },
+  );
+
+  test('get one pull a round, however many planners there are', async () => {
+    await world.planner({ config }).runOnce();
+    await fail('PLATFORM_UNAVAILABLE');
+    await passSince(5);
+    const other = { database: world.otherDatabase(), queue: new QueueInMemory() };
+    await Promise.all([
+      world.planner({ config }).runOnce(),
+      world.planner({ config, ...other }).runOnce(),
+    ]);
+    expect(await rounds()).toEqual(DUE.map((line) => `${line} 1`));
+  });
+});
 
 test('a queue that is away loses nothing: the next run enqueues what this one created', async () => {
   const away: WakeUpQueue = {
@@ -256,7 +344,7 @@ test('a queue that is away loses nothing: the next run enqueues what this one cr
   };
   const run = await world.planner({ queue: away }).runOnce();
   expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is away' } });
-  expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 11 });
+  expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 10 });
 });
 
 test('a second call while a run is under way is the same run', async () => {
@@ -318,7 +406,7 @@ describe('providers to be pushed', () => {
     const failing = { enqueue: () => Promise.reject(new Error('away')) };
     const run = await world.planner({ pushQueue: failing }).runOnce();
     expect(run.kind).toBe('failed');
-    expect(world.queue.enqueued).toHaveLength(11);
+    expect(world.queue.enqueued).toHaveLength(10);
   });
 
   test('are left alone by a planner that has no queue for them', async () => {

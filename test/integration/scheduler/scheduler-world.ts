@@ -22,6 +22,7 @@ export const CONFIG: PlannerConfig = {
   lookbackDays: 2,
   sweepCron: '0 3 * * 0',
   sweepDays: 45,
+  sweepMaxDays: 400,
   startDate: toCivilDate('2026-03-01'),
   maxOpenBackfillPulls: 3,
 };
@@ -41,6 +42,14 @@ export class QueueInMemory implements WakeUpQueue {
   }
 }
 
+export interface SweepLine {
+  readonly id: bigint;
+  readonly from: CivilDate;
+  readonly state: string;
+  readonly slotAt: Date | null;
+  readonly round: number;
+}
+
 export interface PullLine {
   readonly id: bigint;
   readonly origin: string;
@@ -53,10 +62,12 @@ export interface PullLine {
 export interface SchedulerWorld {
   readonly database: Database;
   readonly queue: QueueInMemory;
+  readonly sweepQueue: QueueInMemory;
   planner(parts?: Partial<PlannerParts>): Planner;
   /** Another pool on the same database, as another process has it; closed with the world. */
   otherDatabase(): Database;
   pulls(): Promise<PullLine[]>;
+  sweeps(): Promise<SweepLine[]>;
   outline(): Promise<string[]>;
   /** Ends pulls as a worker would have. */
   end(state: 'merged' | 'failed', where?: { readonly from: CivilDate }): Promise<void>;
@@ -74,34 +85,49 @@ export async function openSchedulerWorld(): Promise<SchedulerWorld> {
   const database = open();
   const others: Database[] = [];
   const queue = new QueueInMemory();
+  const sweepQueue = new QueueInMemory();
   const world: SchedulerWorld = {
     database,
     queue,
+    sweepQueue,
     planner: (parts = {}) =>
-      createPlanner({ database, queue, config: CONFIG, logger, now: () => SLOT, ...parts }),
+      createPlanner({
+        database,
+        queue,
+        sweepQueue,
+        config: CONFIG,
+        logger,
+        now: () => SLOT,
+        ...parts,
+      }),
     otherDatabase() {
       const other = open();
       others.push(other);
       return other;
     },
     pulls: () => database.prisma.$queryRaw<PullLine[]>`
-      SELECT id, origin, window_from::text AS "from", state, slot_at AS "slotAt"
+      SELECT id, origin, date::text AS "from", state, slot_at AS "slotAt"
       FROM conciliation.pull ORDER BY id`,
+    sweeps: () => database.prisma.$queryRaw<SweepLine[]>`
+      SELECT id, from_date::text AS "from", state, slot_at AS "slotAt", round
+      FROM conciliation.sweep ORDER BY id`,
     outline: async () => (await world.pulls()).map(({ origin, from }) => `${origin} ${from}`),
     async end(state, where) {
       const ended = await database.prisma.$queryRaw<{ id: bigint }[]>`
         UPDATE conciliation.pull
         SET state = ${state}, fetch_started_at = ${SLOT}, finished_at = now()
         WHERE state IN ('queued', 'running')
-          AND (${where?.from ?? null}::date IS NULL OR window_from = ${where?.from ?? null}::date)
+          AND (${where?.from ?? null}::date IS NULL OR date = ${where?.from ?? null}::date)
         RETURNING id`;
       for (const { id } of ended) queue.jobs.delete(id);
     },
     async reset() {
       await database.prisma.$executeRaw`
-        TRUNCATE conciliation.pull, conciliation.day, conciliation.checkpoint, conciliation.backfill CASCADE`;
-      queue.jobs.clear();
-      queue.enqueued.length = 0;
+        TRUNCATE conciliation.pull, conciliation.sweep, conciliation.day, conciliation.checkpoint, conciliation.backfill CASCADE`;
+      for (const { jobs, enqueued } of [queue, sweepQueue]) {
+        jobs.clear();
+        enqueued.length = 0;
+      }
     },
     async close() {
       await Promise.all(others.map((other) => other.close()));

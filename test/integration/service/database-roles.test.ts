@@ -49,7 +49,6 @@ test('the service and every command do all their work as the worker’s user, wh
     const [yesterday, before] = [daysFrom(-1, TODAY), daysFrom(-2, TODAY)];
     await command('providers', 'import', file);
     await command('pull', yesterday);
-    await command('sweep', '--from', before);
     await command('backfill', '--from', before, '--to', yesterday, '--detach');
     await command('user', 'add', 'ana', '--role', 'admin');
     await command('key', 'add', 'script', '--role', 'viewer', '--scopes', 'read');

@@ -159,7 +159,7 @@ function handlesFaults(queue: ServiceQueue): void {
 async function expectPulls(world: ServiceWorld, expected: readonly object[]): Promise<void> {
   await eventually(async () => {
     const pulls = await world.database.prisma.$queryRaw<unknown[]>`
-      SELECT window_from::text AS date, state, attempts FROM conciliation.pull ORDER BY window_from`;
+      SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
     expect(pulls).toEqual(expected);
   });
 }

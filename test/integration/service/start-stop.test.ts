@@ -173,7 +173,7 @@ interface PullRow {
 
 function readPulls(world: ServiceWorld): Promise<PullRow[]> {
   return world.database.prisma.$queryRaw<PullRow[]>`
-    SELECT window_from::text AS date, state, attempts FROM conciliation.pull ORDER BY window_from`;
+    SELECT date::text AS date, state, attempts FROM conciliation.pull ORDER BY pull.date`;
 }
 
 async function countJobs({ redisUrl, databaseUrl }: ServiceWorld): Promise<QueueCounts> {

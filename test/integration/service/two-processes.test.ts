@@ -20,6 +20,8 @@ const SWEEP_DAYS = 3;
 /** Ahead of the database's clock, which takes whatever was fetched since a slot for pulled by it. */
 const START = daysFrom(2, TODAY);
 const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
+/** An hour after the sweep is due, so that all dates have been pulled before. */
+const eveningOf = (date: CivilDate) => new Date(`${date}T22:00:00Z`);
 
 describe.concurrent('ten simulated days', { timeout: 180_000 }, () => {
   const [onPostgres] = SERVICE_QUEUES;
@@ -38,16 +40,19 @@ async function liveThrough(queue: ServiceQueue, processes: number): Promise<void
     environment: {
       START_DATE: START,
       LOOKBACK_DAYS: String(LOOKBACK_DAYS),
-      SWEEP_CRON: '0 3 * * *',
+      SWEEP_CRON: '0 18 * * *',
       SWEEP_DAYS: String(SWEEP_DAYS),
+      SWEEP_MAX_DAYS: String(SWEEP_DAYS),
     },
   });
   try {
     const running = await Promise.all(Array.from({ length: processes }, () => world.start()));
     for (let day = 1; day <= DAYS; day += 1) {
       await world.setNow(noonOf(daysFrom(day, START)));
-      // Yesterday, the lookback as far as the ledger goes, and the sweep.
-      await untilPulled(world, daysFrom(day, START), Math.min(day, LOOKBACK_DAYS + 1) + 1);
+      // Yesterday, and the lookback as far as the ledger goes.
+      await untilPulled(world, daysFrom(day, START), Math.min(day, LOOKBACK_DAYS + 1));
+      await world.setNow(eveningOf(daysFrom(day, START)));
+      await untilSwept(world, day);
     }
     // A tick or two, in which whoever comes late would ask again.
     await sleep(2_500);
@@ -69,6 +74,17 @@ async function untilPulled(world: ServiceWorld, date: CivilDate, pulls: number):
       FROM conciliation.pull
       WHERE (slot_at AT TIME ZONE 'America/Sao_Paulo')::date = ${date}::date`;
     expect(row).toEqual({ pulls, ended: pulls });
+  });
+}
+
+/** Waits until as many sweeps have ended, all of which found that every date agrees. */
+async function untilSwept(world: ServiceWorld, sweeps: number): Promise<void> {
+  await eventually(async () => {
+    const [row] = await world.database.prisma.$queryRaw<unknown[]>`
+      SELECT count(*)::int AS sweeps, count(*) FILTER (WHERE state = 'complete')::int AS complete,
+             sum(dates_differing)::int AS differing
+      FROM conciliation.sweep`;
+    expect(row).toEqual({ sweeps, complete: sweeps, differing: 0 });
   });
 }
 

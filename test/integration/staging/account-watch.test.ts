@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
 import { InputError } from '../../../src/errors.ts';
-import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import {
   type AccountChange,
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
 } from '../../../src/staging/account-changes.ts';
 import { releasePull } from '../../../src/staging/decisions.ts';
-import { alwaysLoaded, alwaysStaged } from '../../support/load-ways.ts';
-import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -55,16 +52,15 @@ function title(date: CivilDate, accounts: Accounts = {}): string {
 }
 
 const WAYS = [
-  { way: 'loaded', loads: alwaysLoaded().directLoads },
-  { way: 'staged', loads: alwaysStaged },
+  { way: 'loaded', isStaged: false },
+  { way: 'staged', isStaged: true },
 ] as const;
-/** How dates without titles are merged: see `DirectLoads`. */
-let directLoads: PullParts['directLoads'] | undefined;
+/** How dates without titles are merged: see `PullParts`. */
+let alwaysStage = false;
 
 async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigint> {
   world.sandbox.setDayTexts(date, titles);
-  return (await world.pull(dayWindow(date), directLoads === undefined ? {} : { directLoads }))
-    .pullId;
+  return (await world.pull(date, { alwaysStage })).pullId;
 }
 
 const changes = () => readUnacknowledgedAccountChanges(world.database, 100);
@@ -76,12 +72,12 @@ const acknowledge = async () => {
   }
 };
 
-describe.each(WAYS)('a change ($way)', ({ loads }) => {
+describe.each(WAYS)('a change ($way)', ({ isStaged }) => {
   beforeAll(() => {
-    directLoads = loads;
+    alwaysStage = isStaged;
   });
   afterAll(() => {
-    directLoads = undefined;
+    alwaysStage = false;
   });
 
   test('is another account than the one last seen; the first sight is none', async () => {
@@ -128,21 +124,21 @@ describe.each(WAYS)('a change ($way)', ({ loads }) => {
   test('is found when a held pull is released', async () => {
     await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
     world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
-    const held = await world.pullDay(day(0));
+    const held = await world.pull(day(0));
     expect(held.state).toBe('held');
     expect(await changes()).toEqual([]);
     const decision = { by: 'ana', reason: 'test' };
-    await releasePull(world.database, held.pullId, decision, { lastClosedDate: TODAY });
+    await releasePull(world.database, held.pullId, decision);
     expect(told(await changes())).toEqual(['provider A -> B']);
   });
 });
 
-describe.each(WAYS)('no change ($way)', ({ loads }) => {
+describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
   beforeAll(() => {
-    directLoads = loads;
+    alwaysStage = isStaged;
   });
   afterAll(() => {
-    directLoads = undefined;
+    alwaysStage = false;
   });
 
   test('is a late title of an old date, with the account of then', async () => {
@@ -189,15 +185,6 @@ describe.each(WAYS)('no change ($way)', ({ loads }) => {
   });
 });
 
-test('a change is found in a sweep, within one response', async () => {
-  const from = daysFrom(-2, TODAY);
-  world.sandbox.setDayTexts(from, [title(from)]);
-  world.sandbox.setDayTexts(daysFrom(1, from), [title(daysFrom(1, from), { provider: 'B' })]);
-  world.sandbox.setDayTexts(TODAY, []);
-  await world.pull(sweepWindow(from));
-  expect(told(await changes())).toEqual(['provider A -> B']);
-});
-
 test('going back to an account is a change again once the earlier one was acknowledged', async () => {
   await pull(day(0), title(day(0)));
   await pull(day(1), title(day(1), { provider: 'B' }));
@@ -233,7 +220,7 @@ test('accounts that are too many to be noted while a response is loaded are look
     return JSON.stringify(text);
   });
   world.sandbox.setDayTexts(day(0), titles);
-  await world.pull(dayWindow(day(0)), { directLoads: alwaysLoaded().directLoads });
+  await world.pull(day(0));
   const rows = await world.database.prisma.$queryRaw`
     SELECT count(*)::int AS accounts FROM conciliation.party_account
     WHERE party_key LIKE ${`R-${party}-%`}`;

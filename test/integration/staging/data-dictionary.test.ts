@@ -38,28 +38,43 @@ test('every query of the data dictionary is one that the database understands', 
 });
 
 test('its query for an earlier day folds the revisions back', async () => {
+  // Fences are not in the order of the ids, nor in that of the instants.
+  await client.query(`
+    INSERT INTO conciliation.pull (id, origin, window_from, window_to, requested_by, fence)
+    VALUES (1, 'manual', '2026-01-05', '2026-01-05', 'test', 10),
+           (2, 'manual', '2026-01-05', '2026-01-05', 'test', 40),
+           (3, 'manual', '2026-01-05', '2026-01-05', 'test', 20),
+           (4, 'manual', '2026-01-05', '2026-01-05', 'test', 30)`);
   await client.query(`
     INSERT INTO conciliation.title
       (id, order_uid, occurrence, status, accepted_date, original_value, billing_fee, provider_bank,
-       identity_hash, content_hash, raw_hash, change_seq, first_pull_id, last_change_pull_id, created_at)
+       identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
     VALUES (1, 'A', 1, 'withdrawn', '2026-01-05', 100.10, 2, '341', gen_random_uuid(),
-            gen_random_uuid(), gen_random_uuid(), 3, 1, 3, '2026-01-06')`);
+            '00000000-0000-0000-0000-000000000003', gen_random_uuid(), 1, 2)`);
   await client.query(`
-    INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, changed_at, before, after)
-    VALUES (1, 1, 'changed', 2, '2026-01-07', '{"billing_fee": null}', '{"billing_fee": 1.50}'),
-           (1, 2, 'changed', 2, '2026-01-08', '{"billing_fee": 1.50}', '{"billing_fee": 2}'),
-           (1, 3, 'withdrawn', 3, '2026-01-09', '{"status": "current"}', '{"status": "withdrawn"}')`);
+    INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, content_hash, before, after)
+    VALUES (1, 1, 'changed', 3, '00000000-0000-0000-0000-000000000001',
+            '{"billing_fee": null}', '{"billing_fee": 1.50}'),
+           (1, 2, 'changed', 4, '00000000-0000-0000-0000-000000000002',
+            '{"billing_fee": 1.50}', '{"billing_fee": 2}'),
+           (1, 3, 'withdrawn', 2, '00000000-0000-0000-0000-000000000003',
+            '{"status": "current"}', '{"status": "withdrawn"}')`);
   const query = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
-  const feesAt = async (at: string) => {
-    const values = { date: `'2026-01-05'`, at: `timestamptz '${at}'` };
+  const feesAfter = async (fence: number) => {
+    const values = { date: `'2026-01-05'`, fence: String(fence) };
     const { rows } = await client.query(withValues(query, values));
-    return rows.map((row) => [row.original_value, row.billing_fee, row.provider_bank]);
+    return rows.map((row) => [
+      row.original_value,
+      row.billing_fee,
+      row.provider_bank,
+      Number(row.content_hash.slice(-1)),
+    ]);
   };
-  expect(await feesAt('2026-01-05 12:00')).toEqual([]);
-  expect(await feesAt('2026-01-06 12:00')).toEqual([['100.10', null, '341']]);
-  expect(await feesAt('2026-01-07 12:00')).toEqual([['100.10', '1.50', '341']]);
-  expect(await feesAt('2026-01-08 12:00')).toEqual([['100.10', '2', '341']]);
-  expect(await feesAt('2026-01-09 12:00')).toEqual([]);
+  expect(await feesAfter(9)).toEqual([]);
+  expect(await feesAfter(10)).toEqual([['100.10', null, '341', 1]]);
+  expect(await feesAfter(25)).toEqual([['100.10', '1.50', '341', 2]]);
+  expect(await feesAfter(30)).toEqual([['100.10', '2', '341', 3]]);
+  expect(await feesAfter(40)).toEqual([]);
 });
 
 /** Puts literals in the place of `:name`; where none is given, a null of no particular type. */

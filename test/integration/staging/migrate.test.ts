@@ -9,7 +9,7 @@ import { migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { describeDrift } from '../../support/schema-drift.ts';
 
-const INIT = '20261121000000_init';
+const INIT = '20261122000000_init';
 /** Every migration of this version, in the order in which they are applied. */
 const ALL = readdirSync('prisma/migrations', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

@@ -58,37 +58,48 @@ test('the staging tables are unlogged, and no other table is', async () => {
      ORDER BY relname`,
   );
   expect(rows.map((row) => row.name)).toEqual([
+    'staged_account',
+    'staged_base',
     'staged_change',
-    'staged_date',
     'staged_missing',
     'staged_reject',
     'staged_title',
   ]);
 });
 
-test('the feed shows every column of a title but the hashes', async () => {
+test('the feed shows every column of a title but the hashes, and when it was erased', async () => {
   const { rows } = await client.query<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute
      WHERE attrelid = 'conciliation.title'::regclass AND attnum > 0
      EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
      ORDER BY name`,
   );
-  expect(rows.map((row) => row.name)).toEqual(['content_hash', 'identity_hash', 'raw_hash']);
+  expect(rows.map((row) => row.name)).toEqual([
+    'content_hash',
+    'erased_at',
+    'identity_hash',
+    'raw_hash',
+  ]);
 });
 
 describe('append-only tables', () => {
   const title = `INSERT INTO conciliation.title
     (id, order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash, raw_hash,
-     change_seq, first_pull_id, last_change_pull_id)
-    VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 1, 1)`;
+     first_pull_id, last_change_pull_id)
+    VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 1)`;
   const revision = `INSERT INTO conciliation.title_revision
-    (title_id, revision, kind, pull_id, before, after) VALUES (1, 1, 'changed', 1, '{}', '{}')`;
+    (title_id, revision, kind, pull_id, content_hash, before, after)
+    VALUES (1, 1, 'changed', 1, gen_random_uuid(), '{}', '{}')`;
 
-  test.each(['title_revision', 'audit_entry'])(
+  const change = `INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    VALUES (1, 'inserted', 1)`;
+
+  test.each(['title_revision', 'title_change', 'audit_entry'])(
     '%s takes rows and gives none back',
     async (table) => {
       await client.query(title);
       await client.query(revision);
+      await client.query(change);
       await client.query(
         `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('someone', 'something')`,
       );
@@ -114,10 +125,15 @@ test.each(['DELETE FROM', 'TRUNCATE'])('no title is deleted: %s', async (verb) =
 });
 
 test.each([
-  `INSERT INTO conciliation.pull (origin, window_from, requested_by) VALUES ('weekly', '2026-01-05', 'x')`,
-  `INSERT INTO conciliation.pull (origin, window_from, window_to, requested_by) VALUES ('daily', '2026-01-05', '2026-01-04', 'x')`,
-  `INSERT INTO conciliation.pull (origin, window_from, requested_by, state) VALUES ('sweep', '2026-01-05', 'x', 'done')`,
-  `INSERT INTO conciliation.pull (origin, window_from, requested_by, titles) VALUES ('sweep', '2026-01-05', 'x', -1)`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('weekly', '2026-01-05', 'x')`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, withheld) VALUES ('daily', '2026-01-05', 'x', -1)`,
+  `INSERT INTO conciliation.title_change (title_id, kind, pull_id) VALUES (1, 'deleted', 1)`,
+  `INSERT INTO conciliation.closing_lock (id) VALUES (2)`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, state) VALUES ('sweep', '2026-01-05', 'x', 'done')`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, titles) VALUES ('sweep', '2026-01-05', 'x', -1)`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, fold_count) VALUES ('sweep', '2026-01-05', 'x', 1)`,
+  `INSERT INTO conciliation.sweep (from_date, requested_by, state) VALUES ('2026-01-05', 'x', 'merged')`,
+  `INSERT INTO conciliation.sweep (from_date, requested_by, dates_compared, dates_differing) VALUES ('2026-01-05', 'x', 1, 2)`,
   `INSERT INTO conciliation.day (date, state) VALUES ('2026-01-05', 'closed')`,
   `INSERT INTO conciliation.day (date, title_count) VALUES ('2026-01-05', -1)`,
   `INSERT INTO conciliation.checkpoint (id, start_date) VALUES (2, '2026-01-05')`,
@@ -126,12 +142,21 @@ test.each([
   expect(await refusal(statement)).toBe(CHECK_VIOLATION);
 });
 
-test('a sweep’s window is open, and its counts are unknown until a response was read', async () => {
+test('the counts of a pull are unknown until a response was read', async () => {
   const { rows } = await client.query(
-    `INSERT INTO conciliation.pull (origin, window_from, requested_by)
-     VALUES ('sweep', '2026-01-05', 'scheduler') RETURNING window_to, titles, state, attempts`,
+    `INSERT INTO conciliation.pull (origin, date, requested_by)
+     VALUES ('sweep', '2026-01-05', 'scheduler') RETURNING titles, withheld, date_was_closed, state, attempts`,
   );
-  expect(rows).toEqual([{ window_to: null, titles: null, state: 'queued', attempts: 0 }]);
+  expect(rows).toEqual([
+    { titles: null, withheld: null, date_was_closed: null, state: 'queued', attempts: 0 },
+  ]);
+});
+
+test.each([
+  `INSERT INTO conciliation.sweep (from_date, requested_by) VALUES ('2026-01-05', 'scheduler')`,
+])('counts are unknown until an answer was read: %s', async (statement) => {
+  const { rows } = await client.query(`${statement} RETURNING titles, state, attempts`);
+  expect(rows).toEqual([{ titles: null, state: 'queued', attempts: 0 }]);
 });
 
 describe('provider', () => {

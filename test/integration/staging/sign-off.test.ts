@@ -10,7 +10,7 @@ import {
   readSealFence,
 } from '../../../src/staging/moved-titles.ts';
 import { readSignOffs, reopenDay, signOffDay } from '../../../src/staging/sign-off.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -26,13 +26,12 @@ beforeEach(() => {
   date = daysFrom(dayCount, DAY);
 });
 
-const POLICY = { lastClosedDate: TODAY };
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pullDay(date);
+  return world.pull(date);
 }
 
 async function readDay() {
@@ -194,11 +193,11 @@ test('a digest that is no longer the day’s is not signed', async () => {
 test('who accepted rejects or released a pull does not sign the day, unless that is allowed', async () => {
   await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
   await expect(sign('caio')).rejects.toThrow('only a reconciled day');
-  await acceptRejects(world.database, date, { by: 'ana', reason: 'a test' }, POLICY);
+  await acceptRejects(world.database, date, { by: 'ana', reason: 'a test' });
   await expect(sign('ana')).rejects.toThrow('may not sign it off');
   const held = await pull();
   expect(held.state).toBe('held');
-  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' }, POLICY);
+  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
   await expect(sign('bia')).rejects.toThrow('may not sign it off');
   await sign('bia', { fourEyes: false });
   expect(await readDay()).toMatchObject({ signed_off_by: 'bia', title_count: 0 });
@@ -211,7 +210,7 @@ test('a release after the sign-off counts as a restatement', async () => {
     return pull();
   })();
   expect(await readDay()).toMatchObject({ state: 'held', restated_after_sign_off: false });
-  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' }, POLICY);
+  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
   expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
   expect((await moved()).titles.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn']);
 });

@@ -1,9 +1,12 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type CheckpointProgress,
+  contractDriftAlert,
   failedPullAlert,
+  failedSweepAlert,
   STALENESS_LIMITS,
   staleCheckpointAlert,
+  sweepFindingAlerts,
 } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 
@@ -52,9 +55,53 @@ test('a ledger that never got anywhere counts from its start date', () => {
 });
 
 test('a failed sweep is the same alert whatever date it begins on, a failed day is not', () => {
-  const failed = { pullId: 7n, attempts: 1, errorCode: 'PLATFORM_CONTRACT' };
-  const keyOf = (from: string, isSweep: boolean) =>
-    failedPullAlert({ ...failed, from: toCivilDate(from), isSweep }).dedupeKey;
-  expect(keyOf('2026-03-01', true)).toBe(keyOf('2026-03-08', true));
-  expect(keyOf('2026-03-01', false)).not.toBe(keyOf('2026-03-08', false));
+  const failed = { attempts: 1, errorCode: 'PLATFORM_CONTRACT' };
+  const dates = ['2026-03-01', '2026-03-08'].map(toCivilDate);
+  const sweeps = dates.map((from) => failedSweepAlert({ ...failed, from, overLimit: false }));
+  expect(new Set(sweeps.map(({ dedupeKey }) => dedupeKey)).size).toBe(1);
+  const days = dates.map((from) => failedPullAlert({ ...failed, from, pullId: 7n }));
+  expect(new Set(days.map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
+});
+
+describe('what a sweep finds', () => {
+  const nothing = {
+    from: toCivilDate('2026-01-22'),
+    datesCompared: 45,
+    datesDiffering: 0,
+    undated: 0,
+    future: 0,
+    early: 0,
+  };
+
+  test('is an alert where more than a fifth of the dates differ', () => {
+    const alertsOf = (datesCompared: number, datesDiffering: number) =>
+      sweepFindingAlerts({ ...nothing, datesCompared, datesDiffering }).map(({ kind }) => kind);
+    expect(alertsOf(45, 9)).toEqual([]);
+    expect(alertsOf(45, 10)).toEqual(['sweep_differs']);
+    expect(alertsOf(0, 0)).toEqual([]);
+  });
+
+  test('is an alert where titles belong to no date, with count and reasons', () => {
+    expect(sweepFindingAlerts({ ...nothing, undated: 3, early: 1 })).toMatchObject([
+      {
+        kind: 'sweep_unplaced',
+        dedupeKey: 'sweep_unplaced',
+        message:
+          'the sweep since 2026-01-22 had titles that belong to no date: 3 without a readable accepted date, 1 of a date before 2026-01-22, which were not asked for',
+      },
+    ]);
+  });
+});
+
+test('drift is told by five places at most, and by no name that may be an identifier', () => {
+  const messageOf = (paths: readonly string[], pathCount = paths.length) =>
+    contractDriftAlert({ pullId: 7n, date: toCivilDate('2026-03-02'), paths, pathCount }).message;
+  expect(messageOf(['titles[].a', 'meta'])).toMatch(/: titles\[\]\.a, meta$/);
+  expect(messageOf(['a', 'b', 'c', 'd', 'e', 'f'], 9)).toMatch(/: a, b, c, d, e and 4 more$/);
+  expect(messageOf(['titles[].financialAgent.type', 'titles[].line2_x-y'])).toMatch(
+    /: titles\[\]\.financialAgent\.type, titles\[\]\.line2_x-y$/,
+  );
+  for (const name of ['52998224725', 'cpf52998224725', 'Maria da Silva', 'João', 'a'.repeat(65)]) {
+    expect(messageOf([`titles[].${name}`])).toMatch(/: titles\[\]\.…$/);
+  }
 });

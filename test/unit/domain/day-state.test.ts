@@ -3,10 +3,10 @@ import { decideHold, stateAfterMerge } from '../../../src/domain/day-state.ts';
 
 describe('the state after a merge', () => {
   test.each([
-    [{ isClosed: true, openRejects: 0 }, 'reconciled'],
-    [{ isClosed: false, openRejects: 0 }, 'pending'],
-    [{ isClosed: true, openRejects: 1 }, 'attention'],
-    [{ isClosed: false, openRejects: 2 }, 'attention'],
+    [{ wasClosed: true, openRejects: 0 }, 'reconciled'],
+    [{ wasClosed: false, openRejects: 0 }, 'pending'],
+    [{ wasClosed: true, openRejects: 1 }, 'attention'],
+    [{ wasClosed: false, openRejects: 2 }, 'attention'],
   ] as const)('%o is %s', (day, state) => {
     expect(stateAfterMerge(day)).toBe(state);
   });
@@ -17,7 +17,7 @@ describe('a hold', () => {
     currentTitles: 10,
     responseTitles: 8,
     withdrawals: 2,
-    undatedRejects: 0,
+    rejected: 0,
     withdrawalLimitPercent: 20,
   };
   test.each([
@@ -39,8 +39,17 @@ describe('a hold', () => {
       { currentTitles: 0, withdrawals: 0, responseTitles: 0 },
       null,
     ],
-    ['unplaceable titles stop withdrawals', { undatedRejects: 1 }, 'undated_rejects'],
-    ['but nothing else', { undatedRejects: 1, withdrawals: 0 }, null],
+    [
+      'a day of rejects alone is unreadable, and not emptied',
+      { withdrawals: 10, responseTitles: 0, rejected: 10, withdrawalLimitPercent: 100 },
+      'unreadable',
+    ],
+    [
+      'a day of rejects that withdraw nothing does not wait',
+      { withdrawals: 0, responseTitles: 0, rejected: 10 },
+      null,
+    ],
+    ['rejects beside other titles change nothing', { rejected: 1 }, null],
   ] as const)('%s', (_name, changes, reason) => {
     expect(decideHold({ ...day, ...changes })).toBe(reason);
   });

@@ -9,8 +9,6 @@ import { titleText } from '../../support/titles.ts';
 
 const DATE = toCivilDate('2026-01-05');
 
-const listOf = (accounts: NamedAccounts) => NamedAccounts.ofDates([{ date: DATE, accounts }]);
-
 function title(changes: Partial<Title> = {}): Title {
   const bytes = Buffer.from(titleText({ date: DATE, uid: 'order-1' }));
   const check = checkTitle(parseExactJson(bytes).value, sweepWindow(DATE));
@@ -40,7 +38,7 @@ describe('accounts', () => {
   test('are listed as the titles state them, empty and missing texts apart', () => {
     const accounts = new NamedAccounts();
     accounts.addTitle(title({ ...PROVIDER, ...AGENT }));
-    expect(listOf(accounts)).toEqual([
+    expect(accounts.list()).toEqual([
       {
         kind: 'provider',
         externalId: 'P-1',
@@ -50,8 +48,6 @@ describe('accounts', () => {
         agencyDigit: null,
         account: 'É-7',
         accountDigit: '',
-        firstDate: DATE,
-        lastDate: DATE,
       },
       {
         kind: 'financial_agent',
@@ -62,8 +58,6 @@ describe('accounts', () => {
         agencyDigit: 'X',
         account: '99',
         accountDigit: '0',
-        firstDate: DATE,
-        lastDate: DATE,
       },
     ]);
   });
@@ -73,7 +67,7 @@ describe('accounts', () => {
     for (const account of ['2', '1', '2', '3', '1']) {
       accounts.addTitle(title({ ...AGENT, provider_account: account }));
     }
-    expect(listOf(accounts)?.map(({ account }) => account)).toEqual(['2', '1', '3', '99']);
+    expect(accounts.list()?.map(({ account }) => account)).toEqual(['2', '1', '3', '99']);
   });
 
   test('are told apart by each of their texts, and by which of them it is', () => {
@@ -81,7 +75,7 @@ describe('accounts', () => {
     const names = Object.keys(PROVIDER);
     const empty = Object.fromEntries(names.map((name) => [name, null]));
     for (const name of names) accounts.addTitle(title({ ...AGENT, ...empty, [name]: '1' }));
-    expect(listOf(accounts)).toHaveLength(names.length + 1);
+    expect(accounts.list()).toHaveLength(names.length + 1);
   });
 
   test('are given up where their texts do not fit into memory', () => {
@@ -90,55 +84,8 @@ describe('accounts', () => {
     for (let index = 0; index < 41; index++) {
       accounts.addTitle(title({ ...AGENT, provider_account: `${index}${text}` }));
     }
-    expect(listOf(accounts)).toHaveLength(42);
+    expect(accounts.list()).toHaveLength(42);
     accounts.addTitle(title({ ...AGENT, provider_account: `-${text}${text}` }));
-    expect(listOf(accounts)).toBeNull();
-  });
-});
-
-describe('accounts of several dates', () => {
-  const LATER = toCivilDate('2026-01-09');
-  const ofDates = (...dates: readonly (readonly Partial<Title>[])[]) =>
-    NamedAccounts.ofDates(
-      dates.map((titles, index) => {
-        const accounts = new NamedAccounts();
-        for (const changes of titles)
-          accounts.addTitle(title({ ...PROVIDER, ...AGENT, ...changes }));
-        return { date: index === 0 ? DATE : LATER, accounts };
-      }),
-    );
-  const other = { provider_account: 'other' };
-
-  test('are listed once, with the first and the last date that names them', () => {
-    const newcomer = { provider_external_id: 'P-2', ...other };
-    const list = ofDates([{}], [newcomer, {}])?.filter(({ kind }) => kind === 'provider');
-    expect(list).toMatchObject([
-      { externalId: 'P-1', account: 'É-7', firstDate: DATE, lastDate: LATER },
-      { externalId: 'P-2', account: 'other', firstDate: LATER, lastDate: LATER },
-    ]);
-  });
-
-  test.each([
-    ['another on the other date', [{}], [other]],
-    ['two on one of them', [{}], [{}, other]],
-    [
-      'another under an identifier with blanks around',
-      [{}],
-      [{ ...other, provider_external_id: ' P-1 ' }],
-    ],
-    [
-      'another, under its identification alone',
-      [{ provider_external_id: null }],
-      [{ ...other, provider_external_id: ' ' }],
-    ],
-  ])('are not listed where a party has %s', (_, first, second) => {
-    expect(ofDates(first, second)).toBeNull();
-    expect(ofDates([...first, ...second])).not.toBeNull();
-  });
-
-  test('are listed where what differs is nobody in particular, or no account', () => {
-    const nobody = { provider_external_id: '', provider_identification: null };
-    expect(ofDates([nobody], [{ ...nobody, ...other }])).not.toBeNull();
-    expect(ofDates([{}], [{ provider_account: ' ' }])).not.toBeNull();
+    expect(accounts.list()).toBeNull();
   });
 });

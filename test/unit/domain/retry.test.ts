@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffDelayMs } from '../../../src/domain/retry.ts';
+import { backoffDelayMs, replanAfterMinutes } from '../../../src/domain/retry.ts';
 
 const policy = { attempts: 8, backoffSeconds: 30 };
 
@@ -24,4 +24,8 @@ test('a delay that the platform named is never undercut', () => {
         backoffDelayMs(policy, spent, retryAfter, random) >= retryAfter * 1000,
     ),
   );
+});
+
+test('what is spent is planned again at intervals that grow to an hour', () => {
+  expect([1, 2, 3, 4, 5, 6, 50].map(replanAfterMinutes)).toEqual([5, 10, 20, 40, 60, 60, 60]);
 });

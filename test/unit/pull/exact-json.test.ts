@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toJsonText } from '../../../src/domain/canonical-json.ts';
+import { toJsonText } from '../../../src/domain/json-text.ts';
 import { isJsonObject, JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
 import { type ExactJson, parseExactJson } from '../../../src/pull/exact-json.ts';
 import { numberText, stringText, valueText } from './json-arbitraries.ts';

@@ -5,7 +5,6 @@ import { rawHash } from '../../../src/domain/known-titles.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/pull/exact-json.ts';
-import { FastReader } from '../../../src/pull/fast-reader.ts';
 import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
@@ -21,8 +20,8 @@ import {
   compareTitle,
   compareWays,
   documentOf,
+  fastReader,
   inChunksOf,
-  knowing,
   mutate,
   readOrdinary,
   STAGED,
@@ -139,7 +138,7 @@ describe('an answer read with the shortcut is the answer read without it', () =>
 });
 
 test('a reader goes on after a title that it has left', () => {
-  const reader = new FastReader(STAGED, WINDOW, knowing([]));
+  const { fast: reader } = fastReader();
   const good = Buffer.from(titleText({ date: DAY, uid: 'good' }));
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e99' })), 0)).toBe(true);
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e101' })), 1)).toBe(false);
@@ -150,7 +149,7 @@ test('a reader goes on after a title that it has left', () => {
 });
 
 test('rows that were taken stay as they are while further titles are read', () => {
-  const reader = new FastReader(STAGED, WINDOW, knowing([]));
+  const { fast: reader } = fastReader();
   const taken: { rows: Buffer; before: string }[] = [];
   for (let ordinal = 0; ordinal < 3000; ordinal++) {
     const title = Buffer.from(syntheticTitles[ordinal % syntheticTitles.length] ?? '');
@@ -163,7 +162,7 @@ test('rows that were taken stay as they are while further titles are read', () =
 });
 
 test('rows that nobody takes are kept', () => {
-  const reader = new FastReader(STAGED, WINDOW, knowing([]));
+  const { fast: reader } = fastReader();
   const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
   for (let ordinal = 0; ordinal < 2000; ordinal++) reader.readWhole(Buffer.from(long), ordinal);
   const rows = reader.takeRows().toString().trimEnd().split('\n');
@@ -172,7 +171,7 @@ test('rows that nobody takes are kept', () => {
 });
 
 test('a title outside the window is left, also after one inside it', () => {
-  const reader = new FastReader(STAGED, dayWindow(DAY), knowing([]));
+  const { fast: reader } = fastReader(STAGED, dayWindow(DAY));
   const inside = Buffer.from(titleText({ date: DAY }));
   const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
   const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));
@@ -181,7 +180,7 @@ test('a title outside the window is left, also after one inside it', () => {
 });
 
 test('a new value of an enumeration goes the ordinary way once', () => {
-  const reader = new FastReader(STAGED, WINDOW, knowing([]));
+  const { fast: reader } = fastReader();
   const withType = (type: string) =>
     Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));
   const company = withType('COMPANY');

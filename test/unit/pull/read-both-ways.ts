@@ -1,10 +1,16 @@
 import { expect } from 'vitest';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
 import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { Occurrences } from '../../../src/domain/occurrences.ts';
 import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
-import { contentHash, identityHash, type Title } from '../../../src/domain/title.ts';
+import {
+  contentHash,
+  identityHash,
+  newestContentVersion,
+  type Title,
+} from '../../../src/domain/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
 import { PlatformContractError } from '../../../src/errors.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/pull/exact-json.ts';
@@ -23,11 +29,31 @@ const loaded = () => ({
 });
 export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
 
-/** Of one date. */
 export function knowing(texts: readonly Buffer[]): KnownTexts {
   const titles = new KnownTitles(texts.length);
   for (const text of texts) titles.add(rawHash(text), 0, 0);
-  return new KnownTexts({ dates: [{ date: WINDOW.from, baseChangedAt: '' }], titles });
+  return new KnownTexts(titles, new TitleFold(newestContentVersion()));
+}
+
+/** A reader that knows no title, and the folds that it fills. */
+export function fastReader(target: TitleTarget | null = STAGED, window = WINDOW) {
+  const folds = new TitleFolds();
+  const rows = target === null ? null : { target, known: knowing([]) };
+  return { fast: new FastReader(rows, window, folds), folds };
+}
+
+/** What folds say of dates, computed from the titles one by one. */
+function expectFolds(folds: TitleFolds, titles: readonly Title[]): void {
+  const hashes = new Map<CivilDate, bigint[]>();
+  for (const title of titles) {
+    const ofDate = hashes.get(title.accepted_date) ?? [];
+    hashes.set(title.accepted_date, [...ofDate, BigInt(`0x${contentHash(title)}`)]);
+  }
+  for (const [date, ofDate] of hashes) {
+    const sum = ofDate.reduce((total, one) => total + one, 0n) % 2n ** 128n;
+    expect(folds.at(date).toText()).toBe(sum.toString(16).padStart(32, '0'));
+    expect(folds.at(date).count).toBe(ofDate.length);
+  }
 }
 
 /** What the ordinary way makes of a title that has nothing to report; null for any other. */
@@ -62,9 +88,16 @@ function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Rea
  * titles, the same bytes for the database. Returns how many titles took the short way.
  */
 export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
-  const fast = new FastReader(STAGED, window, knowing([]));
+  const { fast, folds } = fastReader(STAGED, window);
   const short = readAll(chunks, fast);
   const ordinary = readAll(chunks, null);
+  const adding = fastReader(null, window);
+  const added = readAll(chunks, adding.fast);
+  expect(added.error).toBe(short.error);
+  expect(added.handedOut.map(({ ordinal }) => ordinal)).toEqual(
+    short.handedOut.map(({ ordinal }) => ordinal),
+  );
+  expect(adding.fast.takeRows()).toHaveLength(0);
 
   expect(short.error).toBe(ordinary.error);
   expect(short.titlesRead).toBe(ordinary.titlesRead);
@@ -73,14 +106,18 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
   expect(fast.titlesRead + short.handedOut.length).toBe(ordinary.titlesRead);
 
   const left = new Set(short.handedOut.map(({ ordinal }) => ordinal));
+  const titles: Title[] = [];
   const rows = ordinary.handedOut
     .filter(({ ordinal }) => !left.has(ordinal))
     .map(({ ordinal, bytes }) => {
       const title = readOrdinary(bytes, window);
       if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+      titles.push(title);
       return encodeTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
     });
   expect(fast.takeRows().toString()).toBe(rows.join(''));
+  expectFolds(folds, titles);
+  expectFolds(adding.folds, titles);
   for (const { bytes, ...title } of short.handedOut) {
     const { bytes: expectedBytes, ...expected } = ordinary.handedOut[title.ordinal] ?? {};
     expect(title).toEqual(expected);
@@ -93,7 +130,7 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
 /** As `compareWays`, one title by itself. True where it took the short way. */
 export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const bytes = Buffer.from(text);
-  const fast = new FastReader(STAGED, window, knowing([]));
+  const { fast } = fastReader(STAGED, window);
   if (!fast.readWhole(bytes, 7)) return false;
   const title = readOrdinary(bytes, window);
   if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
@@ -101,16 +138,13 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const row = fast.takeRows().toString();
   expect(row).toBe(encodeTitle(STAGED, 7, title, textHash));
   const short = loaded();
-  const loading = new FastReader(short, window, knowing([]));
+  const { fast: loading } = fastReader(short, window);
   expect([loading.readWhole(bytes, 7), loading.readWhole(bytes, 8)]).toEqual([true, true]);
   const ordinary = loaded();
   expect(loading.takeRows().toString()).toBe(
     encodeTitle(ordinary, 7, title, textHash) + encodeTitle(ordinary, 8, title, textHash),
   );
-  const [shortAccounts, ordinaryAccounts] = [short, ordinary].map(({ accounts }) =>
-    NamedAccounts.ofDates([{ date: title.accepted_date, accounts }]),
-  );
-  expect(shortAccounts).toEqual(ordinaryAccounts);
+  expect(short.accounts.list()).toEqual(ordinary.accounts.list());
   expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
   expect(row).toContain(`,"${title.accepted_date}",`);
   return true;

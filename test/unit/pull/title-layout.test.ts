@@ -1,12 +1,12 @@
 import type { TSchema } from 'typebox';
 import { expect, test } from 'vitest';
+import { VALUE_COLUMNS } from '../../../src/domain/title.ts';
 import { CONCILIATION_TITLE_SCHEMA } from '../../../src/platform/title-schema.ts';
 import {
   fieldAt,
   membersOf,
   parentOf,
   TITLE_LAYOUT,
-  VALUE_COLUMNS,
   ValueKind,
 } from '../../../src/pull/title-layout.ts';
 

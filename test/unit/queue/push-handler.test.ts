@@ -8,7 +8,7 @@ import {
   StagingUnavailableError,
 } from '../../../src/errors.ts';
 import type { PushReport } from '../../../src/push/push-providers.ts';
-import { createAuthGate } from '../../../src/queue/auth-gate.ts';
+import { type AuthGate, createAuthGate } from '../../../src/queue/auth-gate.ts';
 import { createPushHandler } from '../../../src/queue/push-handler.ts';
 
 const log: { level: number; msg: string }[] = [];
@@ -19,13 +19,13 @@ const logger = pino(
 const never = new AbortController().signal;
 
 let token: string;
-let unauthorized: number;
+let gate: AuthGate;
 let batches: number;
 
 beforeEach(() => {
   log.length = 0;
   token = 'first';
-  unauthorized = 0;
+  gate = createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 });
   batches = 0;
 });
 
@@ -34,10 +34,7 @@ function handlerOf(
   readDelayMs: () => Promise<number | null> = async () => 0,
 ) {
   const handle = createPushHandler({
-    gate: createAuthGate({ token: { current: async () => token }, logger, pollIntervalMs: 5 }),
-    onUnauthorized: () => {
-      unauthorized += 1;
-    },
+    gate,
     logger,
     readDelayMs,
     pushOnce: () => {
@@ -100,17 +97,18 @@ test.each(['retry', 'failed'] as const)(
   },
 );
 
-test('a refused token alerts once, and no request is sent until there is another', async () => {
-  const reports = [failure('unauthorized', 0), done({ synced: 1 })];
+test('a refused token is reported, and no request is sent until there is another', async () => {
+  const reports = [failure('unauthorized', 0), done({ requests: 1, synced: 1 })];
   const handle = handlerOf(async () => reports.shift() ?? done({}));
   expect(await handle()).toEqual({ retryInMs: 0 });
-  expect(unauthorized).toBe(1);
+  expect(await gate.report()).toMatchObject({ fault: 'token_refused', awaitsAcceptance: true });
   const waiting = handle();
   await new Promise((resolve) => setTimeout(resolve, 30));
   expect(batches).toBe(1);
   token = 'second';
   expect(await waiting).toEqual({ retryInMs: 0 });
-  expect([batches, unauthorized]).toEqual([2, 1]);
+  expect(batches).toBe(2);
+  expect(await gate.report()).toMatchObject({ fault: null, awaitsAcceptance: false });
 });
 
 test('a push that waits for a token is given back as soon as the worker stops', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cronFault, latestSlot } from '../../../src/scheduler/cron-slot.ts';
+import { cronFault, latestSlot, slotBefore } from '../../../src/scheduler/cron-slot.ts';
 import { TIME_ZONES, wallClock } from './wall-clocks.ts';
 
 const slot = (expression: string, timeZone: string, now: string) =>
@@ -164,4 +164,13 @@ describe('cronFault', () => {
       expect(() => latestSlot(expression, 'UTC', new Date())).toThrow();
     }
   });
+});
+
+test('the slot before the latest is the one that came due before it', () => {
+  const before = (expression: string, now: string) =>
+    slotBefore(expression, 'America/Sao_Paulo', new Date(now)).toISOString();
+  expect(before('0 3 * * 0', '2026-03-11T09:00:00Z')).toBe('2026-03-01T06:00:00.000Z');
+  // At the very instant of a slot, that slot is the latest.
+  expect(before('0 3 * * 0', '2026-03-08T06:00:00Z')).toBe('2026-03-01T06:00:00.000Z');
+  expect(before('0 3 * * 0', '2026-03-08T05:59:59Z')).toBe('2026-02-22T06:00:00.000Z');
 });

@@ -1,5 +1,5 @@
 import { addDays, type CivilDate, dateIn } from '../../../src/domain/business-day.ts';
-import type { DuePull, PlanLedger, PlanSlots } from '../../../src/domain/pull-plan.ts';
+import type { DuePull, PlanLedger } from '../../../src/domain/pull-plan.ts';
 
 interface Pull extends DuePull {
   readonly fetchedAt: Date;
@@ -23,30 +23,21 @@ export class LedgerInMemory {
     this.timeZone = timeZone;
   }
 
-  read(slots: PlanSlots): PlanLedger {
+  read(slotAt: Date): PlanLedger {
     const recent = this.pulls.slice(-RECENT_PULLS);
-    const covering = (slotAt: Date) =>
-      recent.filter(
-        (pull) =>
-          pull.slotAt.getTime() === slotAt.getTime() ||
-          pull.state === 'open' ||
-          (pull.state === 'merged' && pull.fetchedAt >= slotAt),
-      );
+    const covering = recent.filter(
+      (pull) =>
+        pull.slotAt.getTime() === slotAt.getTime() ||
+        pull.state === 'open' ||
+        (pull.state === 'merged' && pull.fetchedAt >= slotAt),
+    );
     return {
       startDate: this.startDate,
       lastReconciledDate: this.lastReconciledDate,
       reconciledDates: new Set(this.reconciled),
-      coveredDates: new Set(
-        covering(slots.pullAt)
-          .filter(({ origin }) => origin !== 'sweep')
-          .map(({ window }) => window.from),
-      ),
-      sweeps: covering(slots.sweepAt)
-        .filter(({ origin }) => origin === 'sweep')
-        .map(({ window, slotAt }) => ({
-          from: window.from,
-          isOfSlot: slotAt.getTime() === slots.sweepAt.getTime(),
-        })),
+      coveredDates: new Set(covering.map(({ date }) => date)),
+      // Here a pull that failed has ended for good.
+      failedPulls: new Map(),
       openPulls: recent.filter(({ state }) => state === 'open').length,
     };
   }
@@ -55,7 +46,7 @@ export class LedgerInMemory {
   insert(due: readonly DuePull[], now: Date): number {
     let inserted = 0;
     for (const pull of due) {
-      const key = `${pull.origin} ${pull.window.from} ${pull.slotAt.toISOString()}`;
+      const key = `${pull.origin} ${pull.date} ${pull.slotAt.toISOString()}`;
       if (this.#byKey.has(key)) continue;
       const row: Pull = { ...pull, fetchedAt: now, state: 'open' };
       this.#byKey.set(key, row);
@@ -71,8 +62,7 @@ export class LedgerInMemory {
     for (const pull of this.pulls.slice(-RECENT_PULLS)) {
       if (pull.state !== 'open') continue;
       pull.state = outcomeOf(pull);
-      const { from, to } = pull.window;
-      if (pull.state === 'merged' && to !== null && from < today) this.reconciled.add(from);
+      if (pull.state === 'merged' && pull.date < today) this.reconciled.add(pull.date);
     }
     let next = this.#nextDate();
     while (this.reconciled.delete(next)) {

@@ -28,28 +28,25 @@ interface Life {
 
 function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life): void {
   const random = seededRandom(seed);
-  const policy = { timeZone, lookbackDays, sweepDays: 45 };
-  const slotsAt = (now: Date) => ({
-    pullAt: latestSlot(pullCron, timeZone, now),
-    sweepAt: latestSlot('0 3 * * 0', timeZone, now),
-  });
+  const policy = { timeZone, lookbackDays, sweepDays: 45, sweepMaxDays: 400 };
+  const slotOf = (now: Date) => latestSlot(pullCron, timeZone, now);
   const startDate = lastClosedDate(timeZone, new Date(beginMs));
   const ledger = new LedgerInMemory(startDate, timeZone);
-  let stale = ledger.read(slotsAt(new Date(beginMs)));
+  let stale = ledger.read(slotOf(new Date(beginMs)));
 
   let nowMs = beginMs;
   while (nowMs < beginMs + years * YEAR_MS) {
     const now = new Date(nowMs);
-    const slots = slotsAt(now);
+    const slotAt = slotOf(now);
     // Two planners at once: one of them has read the ledger a tick ago.
-    const byLaggard = planDue(slots, stale, policy);
-    stale = ledger.read(slots);
-    const due = planDue(slots, stale, policy);
+    const byLaggard = planDue(slotAt, stale, policy);
+    stale = ledger.read(slotAt);
+    const due = planDue(slotAt, stale, policy);
     ledger.insert(due, now);
     ledger.insert(byLaggard, now);
 
-    const after = ledger.read(slots);
-    const yesterday = lastClosedDate(timeZone, slots.pullAt);
+    const after = ledger.read(slotAt);
+    const yesterday = lastClosedDate(timeZone, slotAt);
     const isMissing = (date: CivilDate) => {
       const isDone = after.lastReconciledDate !== null && date <= after.lastReconciledDate;
       const isNear = date >= addDays(yesterday, -lookbackDays);
@@ -62,7 +59,7 @@ function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life):
         MAX_OPEN_PULLS,
       );
     }
-    expect(planDue(slots, after, policy)).toEqual([]);
+    expect(planDue(slotAt, after, policy)).toEqual([]);
 
     ledger.settle(now, () => (random() < 0.1 ? 'open' : random() < 0.1 ? 'failed' : 'merged'));
     nowMs += nextStepMs(random);
@@ -72,10 +69,10 @@ function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life):
   // Two quiet days are enough to catch up with whatever is left.
   for (const end = nowMs + 50 * HOUR_MS; nowMs < end; nowMs += HOUR_MS) {
     const now = new Date(nowMs);
-    ledger.insert(planDue(slotsAt(now), ledger.read(slotsAt(now)), policy), now);
+    ledger.insert(planDue(slotOf(now), ledger.read(slotOf(now)), policy), now);
     ledger.settle(now, () => 'merged');
   }
-  const lastSlot = slotsAt(new Date(nowMs - HOUR_MS)).pullAt;
+  const lastSlot = slotOf(new Date(nowMs - HOUR_MS));
   expect(ledger.lastReconciledDate).toBe(addDays(dateIn(timeZone, lastSlot), -1));
 }
 
@@ -87,14 +84,10 @@ function nextStepMs(random: () => number): number {
   return random() * 26 * HOUR_MS;
 }
 
-/** A date gets at most one pull a slot, whatever its origin; so does a sweep. */
+/** A date gets at most one pull a slot, whatever its origin. */
 function expectNothingDoubled(pulls: readonly DuePull[]): void {
-  const keys = pulls.map(
-    ({ window, slotAt }) => `${window.from} ${window.to} ${slotAt.toISOString()}`,
-  );
+  const keys = pulls.map(({ date, slotAt }) => `${date} ${slotAt.toISOString()}`);
   expect(new Set(keys).size).toBe(keys.length);
-  const sweeps = pulls.filter(({ window }) => window.to === null).map(({ slotAt }) => +slotAt);
-  expect(new Set(sweeps).size).toBe(sweeps.length);
 }
 
 function seededRandom(seed: number): () => number {

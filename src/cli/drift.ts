@@ -1,0 +1,102 @@
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import type { Database } from '../staging/database.ts';
+import { acknowledgeDrift, type Drift, readOpenDrift } from '../staging/drift.ts';
+import { reasonArgument } from './arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { formatCount, renderTable } from './table.ts';
+
+/** What responses have beyond the documented interface. */
+export function addDriftCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const run = async (
+    json: boolean | undefined,
+    work: (database: Database) => Promise<CommandResult>,
+  ) =>
+    exit(
+      await runCommand({ json, platform: false }, async ({ config, logger }) => {
+        const staging = await openStaging(config, logger);
+        try {
+          return await work(staging.database);
+        } finally {
+          await staging.close();
+        }
+      }),
+    );
+
+  const drift = program
+    .command('drift')
+    .description('list fields and values outside the documented interface')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Lists what responses have beyond the documented interface and no person has acknowledged: undocumented
+fields with their JSON type, and undocumented values of enumerations. They are kept with their titles. They
+restate no title, and they raise the alert contract_drift until they are acknowledged.
+
+Exit status: 0 none waits, 3 some wait for a person.
+
+Example: conciliation drift`,
+    )
+    .action((options: { json?: boolean }) => run(options.json, listDrift));
+  drift
+    .command('acknowledge')
+    .description('acknowledge everything that "drift" lists')
+    .requiredOption('--reason <text>', 'what you found out; kept in the audit log', reasonArgument)
+    .addHelpText(
+      'after',
+      `
+Ends the alert. The same fields and values raise no alert again; others do.
+
+Example: conciliation drift acknowledge --reason "announced by the platform on 2 March"`,
+    )
+    .action((_, command: Command) => {
+      // --json is an option of "drift" itself, wherever it stands.
+      const { json, reason } = command.optsWithGlobals<{ json?: boolean; reason: string }>();
+      return run(json, async (database) => {
+        const decision = { by: operatorName(), reason, seenDigest: null };
+        const items = await acknowledgeDrift(database, decision);
+        return {
+          document: { acknowledged: items },
+          text: `${driftTable(items)}\n\n${formatCount(items.length)} acknowledged by ${operatorName()}.`,
+          exit: EXIT.done,
+        };
+      });
+    });
+}
+
+async function listDrift(database: Database): Promise<CommandResult> {
+  const { items } = await readOpenDrift(database);
+  if (items.length === 0) {
+    return {
+      document: { drift: items },
+      text: 'No field or value outside the documented interface waits for a person.',
+      exit: EXIT.done,
+    };
+  }
+  return {
+    document: { drift: items },
+    text: `${driftTable(items)}\n\nAsk the platform what they mean; then: conciliation drift acknowledge --reason "…"`,
+    exit: EXIT.needsPerson,
+  };
+}
+
+function driftTable(items: readonly Drift[]): string {
+  return renderTable(
+    [
+      { title: 'path' },
+      { title: 'kind' },
+      { title: 'value or type' },
+      { title: 'first seen (UTC)' },
+      { title: 'pull', align: 'right' },
+    ],
+    items.map((item) => [
+      item.path,
+      item.kind.replace('_', ' '),
+      item.value,
+      item.firstSeenAt.toISOString().slice(0, 16).replace('T', ' '),
+      String(item.pullId),
+    ]),
+  );
+}

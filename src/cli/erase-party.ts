@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { text as readText } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import { parseTaxId } from '../domain/tax-id.ts';
+import { InputError } from '../errors.ts';
+import type { Database } from '../staging/database.ts';
+import {
+  type ErasureCounts,
+  type ErasureReport,
+  eraseParty,
+  liftErasure,
+  type NamedParty,
+} from '../staging/erase-party.ts';
+import { requireSchemaOwner } from '../staging/schema-owner.ts';
+import { idArgument } from './arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { formatCount, renderTable } from './table.ts';
+
+const STANDARD_INPUT = '-';
+
+const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
+  titles: 'titles, of which the amounts stay',
+  revisions: 'revisions of titles',
+  partyAccounts: 'known bank accounts, deleted',
+  accountChanges: 'changes of a bank account',
+  rejects: 'texts of rejected titles',
+  providers: 'suppliers in provider, deleted',
+  providerBatches: 'requests that pushed suppliers',
+};
+
+interface EraseOptions {
+  readonly taxIdFile?: string;
+  readonly externalId?: string;
+  readonly lift?: bigint;
+  readonly reason: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function addErasePartyCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('erase-party')
+    .description('erase the personal data of a supplier or financial agent, for good')
+    .option('--tax-id-file <file>', 'a file with its CPF or CNPJ; - is standard input')
+    .option('--external-id <id>', "the supplier's number in the ERP")
+    .option('--lift <id>', 'end an erasure, by the number of the erased party', idArgument('party'))
+    .requiredOption('--reason <text>', 'why, for the audit log; no personal data')
+    .option('--dry-run', 'count only')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Erase only what the law lets you erase: docs/privacy.md. It cannot be undone.
+
+Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
+history, in the watch on bank accounts, in rejected titles and in what was pushed, and deletes the supplier
+from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
+about the party are written without its personal data, until --lift.
+
+A tax identifier is read from a file, because other users of the machine see what stands on a command line.
+
+Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does. The service may run meanwhile.
+
+Exit status: 0 erased, 1 failed, 2 wrong usage or nothing names the party.
+
+Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-17, retention ended"`,
+    )
+    .action(async (options: EraseOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, async (run) => {
+          const party = options.lift === undefined ? await readParty(options) : null;
+          if (options.reason.trim() === '') throw new InputError('--reason: expected a text');
+          const staging = await openStaging(run.config, run.logger);
+          try {
+            await requireSchemaOwner(staging.database, 'conciliation erase-party');
+            return party === null
+              ? await lift(staging.database, options)
+              : await erase(staging.database, party, options);
+          } finally {
+            await staging.close();
+          }
+        }),
+      );
+    });
+}
+
+async function readParty({ taxIdFile, externalId }: EraseOptions): Promise<NamedParty> {
+  if ((taxIdFile === undefined) === (externalId === undefined)) {
+    throw new InputError('expected one of --tax-id-file, --external-id and --lift');
+  }
+  if (externalId !== undefined) {
+    if (externalId.trim() === '') throw new InputError('--external-id: expected a text');
+    return { taxId: null, externalId: externalId.trim() };
+  }
+  const content = await readSource(taxIdFile ?? '');
+  // Nothing of the file goes into the message.
+  const taxId = parseTaxId(content.trim());
+  if (taxId === null) throw new InputError('--tax-id-file: expected one CPF or CNPJ in it');
+  return { taxId: taxId.digits, externalId: null };
+}
+
+async function readSource(file: string): Promise<string> {
+  if (file === STANDARD_INPUT) return readText(process.stdin);
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new InputError(`--tax-id-file: the file cannot be read (${error.code ?? 'unknown'})`);
+  });
+}
+
+async function lift(
+  database: Database,
+  { lift: id, reason }: EraseOptions,
+): Promise<CommandResult> {
+  if (id === undefined) throw new InputError('--lift: expected the number of an erased party');
+  await liftErasure(database, id, { by: operatorName(), reason });
+  return {
+    document: { partyId: Number(id), lifted: true },
+    text: `The erasure of party ${id} is lifted: later answers are written as they come.`,
+    exit: EXIT.done,
+  };
+}
+
+async function erase(
+  database: Database,
+  party: NamedParty,
+  { reason, dryRun }: EraseOptions,
+): Promise<CommandResult> {
+  const isDryRun = dryRun === true;
+  const report = await eraseParty(database, { party, by: operatorName(), reason, isDryRun });
+  return {
+    document: { dryRun: isDryRun, ...report },
+    text: [
+      isDryRun ? 'Nothing was changed. Would be erased:' : headline(report),
+      '',
+      renderTable(
+        [{ title: 'what' }, { title: 'rows', align: 'right' }],
+        Object.entries(COUNT_TEXTS).map(([name, text]) => [
+          text,
+          formatCount(report.counts[name as keyof ErasureCounts]),
+        ]),
+      ),
+      ...(isDryRun ? [] : ['', WHAT_REMAINS]),
+    ].join('\n'),
+    exit: EXIT.done,
+  };
+}
+
+function headline({ partyId, pseudonym }: ErasureReport): string {
+  return `The party is erased as number ${partyId}; its titles name it ${pseudonym}.`;
+}
+
+const WHAT_REMAINS = `Old row versions, backups, exports, the ERP and the platform still have the data: see docs/privacy.md.`;

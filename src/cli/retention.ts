@@ -1,0 +1,114 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { openStaging } from '../app.ts';
+import { addDays, type CivilDate, dateIn, parseCivilDate } from '../domain/business-day.ts';
+import { InputError } from '../errors.ts';
+import {
+  countRemovable,
+  RETENTION_KINDS,
+  type RetentionCounts,
+  type RetentionKind,
+  removeOld,
+} from '../staging/retention.ts';
+import { requireSchemaOwner } from '../staging/schema-owner.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { formatCount, renderTable } from './table.ts';
+
+/** What the service or a person may still look at is younger. */
+const MIN_DAYS = 30;
+const MAX_DAYS = 36_500;
+
+const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
+  provider_answers: "texts of the platform's answers to pushed providers",
+  reject_texts: 'texts of rejected titles that are resolved',
+  console_links: 'console links that have expired',
+  console_sessions: 'console sessions that have expired',
+  pulls: 'pulls that changed nothing and have a newer one',
+};
+
+interface RetentionOptions {
+  readonly olderThan: number | CivilDate;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function addRetentionCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('retention')
+    .description('remove old rows and texts that are no longer needed')
+    .requiredOption(
+      '--older-than <days|date>',
+      `what ended so many days ago, or before a date; at least ${MIN_DAYS} days`,
+      parseAge,
+    )
+    .option('--dry-run', 'count only')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Removes:
+
+${RETENTION_KINDS.map((kind) => `  ${kind.padEnd(18)}${KIND_TEXTS[kind]}`).join('\n')}
+
+Titles, revisions, days, seals, audit entries and every pull that changed a title stay. The service may
+run meanwhile. A run that was interrupted is completed by the next one.
+
+Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does: the service's user may not delete.
+
+Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
+
+Example: conciliation retention --older-than 730 --dry-run`,
+    )
+    .action(async (options: RetentionOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, async (run) => {
+          const { timeZone } = run.config;
+          const before = dateBefore(options.olderThan, dateIn(timeZone, new Date()));
+          const staging = await openStaging(run.config, run.logger);
+          try {
+            const { database } = staging;
+            await requireSchemaOwner(database, 'conciliation retention');
+            const request = { before, timeZone, by: operatorName(), signal: run.signal };
+            const counts =
+              options.dryRun === true
+                ? await countRemovable(database, request)
+                : await removeOld(database, request);
+            return toResult(before, options.dryRun === true, counts);
+          } finally {
+            await staging.close();
+          }
+        }),
+      );
+    });
+}
+
+function parseAge(text: string): number | CivilDate {
+  const days = Number(text);
+  if (/^\d{1,5}$/.test(text) && days <= MAX_DAYS) return days;
+  const date = parseCivilDate(text);
+  if (date === null) {
+    throw new InvalidArgumentError('Expected a number of days, or a calendar date as YYYY-MM-DD.');
+  }
+  return date;
+}
+
+function dateBefore(olderThan: number | CivilDate, today: CivilDate): CivilDate {
+  const latest = addDays(today, -MIN_DAYS);
+  const before = typeof olderThan === 'number' ? addDays(today, -olderThan) : olderThan;
+  if (before > latest) {
+    throw new InputError(`--older-than: at least ${MIN_DAYS} days, so at the latest ${latest}`);
+  }
+  return before;
+}
+
+function toResult(before: CivilDate, isDryRun: boolean, counts: RetentionCounts): CommandResult {
+  const table = renderTable(
+    [{ title: isDryRun ? 'would be removed' : 'removed' }, { title: 'rows', align: 'right' }],
+    RETENTION_KINDS.map((kind) => [KIND_TEXTS[kind], formatCount(counts[kind])]),
+  );
+  return {
+    document: { before, dryRun: isDryRun, removed: counts },
+    text: `What ended before ${before}:\n\n${table}`,
+    exit: EXIT.done,
+  };
+}

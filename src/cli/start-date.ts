@@ -1,0 +1,76 @@
+import type { Command } from 'commander';
+import { openStaging } from '../app.ts';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { InputError } from '../errors.ts';
+import { readClock } from '../staging/clock.ts';
+import { type CorrectedStartDate, correctStartDate } from '../staging/start-date.ts';
+import { dateArgument } from './arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+
+export function addStartDateCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const startDate = program
+    .command('start-date')
+    .description('the first date of the ledger, see "status"');
+  startDate
+    .command('set')
+    .description('correct the first date of the ledger')
+    .argument('<date>', 'the first accepted date to reconcile, YYYY-MM-DD, over', dateArgument)
+    .requiredOption('--reason <text>', 'why the remembered date is wrong; kept in the audit log')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+The first start decides where the ledger begins, by START_DATE or else with the day before; later values
+of START_DATE are ignored. This command corrects the remembered date and computes the checkpoint anew, so
+the checkpoint may move back. No title and no day is changed. The service pulls the dates that are missing
+at its next run.
+
+Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.
+
+Example: conciliation start-date set 2026-01-01 --reason "typing error in START_DATE"`,
+    )
+    .action(async (date: CivilDate, options: { reason: string; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          set(run, date, options.reason),
+        ),
+      );
+    });
+}
+
+async function set(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
+  if (reason.trim() === '') throw new InputError('--reason: expected a text that is not empty');
+  const { timeZone } = run.config;
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const yesterday = lastClosedDate(timeZone, await readClock(staging.database));
+    if (date > yesterday) {
+      throw new InputError(
+        `${date} is not over: in ${timeZone} the last date that is, is ${yesterday}`,
+      );
+    }
+    const corrected = await correctStartDate(staging.database, date, {
+      by: operatorName(),
+      reason,
+    });
+    return { document: corrected, text: textOf(corrected), exit: EXIT.done };
+  } finally {
+    await staging.close();
+  }
+}
+
+function textOf({ from, to, lastReconciledDate }: CorrectedStartDate): string {
+  if (from === to) return `The ledger begins on ${to} already; nothing was changed.`;
+  const reached =
+    lastReconciledDate === null
+      ? `${to} is not reconciled yet`
+      : `every date from ${to} to ${lastReconciledDate} is reconciled`;
+  return `The ledger begins on ${to} instead of ${from}; ${reached}.`;
+}

@@ -1,0 +1,226 @@
+import type { Command } from 'commander';
+import { openPlatform, openPulls, openStaging } from '../app.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
+import type { ConciliationError } from '../errors.ts';
+import type { PullParts } from '../pull/pull-parts.ts';
+import { attemptToEnd, pullToEnd } from '../pull/pull-to-end.ts';
+import type { PullReport } from '../staging/merge.ts';
+import {
+  cancelSweep,
+  createDifferencePull,
+  createSweep,
+  type SweepDifference,
+  type SweepReport,
+} from '../staging/sweep-ledger.ts';
+import { runSweep } from '../sweep/run-sweep.ts';
+import { dateArgument, requireNotFuture } from './arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { createProgressLine } from './progress-line.ts';
+import { advice, exitOf, toDocument } from './pull-text.ts';
+import { formatCount, renderTable } from './table.ts';
+
+const REQUESTED_BY = 'command line';
+
+export function addSweepCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('sweep')
+    .description('compare everything accepted since a date, and pull the dates that differ')
+    .requiredOption('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Asks the platform in one request for everything accepted since <date> and compares each date that is over
+with the ledger. The sweep itself changes no title. Each date that differs is then pulled, and its pull
+decides as any other: a date that would lose too many titles is held.
+
+Exit status: 0 done, 1 the sweep or a pull failed, 2 wrong usage, 3 done but a person must look.
+
+Example: conciliation sweep --from 2026-02-01`,
+    )
+    .action(async (options: { from: CivilDate; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: true }, (run) => {
+          requireNotFuture('--from', options.from, run.config.timeZone);
+          return sweepSince(run, options.from);
+        }),
+      );
+    });
+}
+
+/** A date that differs, and what its pull did, or failed with. Neither: the service has the date's pull. */
+interface SweptDate extends SweepDifference {
+  readonly report: PullReport | null;
+  readonly error: ConciliationError | null;
+}
+
+const OF_SERVICE = 'left to the service';
+
+async function sweepSince(run: CommandRun, from: CivilDate): Promise<CommandResult> {
+  const { config, logger, signal } = run;
+  const staging = await openStaging(config, logger);
+  const platform = openPlatform(config);
+  const line = createProgressLine();
+  try {
+    // First, because it refuses an empty ledger, which the parts of a pull would begin.
+    const sweepId = await createSweep(staging.database, {
+      from,
+      today: dateIn(config.timeZone, new Date()),
+      requestedBy: REQUESTED_BY,
+    });
+    const openParts = await openPulls(config, logger, staging, platform);
+    const partsOf = (name: string): PullParts => ({
+      ...openParts,
+      onProgress: ({ titles, bytes }) =>
+        line.update(`${name}: ${formatCount(titles)} titles, ${Math.round(bytes / 1e6)} MB read`),
+    });
+    const tellRetry = (name: string) => (retry: { error: Error; delayMs: number }) => {
+      line.end();
+      const seconds = Math.ceil(retry.delayMs / 1000);
+      process.stderr.write(`${name}: ${retry.error.message}; next attempt in ${seconds} s\n`);
+    };
+
+    const name = `since ${from}`;
+    const outcome = await attemptToEnd<SweepReport>(
+      {
+        attempt: () => runSweep(partsOf(name), sweepId, signal),
+        cancel: () => cancelSweep(staging.database, sweepId),
+      },
+      signal,
+      tellRetry(name),
+    );
+    if (outcome.kind !== 'done') return failedSweep(sweepId, outcome.error);
+    const dates: SweptDate[] = [];
+    for (const difference of outcome.report.differences) {
+      const { date } = difference;
+      const pullId = await createDifferencePull(staging.database, sweepId, date, REQUESTED_BY);
+      const pulled =
+        pullId === null ? null : await pullToEnd(partsOf(date), pullId, signal, tellRetry(date));
+      dates.push({
+        ...difference,
+        pullId,
+        report: pulled?.kind === 'done' ? pulled.report : null,
+        error: pulled === null || pulled.kind === 'done' ? null : pulled.error,
+      });
+      if (pulled?.kind === 'unauthorized') break;
+    }
+    return sweepResult(outcome.report, dates);
+  } finally {
+    line.end();
+    await platform.close();
+    await staging.close();
+  }
+}
+
+function failedSweep(sweepId: bigint, { code, message }: ConciliationError): CommandResult {
+  return {
+    document: { sweepId: Number(sweepId), state: 'failed', error: { code, message } },
+    text: `Sweep ${sweepId} failed and compared nothing: ${message}`,
+    exit: EXIT.failed,
+  };
+}
+
+function sweepResult(report: SweepReport, dates: readonly SweptDate[]): CommandResult {
+  const { sweepId, from, titles, datesCompared, undated, future, early, differences } = report;
+  return {
+    document: {
+      sweepId: Number(sweepId),
+      state: 'complete',
+      from,
+      titles,
+      datesCompared,
+      datesDiffering: differences.length,
+      undatedTitles: undated,
+      futureTitles: future,
+      earlyTitles: early,
+      dates: dates.map((date) => ({
+        date: date.date,
+        sweepTitles: date.titles,
+        ledgerTitles: date.ledgerTitles,
+        pullId: date.pullId === null ? null : Number(date.pullId),
+        ...describePull(date),
+      })),
+    },
+    text: [...summary(report), ...datesText(dates)].join('\n'),
+    exit: exitOfSweep(report, dates),
+  };
+}
+
+function describePull({ report, error }: SweptDate): object {
+  if (error !== null) {
+    return { outcome: 'failed', error: { code: error.code, message: error.message } };
+  }
+  return report === null ? { outcome: OF_SERVICE } : toDocument(report);
+}
+
+function summary(report: SweepReport): string[] {
+  const { from, datesCompared, differences } = report;
+  const lines = [
+    differences.length === 0
+      ? `${formatCount(datesCompared)} date(s) since ${from} were compared; all agree.`
+      : `${formatCount(differences.length)} of ${formatCount(datesCompared)} date(s) since ${from} differ.`,
+  ];
+  const unplaced = [
+    [report.undated, 'without a readable accepted date'],
+    [report.future, 'of a date in the future'],
+    [report.early, `of a date before ${from}`],
+  ] as const;
+  for (const [titles, reason] of unplaced) {
+    if (titles > 0) lines.push(`${formatCount(titles)} title(s) ${reason} belong to no date.`);
+  }
+  return lines;
+}
+
+function datesText(dates: readonly SweptDate[]): string[] {
+  if (dates.length === 0) return [];
+  const table = renderTable(
+    [
+      { title: 'date' },
+      { title: 'sweep', align: 'right' },
+      { title: 'ledger', align: 'right' },
+      { title: 'inserted', align: 'right' },
+      { title: 'changed', align: 'right' },
+      { title: 'withdrawn', align: 'right' },
+      { title: 'restored', align: 'right' },
+      { title: 'rejected', align: 'right' },
+      { title: 'outcome' },
+    ],
+    dates.map(({ date, titles, ledgerTitles, report, error }) => {
+      const counts =
+        report === null
+          ? ['', '', '', '', '']
+          : [
+              report.inserted,
+              report.changed,
+              report.withdrawn,
+              report.restored,
+              report.rejected,
+            ].map(formatCount);
+      return [
+        date,
+        formatCount(titles),
+        ledgerTitles === null ? '–' : formatCount(ledgerTitles),
+        ...counts,
+        error === null ? (report?.state ?? OF_SERVICE) : 'failed',
+      ];
+    }),
+  );
+  const notes = dates.flatMap(({ date, report, error }) => [
+    ...(error === null ? [] : [`${date} failed: ${error.message}`]),
+    ...(report === null ? [] : advice(report)),
+  ]);
+  return [table, ...notes];
+}
+
+function exitOfSweep(sweep: SweepReport, dates: readonly SweptDate[]): ExitStatus {
+  if (dates.some(({ error }) => error !== null)) return EXIT.failed;
+  const isUnplaced = sweep.undated + sweep.future + sweep.early > 0;
+  const exits = dates.flatMap(({ report }) => (report === null ? [] : exitOf(report)));
+  return isUnplaced || exits.includes(EXIT.needsPerson) ? EXIT.needsPerson : EXIT.done;
+}

@@ -1,0 +1,33 @@
+import type { HoldReason } from '../domain/day-state.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+/** A response that waits for a person. */
+export interface Hold {
+  readonly reason: HoldReason | null;
+  /** Titles of the response, rejected ones included. */
+  readonly titles: number;
+  /** Titles that a release would withdraw. */
+  readonly withdrawals: number;
+  /** Of a response that cannot be read: what its titles break, some of it. Fields are named, values are not. */
+  readonly faults: readonly string[];
+}
+
+/** What the newest responses to a date have left for a person to know. */
+export interface DayNote {
+  /** Null: no response waits. */
+  readonly hold: Hold | null;
+  /** Titles that the response merged last lacks and that stay current: one of its rejects may be them. */
+  readonly withheld: number;
+}
+
+/** The columns of a `DayNote`, of the table `day`. */
+export const dayNoteColumns = Prisma.raw(`
+  (SELECT jsonb_build_object(
+            'reason', held.hold_reason, 'titles', held.titles, 'withdrawals', held.withdrawn,
+            'faults', CASE WHEN held.hold_reason = 'unreadable' THEN array(
+              SELECT DISTINCT fault
+              FROM conciliation.staged_reject AS reject CROSS JOIN unnest(reject.reasons) AS fault
+              WHERE reject.fence = held.fence ORDER BY fault LIMIT 5) ELSE '{}' END)
+   FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
+  coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
+           0) AS withheld`);

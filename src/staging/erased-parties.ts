@@ -1,0 +1,117 @@
+import { Prisma } from '../generated/prisma/client.ts';
+
+/*
+ * A party is a provider or a financial agent. The list erased_party knows an erased party by hashes of its
+ * keys: 'tax_id:' and a tax identifier, or 'external_id:' and the ERP's number of a provider.
+ */
+
+/** Personal columns of a title, by the party that they are about. */
+export const PARTY_COLUMNS = {
+  provider: {
+    /** Replaced by the party's pseudonym, so that its titles still belong together. */
+    names: ['provider_external_id', 'provider_identification'],
+    /** Replaced by null. */
+    details: [
+      'provider_bank',
+      'provider_agency',
+      'provider_agency_digit',
+      'provider_account',
+      'provider_account_digit',
+    ],
+  },
+  financial_agent: {
+    names: ['financial_agent_identification', 'financial_agent_name'],
+    details: [
+      'payment_bank',
+      'payment_agency',
+      'payment_agency_digit',
+      'payment_account',
+      'payment_account_digit',
+    ],
+  },
+} as const;
+
+// Column names and expressions of this file: nothing from outside reaches Prisma.raw.
+
+/** A tax identifier as the trigger of `provider` writes it; null where there is none. */
+const taxIdText = (value: string) =>
+  `nullif(translate(${value}, 'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '')`;
+
+export const taxIdOf = (value: string): Prisma.Sql => Prisma.raw(taxIdText(value));
+
+/**
+ * The key of a party that a row with the columns of a title names; null: none. The ERP's number of a provider
+ * counts only where the title states no tax identifier: the ERP may give the number to another supplier.
+ */
+export const PARTY_KEYS = {
+  provider: Prisma.raw(
+    `coalesce('tax_id:' || ${taxIdText('provider_identification')},
+              'external_id:' || nullif(btrim(provider_external_id), ''))`,
+  ),
+  financial_agent: Prisma.raw(`'tax_id:' || ${taxIdText('financial_agent_identification')}`),
+} as const;
+
+/** What an erased party's columns are set to, given its `pseudonym`. */
+const assignmentsOf = ({ names, details }: (typeof PARTY_COLUMNS)[keyof typeof PARTY_COLUMNS]) =>
+  Prisma.raw(
+    [
+      ...names.map((name) => `${name} = pseudonym`),
+      ...details.map((name) => `${name} = NULL`),
+    ].join(', '),
+  );
+export const ASSIGNMENTS = {
+  provider: assignmentsOf(PARTY_COLUMNS.provider),
+  financial_agent: assignmentsOf(PARTY_COLUMNS.financial_agent),
+} as const;
+
+/** Every key that a text of an answer could hold: its JSON strings and numbers. */
+export const keysInText = (column: string): Prisma.Sql =>
+  Prisma.raw(`
+    (SELECT DISTINCT named.key
+     FROM regexp_matches(${column}, '"((?:[^"\\\\]|\\\\.)*)"|([0-9]+)', 'g') AS token
+     CROSS JOIN LATERAL (SELECT coalesce(token[1], token[2]) AS value) AS found
+     CROSS JOIN LATERAL (VALUES ('tax_id:' || ${taxIdText('value')}),
+                                ('external_id:' || nullif(btrim(value), ''))) AS named (key)
+     WHERE named.key IS NOT NULL)`);
+
+/** Rows (key, pseudonym) of those keys that are an erased party's. `keys` has a column `key`. */
+const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT named.key, 'erased-' || party.id AS pseudonym
+  FROM ${keys} AS named
+  JOIN conciliation.erased_party AS party
+    ON party.ended_at IS NULL
+   AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)`;
+
+/**
+ * Whether any party is erased. Until the transaction ends, no party can be added: reading the list locks
+ * it against `eraseParty`, which locks it before it adds one. So a merge that saw an empty list is
+ * over, and its titles can be seen, before a party is erased from all titles.
+ */
+export async function hasErasedParties(tx: Prisma.TransactionClient): Promise<boolean> {
+  const [list] = await tx.$queryRaw<[{ isUsed: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "isUsed"`;
+  return list.isUsed;
+}
+
+/**
+ * Takes the personal data of erased parties out of what an attempt has staged: to be called by every
+ * transaction that turns staged rows into titles, before it compares them with titles. The hashes stay those
+ * of the answer. So a title that was erased before compares equal, and of one that was restated the revision
+ * has no personal data.
+ */
+export async function eraseErased(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+  if (!(await hasErasedParties(tx))) return;
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    const named = Prisma.sql`
+      (SELECT DISTINCT ${PARTY_KEYS[kind]} AS key FROM conciliation.staged_title WHERE fence = ${fence})`;
+    await tx.$executeRaw`
+      WITH erased AS MATERIALIZED (${erasedAmong(named)})
+      UPDATE conciliation.staged_title staged
+      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
+      FROM erased
+      WHERE staged.fence = ${fence} AND ${PARTY_KEYS[kind]} = erased.key`;
+  }
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_reject reject SET raw = ''
+    WHERE fence = ${fence} AND EXISTS (${erasedAmong(keysInText('reject.raw'))})`;
+}

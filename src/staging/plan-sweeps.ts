@@ -1,0 +1,222 @@
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  daysBetween,
+  lastClosedDate,
+} from '../domain/business-day.ts';
+import type { PlanPolicy } from '../domain/pull-plan.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
+import { MAX_OPEN_SWEEP_PULLS, REPULL_DAYS, sweepStart } from '../domain/sweep-plan.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+
+const SPENT = [...SPENT_ERROR_CODES];
+
+/** How long the differences of a sweep in a terminal are left to that terminal. */
+const TERMINAL_MINUTES = 15;
+
+/**
+ * Creates the sweep that the slot makes due, the pulls of the dates that differ, and where sweeps exceed
+ * the limits of an answer, the weekly pulls. The caller serialises planners.
+ *
+ * @returns how many sweeps and pulls were created
+ */
+export async function planSweeps(
+  tx: Prisma.TransactionClient,
+  slotAt: Date,
+  { policy, now }: { readonly policy: PlanPolicy; readonly now: Date },
+): Promise<number> {
+  const reach = await readReach(tx, dateIn(policy.timeZone, slotAt), policy);
+  if (reach === null) return 0;
+  let created = await createDueSweep(tx, slotAt, reach.from);
+  created += await createDifferingPulls(tx);
+  created += await createWeeklyPulls(tx, reach.from, lastClosedDate(policy.timeZone, now));
+  return created;
+}
+
+/** Null where there is nothing to compare: no date was answered yet, or none was over at the slot. */
+async function readReach(
+  tx: Prisma.TransactionClient,
+  slotDate: CivilDate,
+  policy: PlanPolicy,
+): Promise<{ readonly from: CivilDate } | null> {
+  const [ledger] = await tx.$queryRaw<
+    [{ startDate: CivilDate; oldestOpenDate: CivilDate | null }?]
+  >`
+    SELECT start_date::text AS "startDate",
+           (SELECT min(date)::text FROM conciliation.day
+            WHERE latest_due_date >= ${slotDate}::date) AS "oldestOpenDate"
+    FROM conciliation.checkpoint
+    WHERE start_date < ${slotDate}::date
+      AND EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)`;
+  return ledger === undefined ? null : { from: sweepStart(slotDate, ledger, policy) };
+}
+
+/**
+ * There is one open sweep at a time. A sweep of the slot that has ended counts, as does one that has been
+ * asked for since and reaches as far back; one whose attempts are spent counts for a while only, unless its
+ * answer exceeded a limit, as the next one would.
+ */
+async function createDueSweep(
+  tx: Prisma.TransactionClient,
+  slotAt: Date,
+  from: CivilDate,
+): Promise<number> {
+  const [ledger] = await tx.$queryRaw<
+    [{ isCovered: boolean; failures: number; minutesAgo: number | null }]
+  >`
+    WITH failed AS (
+      SELECT id, finished_at FROM conciliation.sweep
+      WHERE slot_at = ${slotAt}::timestamptz AND state = 'failed' AND NOT over_limit
+        AND error_code = ANY(${SPENT})
+    )
+    SELECT EXISTS (
+             SELECT FROM conciliation.sweep
+             WHERE state IN ('queued', 'running')
+               OR (slot_at = ${slotAt}::timestamptz AND id NOT IN (SELECT id FROM failed))
+               OR (state = 'complete' AND fetch_started_at >= ${slotAt}::timestamptz
+                   AND from_date <= ${from}::date)
+           ) AS "isCovered",
+           (SELECT count(*) FROM failed)::int AS failures,
+           (SELECT extract(epoch FROM clock_timestamp() - max(finished_at))::float8 / 60
+            FROM failed) AS "minutesAgo"`;
+  const { isCovered, failures, minutesAgo } = ledger;
+  if (isCovered) return 0;
+  if (minutesAgo !== null && minutesAgo < replanAfterMinutes(failures)) return 0;
+  return tx.$executeRaw`
+    INSERT INTO conciliation.sweep (from_date, slot_at, round, requested_by)
+    VALUES (${from}::date, ${slotAt}::timestamptz, ${failures}::int, 'scheduler')
+    ON CONFLICT (slot_at, round) DO NOTHING`;
+}
+
+interface OpenDifference {
+  readonly sweepId: bigint;
+  readonly date: CivilDate;
+  /** Pulls of the date that have failed since the sweep. */
+  readonly failures: number;
+  /** Of a pull that has not been sent yet; null: there is none. */
+  readonly queuedPullId: bigint | null;
+}
+
+/**
+ * Sees to it that each date of which the newest complete sweep over it says that it differs has a pull whose
+ * request is sent afterwards, a few at a time. A pull of the date that waits already serves. A running one
+ * does not: its request may have been sent before the answer of the sweep had ended.
+ */
+async function createDifferingPulls(tx: Prisma.TransactionClient): Promise<number> {
+  const open = await readOpenDifferences(tx);
+  for (const { sweepId, date, queuedPullId } of open) {
+    if (queuedPullId === null) continue;
+    await tx.$executeRaw`
+      UPDATE conciliation.sweep_difference SET pull_id = ${queuedPullId}
+      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
+  }
+  const due = open.filter(({ queuedPullId }) => queuedPullId === null);
+  let created = 0;
+  for (const { sweepId, date, failures } of due.slice(0, await readRoom(tx))) {
+    created += await tx.$executeRaw`
+      WITH created AS (
+        INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
+        SELECT 'sweep', ${date}::date, response_ended_at, ${failures}::int, 'scheduler'
+        FROM conciliation.sweep WHERE id = ${sweepId}
+        ON CONFLICT (origin, date, slot_at, round) DO NOTHING
+        RETURNING id
+      )
+      UPDATE conciliation.sweep_difference SET pull_id = created.id FROM created
+      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
+  }
+  return created;
+}
+
+/** In the order of the dates. */
+async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDifference[]> {
+  // Locked, so that a terminal which has the sweep does not pull the same date.
+  const rows = await tx.$queryRaw<(OpenDifference & { minutesAgo: number | null })[]>`
+    WITH newest AS (
+      SELECT id, from_date, response_ended_at,
+             slot_at IS NULL
+               AND finished_at > clock_timestamp() - make_interval(mins => ${TERMINAL_MINUTES}::int)
+               AS is_of_terminal,
+             -- From this date on, a newer sweep speaks.
+             coalesce(min(from_date) OVER (
+               ORDER BY fence DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+             ), 'infinity') AS until_date
+      FROM conciliation.sweep WHERE state = 'complete'
+    )
+    SELECT differing.sweep_id AS "sweepId", differing.date::text AS date,
+           coalesce(failed.pulls, 0)::int AS failures, failed.minutes_ago::float8 AS "minutesAgo",
+           (SELECT id FROM conciliation.pull
+            WHERE pull.date = differing.date AND state = 'queued'
+            ORDER BY id LIMIT 1) AS "queuedPullId"
+    FROM newest
+    JOIN conciliation.sweep_difference AS differing
+      ON differing.sweep_id = newest.id AND differing.date < newest.until_date
+    LEFT JOIN conciliation.pull AS planned ON planned.id = differing.pull_id
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS pulls,
+             extract(epoch FROM clock_timestamp() - max(finished_at)) / 60 AS minutes_ago
+      FROM conciliation.pull
+      WHERE pull.date = differing.date AND state = 'failed'
+        AND fetch_started_at > newest.response_ended_at
+    ) AS failed
+    WHERE newest.from_date < newest.until_date AND NOT newest.is_of_terminal
+      AND (differing.pull_id IS NULL
+           OR ((planned.state = 'cancelled'
+                OR (planned.state = 'failed' AND planned.error_code = ANY(${SPENT})))
+               AND NOT EXISTS (
+                 SELECT FROM conciliation.pull AS answered
+                 WHERE answered.date = differing.date
+                   AND answered.state IN ('merged', 'unchanged', 'held', 'superseded')
+                   AND answered.fetch_started_at > newest.response_ended_at)))
+    ORDER BY differing.date FOR UPDATE OF differing`;
+  return rows.filter(
+    ({ failures, minutesAgo }) =>
+      failures === 0 || minutesAgo === null || minutesAgo >= replanAfterMinutes(failures),
+  );
+}
+
+async function readRoom(tx: Prisma.TransactionClient): Promise<number> {
+  const [open] = await tx.$queryRaw<[{ pulls: number }]>`
+    SELECT count(*)::int AS pulls FROM conciliation.pull
+    WHERE origin = 'sweep' AND state IN ('queued', 'running')`;
+  return Math.max(0, MAX_OPEN_SWEEP_PULLS - open.pulls);
+}
+
+/**
+ * While the newest scheduled sweep that has ended exceeded a limit of an answer, each date in its reach is pulled once
+ * a week, whoever asked for it; spread, so that a day gets a seventh of them.
+ */
+async function createWeeklyPulls(
+  tx: Prisma.TransactionClient,
+  from: CivilDate,
+  lastDate: CivilDate,
+): Promise<number> {
+  const [newest] = await tx.$queryRaw<[{ overLimit: boolean }?]>`
+    SELECT over_limit AS "overLimit" FROM conciliation.sweep
+    WHERE slot_at IS NOT NULL AND state IN ('complete', 'failed') ORDER BY fence DESC LIMIT 1`;
+  if (newest?.overLimit !== true || lastDate < from) return 0;
+  const [today] = await tx.$queryRaw<[{ pulls: number }]>`
+    SELECT count(*)::int AS pulls FROM conciliation.pull
+    WHERE origin = 'sweep' AND created_at > clock_timestamp() - interval '1 day'`;
+  const dates = daysBetween(from, addDays(lastDate, 1));
+  const portion = Math.ceil(dates / REPULL_DAYS) - today.pulls;
+  const room = Math.min(await readRoom(tx), Math.max(0, portion));
+  return tx.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, slot_at, requested_by)
+    SELECT 'sweep', wanted.date, now(), 'scheduler'
+    FROM (
+      SELECT reached.date::date AS date, max(fetch_started_at) AS fetched_at
+      FROM generate_series(${from}::date, ${lastDate}::date, '1 day') AS reached (date)
+      LEFT JOIN conciliation.pull
+        ON pull.date = reached.date AND state IN ('merged', 'unchanged', 'held', 'superseded')
+      GROUP BY reached.date
+    ) AS wanted
+    WHERE coalesce(fetched_at, '-infinity') < clock_timestamp() - make_interval(days => ${REPULL_DAYS}::int)
+      AND NOT EXISTS (
+        SELECT FROM conciliation.pull AS recent
+        WHERE recent.date = wanted.date
+          AND (recent.state IN ('queued', 'running')
+               OR recent.created_at > clock_timestamp() - interval '1 day'))
+    ORDER BY fetched_at NULLS FIRST, wanted.date
+    LIMIT ${room}::int`;
+}

@@ -1,0 +1,166 @@
+/**
+ * sweep/ asks the platform for everything accepted since a date and compares each date with the ledger. It
+ * merges nothing: a date that differs gets a pull, which decides. This file is one attempt, from the
+ * request to the comparison.
+ */
+import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
+import { sweepWindow } from '../domain/pull-plan.ts';
+import { ShutdownError, StaleFenceError } from '../errors.ts';
+import { reachFaultPoint } from '../fault-points.ts';
+import { describeError } from '../logger.ts';
+import { describeFailure, isOverLimit, toOutcome } from '../pull/attempt-failure.ts';
+import type { AttemptOutcome, PullParts, TransferProgress } from '../pull/pull-parts.ts';
+import {
+  completeSweep,
+  readSweepBasis,
+  readSweepReport,
+  recordSweepFailure,
+  type SweepAttempt,
+  type SweepReport,
+  startSweepAttempt,
+} from '../staging/sweep-ledger.ts';
+import { readFolds } from './read-folds.ts';
+
+/** What a sweep works with: some of the parts of a pull. */
+export type SweepParts = Pick<
+  PullParts,
+  'database' | 'platform' | 'logger' | 'timeZone' | 'retry' | 'now' | 'random' | 'onProgress'
+> & {
+  /** Called once for every attempt whose outcome was recorded. */
+  readonly onSweepOutcome?: (observed: ObservedSweep) => void;
+};
+
+export interface ObservedSweep {
+  readonly outcome: SweepOutcome;
+  readonly durationMs: number;
+  /** Null where the platform did not answer. */
+  readonly httpStatus: number | null;
+}
+
+export type SweepOutcome = AttemptOutcome<SweepReport>;
+
+/**
+ * Makes one attempt at a sweep and records its outcome in the sweep's row, whatever it is.
+ *
+ * @throws StaleFenceError when another attempt took the sweep over: nothing was written
+ * @throws ShutdownError when `signal` aborted: the sweep is queued as it was before
+ * @throws StagingUnavailableError when the outcome could not be recorded: the row still says `running`
+ * @throws whatever is not one of our errors: a defect
+ */
+export async function runSweep(
+  parts: SweepParts,
+  sweepId: bigint,
+  signal: AbortSignal,
+): Promise<SweepOutcome> {
+  const attempt = await startSweepAttempt(parts.database, sweepId);
+  reachFaultPoint('claim');
+  const progress: TransferProgress = { httpStatus: null, bytesReceived: () => 0 };
+  const startedMs = performance.now();
+  const outcome = await compare(parts, attempt, progress, signal).catch((error: unknown) =>
+    endFailedSweep(parts, attempt, signal.aborted ? toShutdown(error) : error, progress),
+  );
+  const durationMs = Math.round(performance.now() - startedMs);
+  if (outcome.kind === 'done') {
+    const { differences, sweepId: _, from: __, ...counts } = outcome.report;
+    parts.logger.info(
+      {
+        ...describeSweep(attempt, progress),
+        ...counts,
+        datesDiffering: differences.length,
+        durationMs,
+      },
+      'sweep ended',
+    );
+  }
+  parts.onSweepOutcome?.({ outcome, durationMs, httpStatus: progress.httpStatus });
+  return outcome;
+}
+
+async function compare(
+  parts: SweepParts,
+  attempt: SweepAttempt,
+  progress: TransferProgress,
+  signal: AbortSignal,
+): Promise<SweepOutcome> {
+  const { database, platform, timeZone } = parts;
+  const now = () => parts.now?.() ?? new Date();
+  const { firstDate, versions } = await readSweepBasis(database, attempt.from);
+  reachFaultPoint('before-request');
+  // Which dates are over is a question of the moment of the request, not of the end of its answer.
+  const lastDate = lastClosedDate(timeZone, now());
+  const response = await platform.fetchTitles(sweepWindow(attempt.from), signal);
+  reachFaultPoint('headers');
+  progress.httpStatus = response.httpStatus;
+  progress.bytesReceived = response.bytesReceived;
+  const read = await readFolds(response, {
+    from: attempt.from,
+    today: () => dateIn(timeZone, now()),
+    versions,
+    onProgress: parts.onProgress,
+  });
+  reachFaultPoint('verify');
+  await completeSweep(
+    database,
+    attempt,
+    { first: firstDate, last: lastDate },
+    { httpStatus: response.httpStatus, responseBytes: response.bytesReceived(), read },
+  );
+  return doneWith(await readSweepReport(database, attempt));
+}
+
+function doneWith(report: SweepReport | null): SweepOutcome {
+  if (report === null) throw new Error('a sweep that was completed has no report');
+  return { kind: 'done', report };
+}
+
+async function endFailedSweep(
+  parts: SweepParts,
+  attempt: SweepAttempt,
+  error: unknown,
+  progress: TransferProgress,
+): Promise<SweepOutcome> {
+  const { database, logger } = parts;
+  const failure = describeFailure(parts, attempt, error, progress);
+  try {
+    if (error instanceof StaleFenceError) throw error;
+    const state = await recordSweepFailure(database, attempt, failure, isOverLimit(error));
+    const fields = { ...describeSweep(attempt, progress), state };
+    if (error instanceof ShutdownError) {
+      logger.info(fields, 'sweep handed back');
+      throw error;
+    }
+    const { retryDelayMs } = failure;
+    logger[state === 'failed' ? 'error' : 'warn'](
+      { ...fields, retryDelayMs, err: describeError(error) },
+      'sweep attempt failed',
+    );
+    return toOutcome(error, retryDelayMs);
+  } catch (end) {
+    if (!(end instanceof StaleFenceError)) throw end;
+    // Either another attempt has the sweep, or this one had committed before it lost its connection.
+    const report = await readSweepReport(database, attempt);
+    if (report === null) throw end;
+    return doneWith(report);
+  }
+}
+
+/** The fields that every log line about an attempt has. */
+function describeSweep(
+  attempt: SweepAttempt,
+  progress: TransferProgress,
+): Record<string, string | number | CivilDate | null> {
+  return {
+    sweepId: String(attempt.sweepId),
+    from: attempt.from,
+    attempt: attempt.attemptsSpent + 1,
+    httpStatus: progress.httpStatus,
+    bytes: progress.bytesReceived(),
+  };
+}
+
+/** An abort surfaces as whatever it interrupted. */
+function toShutdown(error: unknown): unknown {
+  return error instanceof StaleFenceError
+    ? error
+    : new ShutdownError('the sweep was interrupted', { cause: error });
+}

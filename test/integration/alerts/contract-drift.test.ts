@@ -1,0 +1,209 @@
+/** Fields and values outside the documented interface: what they write, and whom they tell. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type AlertPolicy, deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { signOffDay } from '../../../src/staging/sign-off.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { readAlerts } from './alert-table.ts';
+
+const TITLES = 200;
+/** The checkpoint of this ledger is always behind; that has tests of its own. */
+const NEVER_STALE: AlertPolicy = {
+  timeZone: 'America/Sao_Paulo',
+  maxLagDays: 1_000_000,
+  maxIdleHours: 1_000_000,
+};
+
+let world: PullWorld;
+let environment: Record<string, string>;
+beforeAll(async () => {
+  world = await openPullWorld();
+  environment = environmentOf(world);
+});
+afterAll(() => world.close());
+
+let date = daysFrom(0);
+let days = 0;
+beforeEach(async () => {
+  days += 1;
+  date = daysFrom(days);
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.alert`;
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.drift`;
+});
+
+const conciliation = (...args: string[]) => runCommand(args, environment);
+const derive = () => deriveAlerts(world.database, new Date(), NEVER_STALE);
+
+/** Every title of the date, with `more` behind its documented fields. */
+function answer(more: (index: number) => string): void {
+  world.sandbox.setDayTexts(
+    date,
+    Array.from({ length: TITLES }, (_, index) =>
+      titleText({ uid: `t${index}`, date, more: more(index) }),
+    ),
+  );
+}
+
+async function pull(): Promise<{ readonly pullId: number; readonly state: string }> {
+  const { exit, stdout, stderr } = await conciliation('pull', date, '--json');
+  expect(exit, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+/** The versions of rows that a table has. A row that is written, even as it was, gets another version. */
+async function rowVersions(table: string): Promise<ReadonlySet<string>> {
+  const { rows } = await world.database.pool.query<{ version: string }>(
+    `SELECT ctid::text || ' ' || xmin::text AS version FROM conciliation.${table}`,
+  );
+  return new Set(rows.map(({ version }) => version));
+}
+
+/** How many rows of each table `work` writes; tables without any are left out. */
+async function countWritten(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const { rows: tables } = await world.database.pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'p'`,
+  );
+  const before = new Map<string, ReadonlySet<string>>();
+  for (const { name } of tables) before.set(name, await rowVersions(name));
+  await work();
+  const written: Record<string, number> = {};
+  for (const [name, versions] of before) {
+    const after = await rowVersions(name);
+    const count = [...after].filter((version) => !versions.has(version)).length;
+    if (count > 0) written[name] = count;
+  }
+  return written;
+}
+
+async function readSeal() {
+  const { rows } = await world.database.pool.query(
+    `SELECT signed_off_digest = content_digest AS holds, restated_after_sign_off AS restated
+     FROM conciliation.day WHERE date = $1`,
+    [date],
+  );
+  return rows;
+}
+
+async function openAlerts() {
+  return (await readAlerts(world.database)).filter(({ open }) => open);
+}
+
+const HISTORY = ['title', 'title_revision', 'title_change'];
+
+test('a field that comes to every title with one value restates nothing and is one alert until a person acknowledges it', async () => {
+  answer(() => '');
+  await pull();
+  const { rows } = await world.database.pool.query<{ digest: string }>(
+    'SELECT content_digest AS digest FROM conciliation.day WHERE date = $1',
+    [date],
+  );
+  await signOffDay(world.database, date, {
+    by: 'helena',
+    reason: null,
+    seenDigest: rows[0]?.digest ?? '',
+    fourEyes: true,
+  });
+  const feed = await world.database.pool.query(
+    'SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed',
+  );
+
+  answer(() => ',"campaign":"spring"');
+  let pulled = { pullId: 0, state: '' };
+  const written = await countWritten(async () => {
+    pulled = await pull();
+  });
+  expect(Object.keys(written).filter((table) => HISTORY.includes(table))).toEqual([]);
+  const news = await world.database.pool.query(
+    'SELECT count(*)::int AS rows FROM conciliation.title_feed WHERE change_seq > $1',
+    [feed.rows[0].last],
+  );
+  expect(news.rows).toEqual([{ rows: 0 }]);
+  expect(pulled.state).toBe('unchanged');
+  expect(await readSeal()).toEqual([{ holds: true, restated: false }]);
+
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'contract_drift',
+      dedupe_key: `contract_drift:${pulled.pullId}`,
+      date,
+      message: `the response to pull ${pulled.pullId} has fields or values that the documented interface does not have: titles[].campaign`,
+    },
+  ]);
+  await pull();
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+
+  const listed = await conciliation('drift', '--json');
+  expect(listed.exit).toBe(3);
+  expect(JSON.parse(listed.stdout).drift).toMatchObject([
+    { path: 'titles[].campaign', kind: 'unknown_field', value: 'string', pullId: pulled.pullId },
+  ]);
+  expect((await conciliation('drift', 'acknowledge', '--reason', ' \t')).exit).toBe(2);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  const acknowledged = await conciliation(
+    'drift',
+    'acknowledge',
+    '--reason',
+    'announced',
+    '--json',
+  );
+  expect([acknowledged.exit, JSON.parse(acknowledged.stdout).acknowledged.length]).toEqual([0, 1]);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  expect((await conciliation('drift')).exit).toBe(0);
+  const audit = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'drift.acknowledge' },
+  });
+  expect(audit).toMatchObject([{ reason: 'announced', details: { rows: 1 } }]);
+
+  // What is acknowledged stays so; what is new is told by itself.
+  answer(() => ',"campaign":"summer","batch":{"id":7}');
+  const { pullId } = await pull();
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      dedupe_key: `contract_drift:${pullId}`,
+      message: expect.stringMatching(/: titles\[\]\.batch$/),
+    },
+  ]);
+});
+
+test('a field with another value in every pull writes no title, no history and no further drift', async () => {
+  const stamped = (hour: number) =>
+    answer(
+      (index) => `,"answeredAt":"2026-03-03T${String(hour).padStart(2, '0')}:00:00.${index}Z"`,
+    );
+  stamped(1);
+  await pull();
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  for (let hour = 2; hour <= 4; hour += 1) {
+    stamped(hour);
+    const written = await countWritten(pull);
+    // The row of the pull, and the day's: when it was last compared.
+    expect(written).toEqual({ day: 1, pull: 1 });
+  }
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  const { rows } = await world.database.pool.query(
+    `SELECT count(*)::int AS revisions FROM conciliation.title_revision revision
+     JOIN conciliation.title title ON title.id = revision.title_id WHERE accepted_date = $1`,
+    [date],
+  );
+  expect(rows).toEqual([{ revisions: 0 }]);
+});
+
+test('an alert names five places at most, no value, and no name that may be an identifier', async () => {
+  const names = ['a1', 'a2', 'a3', '52998224725', 'Maria da Silva', 'z1', 'z2', 'z3'];
+  const more = names.map((name) => `,${JSON.stringify(name)}:"CANARY"`).join('');
+  const title = titleText({ date, more });
+  world.sandbox.setDayTexts(date, [title.replace('"type":"INDIVIDUAL"', '"type":"CANARY"')]);
+  const { pullId } = await pull();
+  await derive();
+  const [alert] = await openAlerts();
+  expect(alert?.message).toMatch(
+    new RegExp(
+      `^the response to pull ${pullId} has .*: titles\\[\\]\\.…, titles\\[\\]\\.…, titles\\[\\]\\.a1, titles\\[\\]\\.a2, titles\\[\\]\\.a3 and 4 more$`,
+    ),
+  );
+  expect(alert?.message).not.toMatch(/CANARY|52998224725|Silva/);
+});

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
+import { slotBefore } from '../../../src/scheduler/cron-slot.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import type { SweepReport } from '../../../src/staging/sweep-ledger.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { attemptSweep, sweep } from '../../support/sweeps.ts';
+import { titleText } from '../../support/titles.ts';
+import { readAlerts } from './alert-table.ts';
+
+const TODAY = daysFrom(10);
+const NOW = new Date(`${TODAY}T15:00:00Z`);
+const DATES = datesBetween(DAY, daysFrom(9));
+const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
+
+const POLICY: AlertPolicy = {
+  timeZone: 'America/Sao_Paulo',
+  maxLagDays: 1_000_000,
+  maxIdleHours: 1_000_000,
+};
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld({ now: () => NOW });
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  world.sandbox.faults.clear();
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.alert, conciliation.sweep, conciliation.sweep_difference`;
+  for (const date of DATES) setDay(date, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
+  setDay(TODAY, []);
+  for (const date of DATES) await world.pull(date);
+});
+
+const derive = (policy: Partial<AlertPolicy> = {}, now = NOW) =>
+  deriveAlerts(world.database, now, { ...POLICY, ...policy });
+
+const openAlerts = async () =>
+  (await readAlerts(world.database)).filter(({ open }) => open).map(({ dedupe_key }) => dedupe_key);
+
+function setDay(date: CivilDate, uids: readonly string[]): void {
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ uid, date })),
+  );
+}
+
+test('a sweep that failed is an alert until a later one is complete', async () => {
+  world.sandbox.faults.add({ kind: 'status', status: 500, date: DAY, times: 1 });
+  await attemptSweep(world, DAY, ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await readAlerts(world.database)).toMatchObject([
+    {
+      kind: 'sweep_failed',
+      dedupe_key: 'sweep_failed',
+      message: `the sweep since ${DAY} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
+      date: null,
+      pull_id: null,
+    },
+  ]);
+  world.sandbox.faults.add({ kind: 'status', status: 400, date: daysFrom(1), times: 1 });
+  await attemptSweep(world, daysFrom(1), ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await sweep(world, daysFrom(2));
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('more than a fifth of the dates differing is one alert, dates that were never answered aside', async () => {
+  for (const date of DATES.slice(0, 2)) setDay(date, ['a']);
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  setDay(daysFrom(2), []);
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await readAlerts(world.database)).toMatchObject([
+    { message: `the sweep since ${DAY} differs from the ledger on 3 of 10 dates` },
+  ]);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.day SET fold_count = NULL, fold_sum = NULL WHERE date = ${DAY}::date`;
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('titles that belong to no date are an alert until a sweep has none', async () => {
+  world.sandbox.setDayTexts(TODAY, ['{}', titleText({ date: daysFrom(1, TODAY) })]);
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await readAlerts(world.database)).toMatchObject([
+    {
+      kind: 'sweep_unplaced',
+      message: `the sweep since ${DAY} had titles that belong to no date: 1 without a readable accepted date, 1 of a date in the future`,
+    },
+  ]);
+  setDay(TODAY, []);
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('sweeps that are missing for two slots are an alert, on a ledger that is older than that', async () => {
+  // Real time: what the database's clock has written is compared with the slots.
+  const hour = 3_600_000;
+  const now = new Date();
+  const sweepSlotBefore = (at: Date) => slotBefore('0 * * * *', POLICY.timeZone, at);
+  const staleAt = (at: Date) => derive({ sweepSlotBefore }, at);
+  expect(await staleAt(now)).toEqual({ raised: 0, resolved: 0 });
+  const later = new Date(+now + 3 * hour);
+  expect(await staleAt(later)).toEqual({ raised: 1, resolved: 0 });
+  expect(await readAlerts(world.database)).toMatchObject([
+    {
+      kind: 'sweep_stale',
+      message: 'no sweep has been complete yet: restatements of older dates go unnoticed',
+    },
+  ]);
+  await sweep(world, DAY);
+  expect(await staleAt(now)).toEqual({ raised: 0, resolved: 1 });
+  expect(await staleAt(later)).toEqual({ raised: 1, resolved: 0 });
+  const today = new Date().toISOString().slice(0, 10);
+  expect((await readAlerts(world.database)).at(-1)?.message).toContain(
+    `no sweep has been complete since ${today}`,
+  );
+  // A failed one does not count.
+  world.sandbox.faults.add({ kind: 'status', status: 400, date: DAY, times: 1 });
+  await attemptSweep(world, DAY);
+  await staleAt(later);
+  expect(await openAlerts()).toEqual(['sweep_stale', 'sweep_failed']);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint SET start_date = '2999-01-01'`;
+  await staleAt(later);
+  expect(await openAlerts()).toEqual(['sweep_failed']);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
+});
+
+/** A platform whose two filters say different things of DAY. */
+function contradict(inSweeps: readonly string[] | null): void {
+  if (inSweeps === null) {
+    world.sandbox.setRawBody(DAY, null);
+    return;
+  }
+  const texts = inSweeps.map((uid) => titleText({ uid, date: DAY }));
+  const others = DATES.slice(1).flatMap((date) =>
+    [...'abcdefgh'].map((uid) => titleText({ uid, date })),
+  );
+  world.sandbox.setRawBody(DAY, { body: `{"titles":[${[...texts, ...others].join()}]}` });
+}
+
+async function pullAndLink(report: SweepReport): Promise<void> {
+  for (const { date } of report.differences) {
+    // The raw body is the answer to both filters.
+    world.sandbox.setRawBody(DAY, null);
+    const { pullId } = await world.pull(date);
+    await world.database.prisma.$executeRaw`
+      UPDATE conciliation.sweep_difference SET pull_id = ${pullId}
+      WHERE sweep_id = ${report.sweepId} AND date = ${date}::date`;
+  }
+}
+
+test('filters that contradict each other twice in a row are an alert of the date until a sweep agrees', async () => {
+  contradict(['a', 'b']);
+  await pullAndLink(await sweep(world, DAY));
+  await derive();
+  expect(await openAlerts()).toEqual([]);
+
+  contradict(['a', 'b', 'c']);
+  const second = await sweep(world, DAY);
+  // Nothing is proved before the pull has its answer.
+  await derive();
+  expect(await openAlerts()).toEqual([]);
+  await pullAndLink(second);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await readAlerts(world.database)).toMatchObject([
+    {
+      kind: 'filters_disagree',
+      dedupe_key: `filters_disagree:${DAY}`,
+      date: DAY,
+      pull_id: expect.any(BigInt),
+      message: `two sweeps in a row contradict the pulls of ${DAY} that followed them: by anticipationDate the date has 3 titles, by conciliationDate 8`,
+    },
+  ]);
+
+  // A third difference keeps it open, also before its pull has an answer.
+  contradict([]);
+  await sweep(world, DAY);
+  await derive();
+  expect(await openAlerts()).toEqual([`filters_disagree:${DAY}`]);
+  // A sweep that does not reach the date says nothing of it.
+  contradict(null);
+  await sweep(world, daysFrom(1));
+  await derive();
+  expect(await openAlerts()).toEqual([`filters_disagree:${DAY}`]);
+  await sweep(world, DAY);
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
+test('a restatement that the pull finds too is no contradiction', async () => {
+  for (const uids of [
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'],
+    ['a', 'b', 'c', 'd', 'e', 'f'],
+  ]) {
+    setDay(DAY, uids);
+    await pullAndLink(await sweep(world, DAY));
+  }
+  await derive();
+  expect(await openAlerts()).toEqual([]);
+});

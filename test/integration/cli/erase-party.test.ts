@@ -1,0 +1,507 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { releasePull } from '../../../src/staging/decisions.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import { signOffDay } from '../../../src/staging/sign-off.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+interface Party {
+  readonly taxId: string;
+  readonly externalId: string;
+  readonly name: string;
+  readonly account: string;
+}
+const ANA: Party = {
+  taxId: '52998224725',
+  externalId: 'SUP-ANA-1',
+  name: 'Ana CANARY Souza',
+  account: '88117755',
+};
+const ANA_MASKED = { ...ANA, taxId: '529.982.247-25' };
+const BIA: Party = {
+  taxId: '11144477735',
+  externalId: 'SUP-BIA-2',
+  name: 'Bia Lima',
+  account: '33449922',
+};
+const BANK: Party = {
+  taxId: '11222333000181',
+  externalId: '',
+  name: 'Banco Exemplo',
+  account: '1234567',
+};
+/** Whatever of Ana must be in no table any more. */
+const TRACES = [ANA.taxId, ANA_MASKED.taxId, ANA.externalId, ANA.name, ANA.account, '88117756'];
+
+const SIGNED = DAY;
+const HELD = daysFrom(1);
+const LATER = daysFrom(2);
+const RACED = daysFrom(10);
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let users: RoleUsers;
+let owner: Client;
+let folder: string;
+let taxIdFile: string;
+let heldPullId: bigint;
+beforeAll(async () => {
+  world = await openPullWorld();
+  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
+  console = await openConsole(world.database);
+  users = await createRoleUsers(world.databaseUrl);
+  owner = new Client({ connectionString: world.databaseUrl });
+  await owner.connect();
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-erase-'));
+  taxIdFile = join(folder, 'cpf.txt');
+  await writeFile(taxIdFile, `${ANA_MASKED.taxId}\n`);
+  await prepare();
+});
+afterAll(async () => {
+  await owner.end();
+  await console.close();
+  await world.close();
+  await users.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const erase = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runCommand(['erase-party', ...args], { ...environmentOf(world), ...environment });
+const BY_FILE = () => ['--tax-id-file', taxIdFile, '--reason', 'request 17, retention has ended'];
+
+function title(
+  date: CivilDate,
+  uid: string,
+  {
+    provider = BIA,
+    agent = BANK,
+    ...fields
+  }: { provider?: Party; agent?: Party; discount?: string; more?: string } = {},
+): string {
+  return titleText({ date, uid, name: agent.name, ...fields })
+    .replace('"52998224725"', JSON.stringify(provider.taxId))
+    .replaceAll('"P-1"', JSON.stringify(provider.externalId))
+    .replace('"7654321"', JSON.stringify(provider.account))
+    .replace('"11222333000181"', JSON.stringify(agent.taxId))
+    .replace('"1234567"', JSON.stringify(agent.account));
+}
+
+const broken = (date: CivilDate, taxId: string) =>
+  `{"order":{"uid":"x"},"acceptedDate":"${date}","originalValue":"1","provider":{"identification":"${taxId}"}}`;
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+const extra = `,"note":"${ANA.name}"`;
+/** The signed day as the platform states it last; `discount` is that of one of Ana's titles. */
+const signedDay = (discount = '1') => [
+  title(SIGNED, 'own', { provider: ANA, discount, more: extra }),
+  title(SIGNED, 'masked', { provider: ANA_MASKED }),
+  title(SIGNED, 'other'),
+  title(SIGNED, 'agent', { agent: ANA }),
+  title(SIGNED, 'both', { provider: ANA, agent: ANA }),
+  title(SIGNED, 'was-agent', { agent: BANK }),
+  title(SIGNED, 'became-agent', { agent: ANA }),
+  title(SIGNED, 'account', { provider: { ...ANA, account: '88117756' } }),
+];
+
+async function prepare(): Promise<void> {
+  const before = signedDay('2').slice(0, 5);
+  await pull(
+    SIGNED,
+    ...before,
+    title(SIGNED, 'was-agent', { agent: ANA }),
+    title(SIGNED, 'became-agent', { agent: BANK }),
+    title(SIGNED, 'account', { provider: ANA }),
+  );
+  await pull(SIGNED, ...signedDay());
+  await sign(SIGNED);
+
+  const heldTitles = ['h1', 'h2', 'h3'].map((uid) => title(HELD, uid, { provider: ANA }));
+  await pull(HELD, ...heldTitles, broken(HELD, ANA.taxId));
+  const held = await pull(HELD, title(HELD, 'h1', { provider: ANA, discount: '3' }));
+  expect(held.state).toBe('held');
+  heldPullId = held.pullId;
+
+  await owner.query(
+    `INSERT INTO conciliation.provider (external_id, identification_number, name, accounts)
+     VALUES ($1, $2, $3, $4), ($5, $6, $7, NULL)`,
+    [
+      ...[
+        ANA.externalId,
+        ANA_MASKED.taxId,
+        ANA.name,
+        JSON.stringify([{ accountNumber: ANA.account }]),
+      ],
+      ...[BIA.externalId, BIA.taxId, BIA.name],
+    ],
+  );
+  await owner.query(
+    `UPDATE conciliation.provider SET sync_state = 'rejected', contested_by = ARRAY[$1],
+            last_error = $2 WHERE external_id = $3`,
+    [ANA.externalId, `{"message":"${ANA.taxId} belongs to another"}`, BIA.externalId],
+  );
+  await owner.query(`UPDATE conciliation.provider SET last_error = $1 WHERE external_id = $2`, [
+    `{"taxId":"${ANA.taxId}"}`,
+    BIA.externalId,
+  ]);
+  await owner.query(
+    `INSERT INTO conciliation.provider_batch (external_ids, answer, finished_at)
+     VALUES (ARRAY[$1, $2], '{"ok":true}', now()), (ARRAY[$2], $3, now()), (ARRAY[$2], 'fine', now())`,
+    [ANA.externalId, BIA.externalId, `{"error":"taken","by":"${ANA_MASKED.taxId}"}`],
+  );
+}
+
+async function sign(date: CivilDate): Promise<void> {
+  const { rows } = await owner.query(
+    'SELECT content_digest FROM conciliation.day WHERE date = $1',
+    [date],
+  );
+  const seenDigest = String(rows[0]?.content_digest);
+  await signOffDay(world.database, date, { by: 'bia', reason: null, seenDigest, fourEyes: true });
+}
+
+/** The tables in which something of Ana can be read. */
+async function findTraces(): Promise<Record<string, string[]>> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'v') ORDER BY 1`,
+  );
+  const found: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const { rows } = await owner.query<{ trace: string }>(
+      `SELECT DISTINCT trace FROM conciliation.${name} AS row, unnest($1::text[]) AS trace
+       WHERE strpos(row::text, trace) > 0 ORDER BY 1`,
+      [TRACES],
+    );
+    if (rows.length > 0) found[name] = rows.map(({ trace }) => trace);
+  }
+  return found;
+}
+
+async function documentedSql(file: string, part: string): Promise<string> {
+  const document = await readFile(file, 'utf8').catch(() => '');
+  const blocks = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
+  return blocks.find((sql) => sql.includes(part)) ?? '';
+}
+
+/** Whether the digest of the day as it was signed, by the documented query, is that of the seal. */
+async function sealVerifies(date: CivilDate): Promise<boolean> {
+  const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
+  const asSigned = query
+    .replaceAll(':date', `'${date}'`)
+    .replaceAll(':at', 'now()')
+    .replaceAll(':fence', `(SELECT fence FROM conciliation.sign_off WHERE date = '${date}')`);
+  const { rows } = await owner.query(
+    `SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
+            = (SELECT content_digest FROM conciliation.sign_off WHERE date = '${date}') AS verifies
+     FROM (${asSigned}) AS day`,
+  );
+  return rows[0]?.verifies;
+}
+
+async function readTitles(date: CivilDate) {
+  const { rows } = await owner.query(
+    `SELECT order_uid AS uid, provider_external_id AS external_id, provider_identification AS provider,
+            provider_account AS account, financial_agent_identification AS agent,
+            financial_agent_name AS name, payment_account, to_jsonb(title) ->> 'erased_at' IS NOT NULL AS erased
+     FROM conciliation.title WHERE accepted_date = $1 AND status = 'current' ORDER BY id`,
+    [date],
+  );
+  return rows;
+}
+
+const COUNTS = {
+  titles: 6 + 3,
+  revisions: 3,
+  partyAccounts: 3,
+  accountChanges: 2,
+  rejects: 1,
+  providers: 1,
+  providerBatches: 2,
+};
+
+describe('before', () => {
+  test('a dry run counts and changes nothing', async () => {
+    const before = [await findTraces(), await readTitles(SIGNED)];
+    const ran = await erase([...BY_FILE(), '--dry-run', '--json']);
+    expect(ran).toMatchObject({ exit: 0, stderr: '' });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ dryRun: true, partyId: null, counts: COUNTS });
+    expect([await findTraces(), await readTitles(SIGNED)]).toEqual(before);
+  });
+
+  test('the service’s user may not', async () => {
+    const ran = await erase(BY_FILE(), { DATABASE_URL: users.urlOf('worker') });
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toContain('only the owner of the schema may run "conciliation erase-party"');
+  });
+
+  test('a file without a tax identifier is refused, and none of it is repeated', async () => {
+    const path = join(folder, 'wrong.txt');
+    await writeFile(path, 'CANARY 52998224726');
+    const ran = await erase(['--tax-id-file', path, '--reason', 'x']);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toContain('expected one CPF or CNPJ');
+    expect(ran.stdout + ran.stderr).not.toMatch(/CANARY|52998224726/);
+  });
+
+  test('a party that nothing names is refused, and not remembered', async () => {
+    const ran = await erase(['--external-id', 'nobody', '--reason', 'x']);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toContain('names this party');
+    const { rows } = await owner.query(
+      'SELECT FROM conciliation.erased_party WHERE ended_at IS NULL',
+    );
+    expect(rows).toHaveLength(0);
+  });
+});
+
+describe('erased', () => {
+  test('nothing of the party is left in any table, and everything of others is', async () => {
+    const others = (await readTitles(SIGNED)).filter(({ uid }) => /other|was-agent/.test(uid));
+    const ran = await erase([...BY_FILE(), '--json']);
+    expect(ran).toMatchObject({ exit: 0, stderr: '' });
+    expect(ran.stdout).not.toMatch(new RegExp(TRACES.join('|')));
+    const report = JSON.parse(ran.stdout);
+    expect(report.counts).toEqual(COUNTS);
+    expect(await findTraces()).toEqual({});
+
+    const { pseudonym } = report;
+    const titles = await readTitles(SIGNED);
+    expect(titles.filter(({ uid }) => /other|was-agent/.test(uid))).toEqual(others);
+    expect(titles.find(({ uid }) => uid === 'own')).toEqual({
+      uid: 'own',
+      external_id: pseudonym,
+      provider: pseudonym,
+      account: null,
+      agent: BANK.taxId,
+      name: BANK.name,
+      payment_account: BANK.account,
+      erased: true,
+    });
+    expect(titles.find(({ uid }) => uid === 'agent')).toEqual({
+      uid: 'agent',
+      external_id: BIA.externalId,
+      provider: BIA.taxId,
+      account: BIA.account,
+      agent: pseudonym,
+      name: pseudonym,
+      payment_account: null,
+      erased: true,
+    });
+    const { rows } = await owner.query(
+      `SELECT before, after FROM conciliation.title_revision JOIN conciliation.title ON id = title_id
+       WHERE order_uid = 'was-agent'`,
+    );
+    expect(rows).toEqual([
+      {
+        before: {
+          financial_agent_identification: pseudonym,
+          financial_agent_name: pseudonym,
+          payment_account: null,
+        },
+        after: {
+          financial_agent_identification: BANK.taxId,
+          financial_agent_name: BANK.name,
+          payment_account: BANK.account,
+        },
+      },
+    ]);
+  });
+
+  test('revisions are append-only again, for the owner too', async () => {
+    await expect(
+      owner.query(`UPDATE conciliation.title_revision SET kind = 'changed'`),
+    ).rejects.toThrow('append-only');
+  });
+
+  test('again there is nothing to erase; the audit log has the erasure without the party', async () => {
+    const ran = await erase([...BY_FILE(), '--json']);
+    expect(ran.exit).toBe(0);
+    expect(Object.values(JSON.parse(ran.stdout).counts)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    const { rows } = await owner.query(
+      `SELECT action, reason, details - 'erasedPartyId' AS details FROM conciliation.audit_entry
+       WHERE action LIKE 'party.%' AND reason LIKE 'request 17%' ORDER BY id`,
+    );
+    const reason = 'request 17, retention has ended';
+    expect(rows).toEqual([
+      { action: 'party.erase', reason, details: {} },
+      { action: 'party.erased', reason, details: COUNTS },
+    ]);
+    const verified = await runCommand(['audit', 'verify'], environmentOf(world));
+    expect(verified.exit).toBe(0);
+  });
+
+  test('totals and seals verify', async () => {
+    expect(await sealVerifies(SIGNED)).toBe(true);
+    const query = await documentedSql('docs/data-dictionary.md', 'is_what_was_signed');
+    const { rows } = await owner.query(query.replaceAll(':date', `'${SIGNED}'`));
+    expect(rows.map((row) => row.is_what_was_signed)).toEqual([true]);
+  });
+
+  test('pages show the titles', async () => {
+    const viewer = await console.as('viewer');
+    for (const path of [`/days/${SIGNED}`, `/days/${SIGNED}/titles`, '/providers', '/alerts']) {
+      const { status, text } = await viewer.get(path);
+      expect(status, path).toBe(200);
+      expect(text).not.toMatch(new RegExp(TRACES.join('|')));
+    }
+    const { rows } = await owner.query('SELECT id FROM conciliation.title');
+    for (const { id } of rows) expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
+  });
+
+  test('after the documented VACUUM the statistics have nothing of the party either', async () => {
+    const vacuum = await documentedSql('docs/privacy.md', 'VACUUM');
+    expect(vacuum).not.toBe('');
+    await owner.query(vacuum);
+    const { rows } = await owner.query(
+      `SELECT tablename, attname FROM pg_stats AS row, unnest($1::text[]) AS trace
+       WHERE schemaname = 'conciliation' AND strpos(row::text, trace) > 0`,
+      [TRACES],
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('the next pulls', () => {
+  test('the same answer changes nothing, in whatever form it is written', async () => {
+    expect((await pull(SIGNED, ...signedDay())).state).toBe('unchanged');
+    const reformatted = signedDay().map((text) => text.replaceAll(',"', ' , "'));
+    expect((await pull(SIGNED, ...reformatted)).state).toBe('unchanged');
+    expect(await findTraces()).toEqual({});
+  });
+
+  test('restated titles keep their pseudonym, and revisions tell the rest', async () => {
+    const restated = signedDay('9').map((text) => text.replace('"88117756"', '"88117755"'));
+    const report = await pull(SIGNED, ...restated);
+    expect(report).toMatchObject({ changed: 2, inserted: 0, withdrawn: 0 });
+    const { rows } = await owner.query(
+      `SELECT order_uid, before, after FROM conciliation.title_revision
+       JOIN conciliation.title ON id = title_id WHERE pull_id = $1 ORDER BY order_uid`,
+      [report.pullId],
+    );
+    expect(rows).toEqual([
+      { order_uid: 'account', before: {}, after: {} },
+      {
+        order_uid: 'own',
+        before: { platform_discounted_value: 1 },
+        after: { platform_discounted_value: 9 },
+      },
+    ]);
+    expect(await findTraces()).toEqual({});
+    expect(await sealVerifies(SIGNED)).toBe(true);
+  });
+
+  test('new titles, new dates and new rejects are written without the party', async () => {
+    await pull(SIGNED, ...signedDay('9'), title(SIGNED, 'late', { provider: ANA, agent: ANA }));
+    await pull(
+      LATER,
+      title(LATER, 'first', { provider: ANA_MASKED, more: extra }),
+      title(LATER, 'second'),
+      broken(LATER, ANA_MASKED.taxId),
+      broken(LATER, BIA.taxId),
+    );
+    expect(await findTraces()).toEqual({});
+    expect((await readTitles(LATER)).map(({ uid, erased }) => [uid, erased])).toEqual([
+      ['first', true],
+      ['second', false],
+    ]);
+    const { rows } = await owner.query(
+      `SELECT raw = '' AS is_empty, raw_bytes > 0 AS has_length FROM conciliation.rejected_title
+       WHERE date = $1 ORDER BY ordinal`,
+      [LATER],
+    );
+    expect(rows).toEqual([
+      { is_empty: true, has_length: true },
+      { is_empty: false, has_length: true },
+    ]);
+  });
+
+  test('a pull that was held before is released without the party', async () => {
+    const decision = { by: 'otto', reason: 'cancelled' };
+    await releasePull(world.database, heldPullId, decision);
+    expect(await findTraces()).toEqual({});
+    expect((await readTitles(HELD)).map(({ uid, erased }) => [uid, erased])).toEqual([
+      ['h1', true],
+    ]);
+  });
+
+  test('the service’s user writes no personal data of the party, and cannot change the list', async () => {
+    const date = daysFrom(3);
+    world.sandbox.setDayTexts(date, [title(date, 'w', { provider: ANA })]);
+    const DATABASE_URL = users.urlOf('worker');
+    const ran = await runCommand(['pull', date], { ...environmentOf(world), DATABASE_URL });
+    expect(ran.exit).toBe(0);
+    expect(await findTraces()).toEqual({});
+    const worker = new Client({ connectionString: DATABASE_URL });
+    await worker.connect();
+    for (const statement of [
+      'UPDATE conciliation.erased_party SET ended_at = now()',
+      'DELETE FROM conciliation.erased_party',
+    ]) {
+      await expect(worker.query(statement), statement).rejects.toThrow('permission denied');
+    }
+    await worker.end();
+  });
+});
+
+test('a party is erased from titles that are pulled at the same moment', async () => {
+  const carla: Party = {
+    taxId: '39053344705',
+    externalId: 'SUP-CARLA',
+    name: 'Carla CANARY',
+    account: '66554433',
+  };
+  const dates = Array.from({ length: 30 }, (_, index) => daysFrom(index, RACED));
+  const [first = RACED, ...rest] = dates;
+  await pull(first, title(first, 'c', { provider: carla }));
+  const path = join(folder, 'carla.txt');
+  await writeFile(path, carla.taxId);
+  const erasing = erase(['--tax-id-file', path, '--reason', 'request 18']);
+  let isOver = false;
+  void erasing.then(() => {
+    isOver = true;
+  });
+  let merged = 0;
+  while (!isOver) {
+    const date = rest[merged % rest.length] ?? RACED;
+    const discount = String(merged);
+    await pull(date, title(date, 'c', { provider: carla, agent: carla, discount }));
+    merged += 1;
+  }
+  expect((await erasing).exit).toBe(0);
+  const { rows } = await owner.query(
+    `SELECT FROM conciliation.title AS title WHERE strpos(title::text, $1) > 0
+     UNION ALL SELECT FROM conciliation.title_revision AS revision WHERE strpos(revision::text, $1) > 0
+     UNION ALL SELECT FROM conciliation.party_account AS account WHERE strpos(account::text, $2) > 0`,
+    [carla.taxId, carla.account],
+  );
+  expect(rows).toHaveLength(0);
+});
+
+test('a supplier is erased by its number in the ERP, and a lifted erasure ends', async () => {
+  const date = daysFrom(60);
+  await pull(date, title(date, 'b1'));
+  const ran = await erase(['--external-id', BIA.externalId, '--reason', 'request 19', '--json']);
+  expect(ran).toMatchObject({ exit: 0, stderr: '' });
+  const { partyId, pseudonym } = JSON.parse(ran.stdout);
+  expect(await readTitles(date)).toMatchObject([{ external_id: pseudonym, provider: pseudonym }]);
+
+  const lifted = await erase(['--lift', String(partyId), '--reason', 'a new contract']);
+  expect(lifted).toMatchObject({ exit: 0, stderr: '' });
+  await pull(date, title(date, 'b1'), title(date, 'b2'));
+  expect(await readTitles(date)).toMatchObject([
+    { uid: 'b1', external_id: pseudonym, erased: true },
+    { uid: 'b2', external_id: BIA.externalId, provider: BIA.taxId, erased: false },
+  ]);
+});

@@ -1,0 +1,261 @@
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { acceptRejects } from '../../../src/staging/decisions.ts';
+import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { migrate } from '../../../src/staging/migrate.ts';
+import { signOffDay } from '../../../src/staging/sign-off.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const CHANGED = DAY;
+const FAILED = daysFrom(1);
+const NEVER_MERGED = daysFrom(2);
+const REJECTED = daysFrom(3);
+const ACCEPTED = daysFrom(4);
+const RECENT = daysFrom(5);
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let users: RoleUsers;
+let administrator: Client;
+beforeAll(async () => {
+  world = await openPullWorld();
+  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
+  console = await openConsole(world.database);
+  users = await createRoleUsers(world.databaseUrl);
+  administrator = new Client({ connectionString: world.databaseUrl });
+  await administrator.connect();
+  await prepare();
+});
+afterAll(async () => {
+  await administrator.end();
+  await console.close();
+  await world.close();
+  await users.drop();
+});
+
+const retention = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runCommand(['retention', ...args], { ...environmentOf(world), ...environment });
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+async function failPull(date: CivilDate) {
+  world.sandbox.faults.add({ kind: 'status', status: 400, times: 1 });
+  await expect(world.pull(date)).rejects.toThrow();
+}
+
+const broken = (date: CivilDate, uid: string) =>
+  `{"order":{"uid":"${uid}"},"acceptedDate":"${date}"}`;
+
+/** A world of two years ago, and of today. */
+async function prepare(): Promise<void> {
+  const good = (date: CivilDate, discount = '12.34') => titleText({ date, discount });
+  await pull(CHANGED, good(CHANGED));
+  await pull(CHANGED, good(CHANGED));
+  await pull(CHANGED, good(CHANGED, '5'));
+  await pull(CHANGED, good(CHANGED, '5'));
+  await failPull(FAILED);
+  await pull(FAILED, good(FAILED));
+  await failPull(NEVER_MERGED);
+  await pull(REJECTED, good(REJECTED), broken(REJECTED, 'CANARY-resolved'));
+  await pull(REJECTED, good(REJECTED));
+  await pull(ACCEPTED, good(ACCEPTED), broken(ACCEPTED, 'CANARY-accepted'));
+  const decision = { by: 'ana', reason: 'known' };
+  await acceptRejects(world.database, ACCEPTED, decision);
+  await administrator.query(`
+    INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
+    VALUES ('{P-1}', 200, 'CANARY answer', now()), ('{P-2}', 500, NULL, now())`);
+  const viewer = await console.as('viewer', 'vera');
+  expect((await viewer.get('/')).status).toBe(200);
+  await administrator.query(`
+    INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
+    SELECT 'old', id, 'password', now() - interval '2 years' FROM conciliation.console_user`);
+  await administrator.query(`
+    UPDATE conciliation.pull
+    SET created_at = created_at - interval '2 years', finished_at = finished_at - interval '2 years',
+        fetch_started_at = fetch_started_at - interval '2 years';
+    UPDATE conciliation.provider_batch SET finished_at = finished_at - interval '2 years';
+    UPDATE conciliation.console_session SET expires_at = expires_at - interval '2 years'`);
+
+  await pull(RECENT, good(RECENT));
+  await pull(RECENT, good(RECENT));
+  await pull(RECENT, good(RECENT));
+  await administrator.query(`
+    INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
+    VALUES ('{P-1}', 200, 'recent answer', now())`);
+}
+
+/** Everything that may not change, as text. */
+async function readKept() {
+  const tables = ['title', 'title_revision', 'day', 'sign_off', 'checkpoint', 'drift'];
+  const kept: Record<string, unknown> = {};
+  for (const table of tables) {
+    const { rows } = await administrator.query(
+      `SELECT row::text FROM conciliation.${table} AS row ORDER BY 1`,
+    );
+    kept[table] = rows;
+  }
+  return kept;
+}
+
+async function readPulls() {
+  const { rows } = await administrator.query<{ pull: string }>(
+    `SELECT window_from::text || ' ' || state AS pull FROM conciliation.pull ORDER BY id`,
+  );
+  return rows.map((row) => row.pull);
+}
+
+const readRest = async () => {
+  const { rows } = await administrator.query(`
+    SELECT (SELECT array_agg(answer ORDER BY id) FROM conciliation.provider_batch) AS answers,
+           (SELECT array_agg(status || ' ' || (raw <> '') ORDER BY id)
+            FROM conciliation.rejected_title) AS rejects,
+           (SELECT count(*)::int FROM conciliation.console_session) AS sessions`);
+  return rows[0];
+};
+
+const REMOVED = {
+  provider_answers: 1,
+  reject_texts: 1,
+  console_links: 1,
+  console_sessions: 1,
+  pulls: 2,
+};
+const NONE = Object.fromEntries(Object.keys(REMOVED).map((kind) => [kind, 0]));
+
+test('a dry run counts and changes nothing', async () => {
+  const before = [await readKept(), await readPulls(), await readRest()];
+  const ran = await retention(['--older-than', '365', '--dry-run', '--json']);
+  expect(ran).toMatchObject({ exit: 0, stderr: '' });
+  expect(JSON.parse(ran.stdout)).toEqual({
+    before: daysFrom(-365, TODAY),
+    dryRun: true,
+    removed: REMOVED,
+  });
+  expect([await readKept(), await readPulls(), await readRest()]).toEqual(before);
+});
+
+test('the service’s user may not, and nothing is removed', async () => {
+  const before = await readPulls();
+  const ran = await retention(['--older-than', '365', '--json'], {
+    DATABASE_URL: users.urlOf('worker'),
+  });
+  expect(ran.exit).toBe(2);
+  expect(ran.stderr).toContain('only the owner of the schema may run "conciliation retention"');
+  expect(await readPulls()).toEqual(before);
+});
+
+test.each([['0'], ['29'], [daysFrom(-3, TODAY)], ['9999-12-31']])(
+  'what is younger than 30 days is not removed: --older-than %s',
+  async (age) => {
+    const ran = await retention(['--older-than', age]);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toContain('at least 30 days');
+  },
+);
+
+test('removes what is old and not needed, once, and says what', async () => {
+  const kept = await readKept();
+  const expectedPulls = [
+    `${CHANGED} merged`,
+    `${CHANGED} merged`,
+    `${CHANGED} unchanged`,
+    `${FAILED} merged`,
+    `${NEVER_MERGED} failed`,
+    `${REJECTED} merged`,
+    `${REJECTED} unchanged`,
+    `${ACCEPTED} merged`,
+    `${RECENT} merged`,
+    `${RECENT} unchanged`,
+    `${RECENT} unchanged`,
+  ];
+  const ran = await retention(['--older-than', daysFrom(-365, TODAY)]);
+  expect(ran).toMatchObject({ exit: 0, stderr: '' });
+  expect(ran.stdout).toMatch(/pulls that changed nothing and have a newer one +2\n?$/);
+  expect(await readPulls()).toEqual(expectedPulls);
+  expect(await readRest()).toEqual({
+    answers: [null, null, 'recent answer'],
+    rejects: ['resolved false', 'accepted true'],
+    sessions: 0,
+  });
+  expect(await readKept()).toEqual(kept);
+
+  const again = await retention(['--older-than', '365', '--json']);
+  expect(JSON.parse(again.stdout).removed).toEqual(NONE);
+  const { rows } = await administrator.query(
+    `SELECT action, details FROM conciliation.audit_entry WHERE action LIKE 'retention%' ORDER BY id`,
+  );
+  expect(rows).toEqual([
+    { action: 'retention.begin', details: { before: daysFrom(-365, TODAY), removable: REMOVED } },
+    { action: 'retention.end', details: { before: daysFrom(-365, TODAY), removed: REMOVED } },
+  ]);
+});
+
+test('pages, alerts, sign-off and pulls go on as before', async () => {
+  const alerts = await deriveAlerts(world.database, new Date(), {
+    timeZone: 'America/Sao_Paulo',
+    maxLagDays: 10_000,
+    maxIdleHours: 10_000,
+  });
+  expect(alerts.raised).toBeGreaterThan(0);
+  const failed = await world.database.prisma.alert.findMany({
+    where: { kind: 'pull_failed', resolved_at: null },
+  });
+  expect(failed.map(({ date }) => date)).toEqual([new Date(NEVER_MERGED)]);
+
+  const viewer = await console.as('viewer', 'wanda');
+  for (const date of [CHANGED, FAILED, NEVER_MERGED, REJECTED, ACCEPTED, RECENT]) {
+    expect((await viewer.get(`/days/${date}`)).status).toBe(200);
+  }
+  const { rows: titles } = await administrator.query('SELECT id FROM conciliation.title');
+  for (const { id } of titles) expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
+
+  const { rows: days } = await administrator.query(
+    `SELECT content_digest FROM conciliation.day WHERE date = $1`,
+    [CHANGED],
+  );
+  await signOffDay(world.database, CHANGED, {
+    by: 'bia',
+    reason: null,
+    seenDigest: days[0].content_digest,
+    fourEyes: true,
+  });
+  await pull(CHANGED, titleText({ date: CHANGED, discount: '6' }));
+  const document = await readFile('docs/data-dictionary.md', 'utf8');
+  const query = /```sql\n([^`]*jsonb_populate_record[^`]*);\n```/.exec(document)?.[1] ?? '';
+  const asSigned = query
+    .replaceAll(':date', `'${CHANGED}'`)
+    .replaceAll(':fence', '(SELECT fence FROM conciliation.sign_off)');
+  const { rows } = await administrator.query(asSigned);
+  expect(rows.map((row) => row.platform_discounted_value)).toEqual(['5']);
+});
+
+test('runs while dates are pulled', async () => {
+  const dates = Array.from({ length: 10 }, (_, index) => daysFrom(20 + index));
+  for (const date of dates) {
+    await pull(date, titleText({ date }));
+    await pull(date, titleText({ date }));
+    await pull(date, titleText({ date }));
+  }
+  await administrator.query(`
+    UPDATE conciliation.pull
+    SET finished_at = finished_at - interval '2 years', fetch_started_at = fetch_started_at - interval '2 years'`);
+  const removing = retention(['--older-than', '365', '--json']);
+  for (const date of dates) {
+    for (const discount of ['1', '1', '2']) {
+      expect((await pull(date, titleText({ date, discount }))).state).toMatch(/merged|unchanged/);
+    }
+  }
+  const ran = await removing;
+  expect(ran.exit).toBe(0);
+  // Of each date one pull before the newest; those of RECENT, which have become old.
+  expect(JSON.parse(ran.stdout).removed.pulls).toBeGreaterThanOrEqual(11);
+});

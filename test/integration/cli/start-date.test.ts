@@ -1,0 +1,166 @@
+/** Where the ledger begins: what START_DATE may be, and how a wrong date is corrected. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { dateIn, lastClosedDate } from '../../../src/domain/business-day.ts';
+import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+beforeEach(async () => {
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.checkpoint, conciliation.pull, conciliation.day, conciliation.backfill CASCADE`;
+});
+afterAll(() => world.close());
+
+const run = (args: readonly string[], environment: Record<string, string> = {}) =>
+  runCommand(args, { ...environmentOf(world), CONSOLE_PORT: '0', ...environment });
+
+async function readCheckpoint() {
+  const [row] = await world.database.prisma.$queryRaw<unknown[]>`
+    SELECT start_date::text AS "startDate", last_reconciled_date::text AS reached, pull_id AS "pullId"
+    FROM conciliation.checkpoint`;
+  return row;
+}
+
+/** Pulls `dates` for a ledger that begins on `startDate`. */
+async function pullDates(startDate: string, dates: readonly (typeof DAY)[]): Promise<void> {
+  await world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)`;
+  for (const date of dates) {
+    world.sandbox.setDayTexts(date, [titleText({ date })]);
+    await world.pull(date);
+  }
+}
+
+const setTo = (date: string, reason = 'a typing error') =>
+  run(['start-date', 'set', date, '--reason', reason]);
+
+describe('START_DATE', () => {
+  test.each([
+    ['start', []],
+    ['pull', [DAY]],
+    ['sweep', ['--from', DAY]],
+    ['backfill', ['--from', DAY, '--to', DAY]],
+  ])('after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
+    for (const startDate of [TODAY, '2099-12-31']) {
+      const started = startCommand([command, ...args], {
+        ...environmentOf(world),
+        CONSOLE_PORT: '0',
+        START_DATE: startDate,
+      });
+      // A service that starts would go on for ever.
+      const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
+      const ended = await started.ended;
+      clearTimeout(patience);
+      expect(ended).toMatchObject({
+        exit: 2,
+        stderr: expect.stringMatching(
+          `START_DATE: got "${startDate}", expected a date that is over: in America/Sao_Paulo`,
+        ),
+      });
+      expect(await readCheckpoint()).toBeUndefined();
+      expect(await world.database.prisma.pull.count()).toBe(0);
+      expect(await world.database.prisma.backfill.count()).toBe(0);
+    }
+  });
+
+  test('of yesterday is taken, and another one later names the command', async () => {
+    world.sandbox.setDayTexts(DAY, [titleText()]);
+    const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
+    expect((await run(['pull', DAY], { START_DATE: yesterday })).exit).toBe(0);
+    expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });
+    const again = await run(['pull', DAY], {
+      START_DATE: DAY,
+      LOG_LEVEL: 'warn',
+      LOG_FORMAT: 'json',
+    });
+    expect(again.stderr).toMatch(/START_DATE is ignored: .*\\"conciliation start-date set\\"/);
+    expect(await readCheckpoint()).toMatchObject({ startDate: yesterday });
+  });
+});
+
+describe('start-date set', () => {
+  const dates = [0, 1, 2, 3].map((days) => daysFrom(days));
+
+  test('to an earlier date takes the checkpoint back to before the first gap', async () => {
+    await pullDates(daysFrom(1), [...dates, daysFrom(-5)]);
+    expect(await readCheckpoint()).toMatchObject({ reached: daysFrom(3) });
+    const set = await setTo(daysFrom(-5));
+    expect(set).toMatchObject({ exit: 0, stderr: '' });
+    expect(set.stdout).toBe(
+      `The ledger begins on ${daysFrom(-5)} instead of ${daysFrom(1)}; ` +
+        `every date from ${daysFrom(-5)} to ${daysFrom(-5)} is reconciled.\n`,
+    );
+    expect(await readCheckpoint()).toEqual({
+      startDate: daysFrom(-5),
+      reached: daysFrom(-5),
+      pullId: null,
+    });
+    const audit = await world.database.prisma.auditEntry.findFirstOrThrow({
+      where: { action: 'start_date.set' },
+      orderBy: { id: 'desc' },
+    });
+    expect(audit).toMatchObject({
+      actor: expect.stringMatching(/^command line: /),
+      reason: 'a typing error',
+      details: { from: daysFrom(1), to: daysFrom(-5) },
+    });
+    expect((await run(['audit', 'verify'])).exit).toBe(0);
+  });
+
+  test('to a date that is not reconciled leaves no checkpoint, and status shows the date', async () => {
+    await pullDates(DAY, dates);
+    const set = await run(['start-date', 'set', daysFrom(-1), '--reason', 'x', '--json']);
+    expect(set.exit).toBe(0);
+    expect(JSON.parse(set.stdout)).toEqual({
+      from: DAY,
+      to: daysFrom(-1),
+      lastReconciledDate: null,
+    });
+    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(-1), reached: null });
+    const status = await run(['status']);
+    expect(status.stdout).toContain(`the ledger begins on ${daysFrom(-1)}`);
+  });
+
+  test('to a later date counts from there, past what no longer belongs to the ledger', async () => {
+    await pullDates(daysFrom(-3), dates);
+    expect(await readCheckpoint()).toMatchObject({ reached: null });
+    expect((await setTo(daysFrom(1))).exit).toBe(0);
+    expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(1), reached: daysFrom(3) });
+  });
+
+  test('to the same date changes nothing and says so', async () => {
+    await pullDates(DAY, dates);
+    const before = [await readCheckpoint(), await world.database.prisma.auditEntry.count()];
+    const set = await setTo(DAY);
+    expect(set).toMatchObject({
+      exit: 0,
+      stdout: `The ledger begins on ${DAY} already; nothing was changed.\n`,
+    });
+    expect([await readCheckpoint(), await world.database.prisma.auditEntry.count()]).toEqual(
+      before,
+    );
+  });
+
+  test.each([
+    ['today', () => [dateIn('America/Sao_Paulo', new Date()), '--reason', 'x'], /is not over/],
+    ['a date in the far future', () => ['2099-12-31', '--reason', 'x'], /is not over/],
+    ['no date', () => ['2026-02-30', '--reason', 'x'], /calendar date/],
+    ['no reason', () => [daysFrom(1)], /--reason/],
+    ['an empty reason', () => [daysFrom(1), '--reason', ' '], /--reason/],
+  ])('refuses %s with 2', async (_, args, message) => {
+    await pullDates(DAY, []);
+    const ran = await run(['start-date', 'set', ...args()]);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(message);
+    expect(await readCheckpoint()).toMatchObject({ startDate: DAY });
+  });
+
+  test('refuses a ledger that has not begun', async () => {
+    const ran = await setTo(DAY);
+    expect(ran).toMatchObject({ exit: 2, stderr: expect.stringMatching(/set START_DATE/) });
+  });
+});

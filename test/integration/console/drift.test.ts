@@ -1,0 +1,121 @@
+/** How people acknowledge what responses have beyond the documented interface. */
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/staging/api-keys.ts';
+import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let pages: PagesWorld;
+let world: PullWorld;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+  ({ world } = pages);
+});
+afterAll(async () => {
+  await pages.console.close();
+  await world.close();
+});
+
+let days = 0;
+beforeEach(async () => {
+  days += 1;
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.drift`;
+});
+
+/** Pulls a date whose title has fields of these names. */
+async function meet(...names: string[]): Promise<bigint> {
+  days += 1;
+  const date = daysFrom(days);
+  const more = names.map((name) => `,${JSON.stringify(name)}:"CANARY"`).join('');
+  world.sandbox.setDayTexts(date, [titleText({ date, more })]);
+  return (await world.pull(date)).pullId;
+}
+
+const readDrift = () => world.database.prisma.drift.findMany({ orderBy: { path: 'asc' } });
+const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+test('the page lists what waits, and one form with a reason acknowledges it', async () => {
+  const { viewer, reviewer } = pages;
+  expect((await viewer.get('/alerts')).text).not.toContain('outside the documented interface');
+  const pullId = await meet('campaign', 'batch');
+  const seen = await viewer.get('/alerts');
+  expect(seen.text).toContain('Fields and values outside the documented interface');
+  expect(seen.text).toMatch(
+    new RegExp(`titles\\[\\]\\.batch[\\s\\S]*Unknown field[\\s\\S]*>${pullId}<`),
+  );
+  expect(seen.text).not.toMatch(/CANARY|drift\/acknowledge/);
+  const portuguese = await reviewer.get('/alerts', { 'accept-language': 'pt-BR' });
+  expect(portuguese.text).toContain('Campos e valores fora da interface documentada');
+  expect((await viewer.post('/drift/acknowledge', { reason: 'x' })).status).toBe(403);
+
+  const digest = digestOf(portuguese.text);
+  for (const reason of ['', ' \t ']) {
+    expect((await reviewer.post('/drift/acknowledge', { digest, reason })).status).toBe(400);
+  }
+  expect((await readDrift()).map((row) => row.acknowledged_at)).toEqual([null, null]);
+  const done = await reviewer.post('/drift/acknowledge', { digest, reason: 'announced' });
+  expect([done.status, done.location]).toEqual([303, '/alerts?notice=drift_acknowledged']);
+  expect(await readDrift()).toMatchObject([
+    { acknowledged_by: 'rita', reason: 'announced' },
+    { acknowledged_by: 'rita', reason: 'announced' },
+  ]);
+  expect(await lastAudit(world)).toMatchObject({
+    actor: 'rita',
+    action: 'drift.acknowledge',
+    reason: 'announced',
+    details: { rows: 2 },
+  });
+  expect((await viewer.get('/audit')).text).toContain(
+    'acknowledged fields and values outside the documented interface',
+  );
+  expect((await viewer.get('/alerts')).text).not.toContain('Unknown field');
+});
+
+test('what came after the page was looked at is not acknowledged by that look', async () => {
+  const { operator } = pages;
+  await meet('first');
+  const digest = digestOf((await operator.get('/alerts')).text);
+  await meet('second');
+  const refused = await operator.post('/drift/acknowledge', { digest, reason: 'announced' });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('look')]);
+  expect((await readDrift()).map((row) => row.acknowledged_at)).toEqual([null, null]);
+});
+
+test('/api lists it without values and acknowledges what was listed', async () => {
+  await meet('campaign');
+  const key = await createApiKey(world.database, {
+    name: 'script',
+    role: 'operator',
+    scopes: ['read', 'decide'],
+    validDays: 1,
+    by: 'test',
+  });
+  const call = async (method: 'GET' | 'POST', path: string, body: object | null = null) => {
+    const answer = await request(pages.console.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== null && { 'content-type': 'application/json' }),
+      },
+      body: body === null ? null : JSON.stringify(body),
+    });
+    return { status: answer.statusCode, json: JSON.parse(await answer.body.text()) };
+  };
+  const { json: listed } = await call('GET', '/api/drift');
+  expect(listed.items).toMatchObject([{ path: 'titles[].campaign', kind: 'unknown_field' }]);
+  expect(Object.keys(listed.items[0]).sort()).toEqual(['firstSeenAt', 'kind', 'path', 'pullId']);
+  const { digest } = listed;
+  for (const body of [
+    { digest, reason: '  ' },
+    { digest: 'another', reason: 'announced' },
+    { reason: 'announced' },
+  ]) {
+    expect((await call('POST', '/api/drift/acknowledge', body)).status).toBe(400);
+  }
+  expect(await call('POST', '/api/drift/acknowledge', { digest, reason: 'announced' })).toEqual({
+    status: 200,
+    json: { acknowledged: 1 },
+  });
+  expect((await call('GET', '/api/drift')).json.items).toEqual([]);
+});

@@ -1,0 +1,165 @@
+/** What the embedded database makes of a lock file and of a folder that a crash or an upgrade left. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, describe, expect } from 'vitest';
+import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { dataFolderTest as test } from './data-folder-test.ts';
+import { killServer, openInProcess, query, requireServerPid } from './opening-process.ts';
+
+const logger = pino({ level: 'silent' });
+
+const programs: ChildProcess[] = [];
+afterEach(async () => {
+  for (const program of programs.splice(0)) {
+    program.kill('SIGKILL');
+    if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');
+  }
+});
+
+const lockFileOf = (dataDir: string) => join(dataDir, 'postgres', 'postmaster.pid');
+
+/** Leaves the folder as a crash of the server does, with one row in it. */
+async function crash(dataDir: string): Promise<void> {
+  const service = await openInProcess({ dataDir });
+  await query(String(service.opened['url']), 'CREATE TABLE title AS SELECT 7 AS id');
+  const serverPid = await requireServerPid(dataDir);
+  await service.kill();
+  await killServer(serverPid);
+}
+
+/** Gives the number of the crashed server to another process. */
+async function reuseNumber(dataDir: string, pid: number): Promise<void> {
+  const [, ...rest] = (await readFile(lockFileOf(dataDir), 'utf8')).split('\n');
+  await writeFile(lockFileOf(dataDir), [pid, ...rest].join('\n'));
+}
+
+/** Another program that runs as the user of the server. */
+async function startProgram(dataDir: string): Promise<number> {
+  const { uid, gid } = await stat(join(dataDir, 'postgres'));
+  const isRoot = process.getuid?.() === 0;
+  const program = spawn('sleep', ['600'], { stdio: 'ignore', ...(isRoot && { uid, gid }) });
+  programs.push(program);
+  await once(program, 'spawn');
+  return program.pid ?? 0;
+}
+
+async function expectOpens(dataDir: string): Promise<void> {
+  await expect(readTitles(dataDir)).resolves.toEqual([{ id: 7 }]);
+}
+
+async function readTitles(dataDir: string): Promise<unknown[]> {
+  const database = await openEmbeddedPostgres({ dataDir, logger });
+  try {
+    return await query(database.url, 'SELECT id FROM title');
+  } finally {
+    await database.close();
+  }
+}
+
+describe('a lock file whose number was given out again does not keep the server from starting', () => {
+  test('to another program of the same user', async ({ dataDir }) => {
+    await crash(dataDir);
+    await reuseNumber(dataDir, await startProgram(dataDir));
+    await expectOpens(dataDir);
+  });
+
+  test('to a server of another folder', async ({ parentDir, dataDir }) => {
+    await crash(dataDir);
+    const otherDir = join(parentDir, 'other');
+    const other = await openEmbeddedPostgres({ dataDir: otherDir, logger });
+    await reuseNumber(dataDir, await requireServerPid(otherDir));
+    await expectOpens(dataDir);
+    expect(await query(other.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await other.close();
+  });
+
+  test('to the first process of the container, and to this one', async ({ dataDir }) => {
+    await crash(dataDir);
+    const lockFile = await readFile(lockFileOf(dataDir));
+    await reuseNumber(dataDir, 1);
+    await expectOpens(dataDir);
+    await writeFile(lockFileOf(dataDir), lockFile);
+    await reuseNumber(dataDir, process.pid);
+    await expectOpens(dataDir);
+  });
+
+  test('and three processes at once share the server that one of them starts', async ({
+    dataDir,
+  }) => {
+    await crash(dataDir);
+    await reuseNumber(dataDir, await startProgram(dataDir));
+    const processes = await Promise.all([1, 2, 3].map(() => openInProcess({ dataDir })));
+    const urls = new Set(processes.map(({ opened }) => opened['url']));
+    expect([...urls]).toEqual([expect.stringMatching(/^postgres:/)]);
+    await Promise.all(processes.map((process) => process.close()));
+  });
+});
+
+describe('what a lock file says that keeps the server from starting', () => {
+  test('a server of this folder is joined, also where root may not trace it', async ({
+    dataDir,
+  }) => {
+    const first = await openEmbeddedPostgres({ dataDir, logger });
+    const second = await openInProcess({ dataDir, program: withoutTracing() });
+    expect(second.opened).toEqual({ url: first.url });
+    await second.close();
+    await first.close();
+  });
+
+  test('a folder that was copied under its running server is refused, and why is said', async ({
+    parentDir,
+    dataDir,
+  }) => {
+    const original = await openEmbeddedPostgres({ dataDir, logger });
+    const copyDir = join(parentDir, 'copy');
+    await cp(dataDir, copyDir, { recursive: true });
+    await expect(openEmbeddedPostgres({ dataDir: copyDir, logger })).rejects.toThrow(
+      new RegExp(`is a copy of ${dataDir}/postgres, made while .* ran, .* remove the copy`),
+    );
+    await original.close();
+  });
+
+  test('an empty lock file is named with what to do', async ({ dataDir }) => {
+    await crash(dataDir);
+    await writeFile(lockFileOf(dataDir), '');
+    await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(
+      /lock file .* is empty; if no PostgreSQL server uses .*, delete postmaster\.pid there/,
+    );
+    await rm(lockFileOf(dataDir));
+    await expectOpens(dataDir);
+  });
+});
+
+/** The command that takes the capability from a program, where there is one and we have it. */
+function withoutTracing(): readonly string[] {
+  const command = ['setpriv', '--bounding-set=-sys_ptrace', '--inh-caps=-sys_ptrace'];
+  const [file = '', ...args] = command;
+  return spawnSync(file, [...args, 'true']).status === 0 ? command : [];
+}
+
+test('a folder of another major version is refused with the steps that bring it over', async ({
+  dataDir,
+}) => {
+  await (await openEmbeddedPostgres({ dataDir, logger })).close();
+  const versionFile = join(dataDir, 'postgres', 'PG_VERSION');
+  const version = await readFile(versionFile, 'utf8');
+  await writeFile(versionFile, '16\n');
+  const opening = openEmbeddedPostgres({ dataDir, logger });
+  const error = await opening.then(
+    (database) => database.close(),
+    (refusal: unknown) => refusal,
+  );
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(String(error)).toMatch(
+    new RegExp(
+      `DATA_DIR \\(${dataDir}\\) holds a database of PostgreSQL 16, .* ${version.trim()} cannot read.*` +
+        `1\\. .*used before.*pg_dump.*2\\. .*move the folder ${dataDir}/postgres away.*` +
+        '3\\. Start this version.*4\\. .*pg_restore',
+      's',
+    ),
+  );
+});

@@ -1,0 +1,171 @@
+/** A process that is stopped in the middle of its pull, and the pulls of other dates meanwhile. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { FaultPoint } from '../../../src/fault-points.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
+import { environmentOf } from '../../support/child-command.ts';
+import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { dueSince, eventually } from '../../support/service-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+/** The only date that the service has to pull by itself, and has pulled. */
+const YESTERDAY = daysFrom(-1, TODAY);
+
+let world: PullWorld;
+let folder: string;
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: YESTERDAY });
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-closing-'));
+  setTitles(YESTERDAY, 1);
+  await world.pull(YESTERDAY);
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Each test has dates of its own: that of the stopped process, and others. */
+let nextDay = daysFrom(-1000, TODAY);
+const freshDay = () => {
+  nextDay = daysFrom(1, nextDay);
+  return nextDay;
+};
+let date: CivilDate;
+beforeEach(() => {
+  date = freshDay();
+});
+
+function setTitles(of: CivilDate, count: number, discount = '1'): void {
+  const uids = Array.from({ length: count }, (_, index) => `t${index}`);
+  world.sandbox.setDayTexts(
+    of,
+    uids.map((uid) => titleText({ date: of, uid, discount })),
+  );
+}
+
+/** Sessions of the service that do what `condition` says, SQL on pg_stat_activity. */
+async function sessionsThat(condition: string): Promise<number> {
+  const { rowCount } = await world.database.pool.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database()
+       AND application_name LIKE 'conciliation%' AND ${condition}`,
+  );
+  return rowCount ?? 0;
+}
+
+/** Starts a service that halts at a point of the pull of `date`, and stops the process there. */
+async function stopAt(point: FaultPoint): Promise<FaultyService> {
+  const armFile = join(folder, 'armed');
+  await writeFile(armFile, '');
+  let fire: (fired: FiredFault) => void = () => undefined;
+  const fired = new Promise<FiredFault>((resolve) => {
+    fire = resolve;
+  });
+  const service = new FaultyService({
+    environment: {
+      ...environmentOf(world),
+      ...dueSince(YESTERDAY),
+      CONSOLE_PORT: '0',
+    },
+    overrides: {
+      tickExpression: '* * * * * *',
+      planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
+    },
+    clockFile: '',
+    onFired: fire,
+  });
+  await createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+  service.start({ point, hit: 1, armFile });
+  const { process, release } = await fired;
+  process.kill('SIGSTOP');
+  release();
+  return service;
+}
+
+/** Goes on with the stopped process, which ends what it had begun. */
+async function resume(service: FaultyService, titles: number, discount: string): Promise<void> {
+  service.child?.kill('SIGCONT');
+  await eventually(async () => {
+    const { rows } = await world.database.pool.query(
+      `SELECT pull.state, count(title.id)::int AS titles FROM conciliation.pull
+       LEFT JOIN conciliation.title ON accepted_date = $1 AND status = 'current'
+         AND platform_discounted_value = $2::numeric
+       WHERE pull.id = (SELECT max(id) FROM conciliation.pull WHERE pull.date = $1)
+       GROUP BY pull.state`,
+      [date, discount],
+    );
+    expect(rows).toEqual([{ state: 'merged', titles }]);
+  });
+}
+
+/** Pulls a date that has no titles and then again, restated, and says how long both took. */
+async function timeOthers(): Promise<number> {
+  const other = freshDay();
+  const startMs = performance.now();
+  setTitles(other, 5);
+  expect(await world.pull(other)).toMatchObject({ state: 'merged', inserted: 5 });
+  setTitles(other, 5, '2');
+  expect(await world.pull(other)).toMatchObject({ state: 'merged', changed: 5 });
+  return performance.now() - startMs;
+}
+
+test('a process that is stopped while it loads a date keeps no other date waiting', async () => {
+  setTitles(date, 2000);
+  const service = await stopAt('mid-copy');
+  try {
+    expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
+    expect(await timeOthers()).toBeLessThan(5_000);
+    expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
+    await resume(service, 2000, '1');
+  } finally {
+    await service.kill();
+  }
+});
+
+test('a process that is stopped while it stages a date keeps no other date waiting', async () => {
+  setTitles(date, 2000);
+  await world.pull(date);
+  setTitles(date, 2000, '2');
+  const service = await stopAt('mid-copy');
+  try {
+    expect(await sessionsThat(`query LIKE 'COPY conciliation.staged_title (%'`)).toBe(1);
+    expect(await timeOthers()).toBeLessThan(5_000);
+    await resume(service, 2000, '2');
+  } finally {
+    await service.kill();
+  }
+});
+
+test('a process that is stopped in its merge, before the closing phase, keeps no other date waiting', async () => {
+  setTitles(date, 20);
+  await world.pull(date);
+  setTitles(date, 20, '2');
+  const service = await stopAt('revisions');
+  try {
+    expect(await sessionsThat(`state = 'idle in transaction'`)).toBe(1);
+    expect(await timeOthers()).toBeLessThan(5_000);
+    await resume(service, 20, '2');
+  } finally {
+    await service.kill();
+  }
+});
+
+test('a process that is stopped in its closing phase keeps the others waiting for a minute', async () => {
+  setTitles(date, 20);
+  await world.pull(date);
+  setTitles(date, 20, '2');
+  const service = await stopAt('closing');
+  try {
+    expect(await sessionsThat(`state = 'idle in transaction'`)).toBe(1);
+    const waitedMs = await timeOthers();
+    expect(waitedMs).toBeGreaterThan(30_000);
+    expect(waitedMs).toBeLessThan(90_000);
+    // PostgreSQL has ended its session; the process makes another attempt.
+    await resume(service, 20, '2');
+  } finally {
+    await service.kill();
+  }
+});

@@ -1,0 +1,113 @@
+/** Whether a date is over is asked when the request is sent, whenever the response is merged. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import {
+  createPlatformClient,
+  type PlatformClient,
+} from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
+import type { PullReport } from '../../../src/staging/merge.ts';
+import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const DECISION = { by: 'ana', reason: 'asked' };
+
+let world: PullWorld;
+let gate: GatedPlatform;
+let gatedPlatform: PlatformClient;
+beforeAll(async () => {
+  world = await openPullWorld();
+  gate = await openGatedPlatform();
+  gatedPlatform = createPlatformClient({
+    baseUrl: gate.baseUrl,
+    token: fixedToken('token'),
+    concurrency: 1,
+    timeoutMs: 30_000,
+    userAgent: 'test',
+  });
+});
+afterAll(async () => {
+  await gatedPlatform.close();
+  await gate.close();
+  await world.close();
+});
+
+/** Each test has a date of its own, long over. */
+let date = DAY;
+beforeEach(() => {
+  date = daysFrom(1, date);
+});
+
+/** Half an hour before the date is over in Sao Paulo, or half an hour after. */
+type Hour = 'before midnight' | 'after midnight';
+let hour: Hour = 'after midnight';
+const now = () =>
+  new Date(Date.parse(`${date}T23:30:00-03:00`) + (hour === 'after midnight' ? 3_600_000 : 0));
+
+const titles = (count: number) =>
+  Array.from({ length: count }, (_, index) => titleText({ date, uid: `t${index}` }));
+
+async function pullAt(at: Hour, texts: readonly string[]): Promise<PullReport> {
+  hour = at;
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, { now });
+}
+
+/** The request is sent before midnight, and the last title of its response comes after. */
+async function pullOverMidnight(texts: readonly string[]): Promise<PullReport> {
+  hour = 'before midnight';
+  gate.next(texts);
+  const ended = world.pull(date, { now, platform: gatedPlatform });
+  const response = await gate.begun();
+  hour = 'after midnight';
+  response.release();
+  return ended;
+}
+
+async function dayOf(of: CivilDate) {
+  const { rows } = await world.database.pool.query<{ state: string; titles: number }>(
+    'SELECT state, title_count AS titles FROM conciliation.day WHERE date = $1',
+    [of],
+  );
+  return rows[0];
+}
+
+async function expectOpen(count: number): Promise<void> {
+  expect(await dayOf(date)).toEqual({ state: 'pending', titles: count });
+  await pullAt('after midnight', titles(count));
+  expect(await dayOf(date)).toEqual({ state: 'reconciled', titles: count });
+}
+
+test('a date without titles that is asked for before midnight and merged after it is pending', async () => {
+  await pullOverMidnight(titles(3));
+  await expectOpen(3);
+});
+
+test('a date with titles that is asked for before midnight and merged after it is pending', async () => {
+  await pullAt('before midnight', titles(3));
+  await pullOverMidnight(titles(5));
+  await expectOpen(5);
+});
+
+test('an answer that states the same is not the day’s either', async () => {
+  await pullAt('before midnight', titles(3));
+  await pullOverMidnight(titles(3));
+  await expectOpen(3);
+});
+
+test('what was asked for before midnight, held, and released after it is pending', async () => {
+  await pullAt('before midnight', titles(10));
+  const held = await pullAt('before midnight', titles(4));
+  expect(held).toMatchObject({ state: 'held' });
+  await releasePull(world.database, held.pullId, DECISION);
+  await expectOpen(4);
+});
+
+test('what was asked for before midnight, and whose rejects are accepted after it, is pending', async () => {
+  const bad = titleText({ date, uid: 'bad', value: '"ten"' });
+  expect(await pullAt('before midnight', [...titles(3), bad])).toMatchObject({ rejected: 1 });
+  await acceptRejects(world.database, date, DECISION);
+  await expectOpen(3);
+});

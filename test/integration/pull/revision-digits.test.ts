@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+async function pull(text: string): Promise<void> {
+  world.sandbox.setDayTexts(DAY, [text]);
+  expect(await runCommand(['pull', DAY], environmentOf(world))).toMatchObject({ exit: 0 });
+}
+
+const withFee = (text: string, fee: string) =>
+  text.replace('"moneyTransferFee":3.90', `"moneyTransferFee":${fee}`);
+
+test('a revision has the digits as they were and as they are, also where only the digits differ', async () => {
+  await pull(titleText({ discount: '12.34' }));
+  await pull(withFee(titleText({ discount: '12.35' }), '3.9'));
+  await pull(withFee(titleText({ discount: '12.36' }), '3.900'));
+  const { rows } = await world.database.pool.query(
+    'SELECT before::text, after::text FROM conciliation.title_revision ORDER BY revision',
+  );
+  expect(rows.map(({ before, after }) => `${before} -> ${after}`)).toEqual([
+    '{"money_transfer_fee": 3.90, "platform_discounted_value": 12.34} -> {"money_transfer_fee": 3.9, "platform_discounted_value": 12.35}',
+    '{"money_transfer_fee": 3.9, "platform_discounted_value": 12.35} -> {"money_transfer_fee": 3.900, "platform_discounted_value": 12.36}',
+  ]);
+  const { rows: titles } = await world.database.pool.query(
+    'SELECT money_transfer_fee::text AS fee FROM conciliation.title',
+  );
+  expect(titles).toEqual([{ fee: '3.900' }]);
+});

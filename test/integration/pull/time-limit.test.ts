@@ -1,0 +1,59 @@
+/** A merge that takes longer than its time limit would take as long again: it has to end in an alert. */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { type Database, openDatabase } from '../../../src/staging/database.ts';
+import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const TIME_LIMIT_MS = 300;
+let world: PullWorld;
+let impatient: Database;
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  impatient = openDatabase({
+    databaseUrl: world.databaseUrl,
+    applicationName: 'test',
+    statementTimeoutMs: TIME_LIMIT_MS,
+    logger: pino({ level: 'silent' }),
+  });
+});
+afterAll(async () => {
+  await impatient.close();
+  await world.close();
+});
+
+test('a merge whose statement exceeds the time limit spends attempts, fails and is alerted', async () => {
+  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '1' })]);
+  await world.pull(DAY);
+  world.sandbox.setDayTexts(DAY, [titleText({ date: DAY, discount: '2' })]);
+  const blocker = new Client({ connectionString: world.databaseUrl });
+  await blocker.connect();
+  await blocker.query('BEGIN');
+  // The merge writes a revision; the record of a failed attempt does not.
+  await blocker.query('LOCK TABLE conciliation.title_revision IN EXCLUSIVE MODE');
+  try {
+    const pull = { origin: 'manual', date: DAY, requestedBy: 'test' } as const;
+    const pullId = await createPull(world.database, pull);
+    const parts = { ...world.parts, database: impatient };
+    const kinds = [];
+    for (let attempt = 0; attempt < parts.retry.attempts; attempt += 1) {
+      kinds.push((await runPull(parts, pullId, new AbortController().signal)).kind);
+    }
+    expect(kinds).toEqual(['retry', 'retry', 'failed']);
+    const [row] = await world.database.prisma.$queryRaw<[{ state: string; attempts: number }]>`
+      SELECT state, attempts FROM conciliation.pull WHERE id = ${pullId}`;
+    expect(row).toEqual({ state: 'failed', attempts: 3 });
+  } finally {
+    await blocker.end();
+  }
+  const policy = { timeZone: 'America/Sao_Paulo', maxLagDays: 3, maxIdleHours: 26 };
+  await deriveAlerts(world.database, new Date(), policy);
+  const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
+    SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL AND kind = 'pull_failed'`;
+  expect(alerts).toHaveLength(1);
+});

@@ -1,0 +1,118 @@
+/** A process whose clock differs from the database's. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../../support/child-command.ts';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
+import type { ServiceProcess } from '../../support/service-process.ts';
+import {
+  dueSince,
+  eventually,
+  openServiceWorld,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+
+const YESTERDAY = daysFrom(-1, TODAY);
+const SHIFTED_CLOCK = pathToFileURL(`${import.meta.dirname}/../../support/shifted-clock.mjs`);
+const TEN_MINUTES_MS = 600_000;
+
+async function inWorld(use: (world: ServiceWorld) => Promise<void>): Promise<void> {
+  const world = await openServiceWorld('PostgreSQL', {
+    redisDatabase: 10,
+    environment: dueSince(YESTERDAY),
+  });
+  try {
+    await use(world);
+  } finally {
+    await world.close();
+  }
+}
+
+/** The environment of a process whose clock is wrong by so much, until the file says otherwise. */
+async function shiftedBy(world: ServiceWorld, shiftMs: number) {
+  return {
+    NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`,
+    CLOCK_SHIFT_FILE: await world.writeFile('shift', String(shiftMs)),
+  };
+}
+
+function openAlerts(world: ServiceWorld): Promise<{ kind: string }[]> {
+  return world.database.prisma.$queryRaw<{ kind: string }[]>`
+    SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL`;
+}
+
+async function readiness(service: ServiceProcess) {
+  const response = await fetch(`${service.consoleUrl()}/readyz`);
+  const { checks } = (await response.json()) as { checks: { name: string; reason: string }[] };
+  return { status: response.status, clock: checks.find(({ name }) => name === 'clock')?.reason };
+}
+
+const readPulls = (world: ServiceWorld) =>
+  world.database.prisma.$queryRaw<{ date: string; state: string }[]>`
+    SELECT window_from::text AS date, state FROM conciliation.pull`;
+
+describe.each([
+  ['ahead of', TEN_MINUTES_MS],
+  ['behind', -TEN_MINUTES_MS],
+])('a service whose clock is ten minutes %s the database', (direction, shiftMs) => {
+  test('plans nothing, is not ready and alerts', () =>
+    inWorld(async (world) => {
+      const service = await world.start({ environment: await shiftedBy(world, shiftMs) });
+      // Several ticks.
+      await sleep(3_000);
+      expect(await readPulls(world)).toEqual([]);
+      expect(await readiness(service)).toEqual({
+        status: 503,
+        clock: expect.stringMatching(
+          new RegExp(`^(599|60\\d) s ${direction} the clock of the data`),
+        ),
+      });
+      await eventually(async () =>
+        expect(await openAlerts(world)).toEqual([{ kind: 'clock_skew' }]),
+      );
+    }));
+});
+
+test('a service plans as soon as its clock is right, and the alert ends by itself', () =>
+  inWorld(async (world) => {
+    const service = await world.start({
+      environment: await shiftedBy(world, -TEN_MINUTES_MS),
+    });
+    await eventually(async () => expect(await openAlerts(world)).toEqual([{ kind: 'clock_skew' }]));
+    expect(await readPulls(world)).toEqual([]);
+    await world.writeFile('shift', '0');
+    await eventually(async () =>
+      expect(await readPulls(world)).toEqual([{ date: YESTERDAY, state: 'merged' }]),
+    );
+    await eventually(async () => expect(await openAlerts(world)).toEqual([]));
+    expect(await readiness(service)).toEqual({ status: 200, clock: null });
+  }));
+
+test('a minute and a half is tolerated', () =>
+  inWorld(async (world) => {
+    const service = await world.start({ environment: await shiftedBy(world, 90_000) });
+    await eventually(async () => expect(await readPulls(world)).toHaveLength(1));
+    await eventually(async () =>
+      expect(await readiness(service)).toEqual({ status: 200, clock: null }),
+    );
+  }));
+
+test.each([
+  ['pull', [YESTERDAY]],
+  ['backfill', ['--from', YESTERDAY, '--to', YESTERDAY]],
+])('the command %s refuses a wrong clock and leaves the ledger alone', (command, args) =>
+  inWorld(async (world) => {
+    const ran = await runCommand([command, ...args], {
+      DATABASE_URL: world.databaseUrl,
+      PLATFORM_BASE_URL: world.sandbox.baseUrl,
+      PLATFORM_TOKEN: world.sandbox.issueToken(),
+      ...(await shiftedBy(world, TEN_MINUTES_MS)),
+    });
+    expect(ran).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(/the clock of this machine is \d+ s ahead of the clock/),
+    });
+    expect(await readPulls(world)).toEqual([]);
+    expect(await world.database.prisma.backfill.count()).toBe(0);
+  }),
+);

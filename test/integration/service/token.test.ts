@@ -1,0 +1,228 @@
+/** What a service says and does while its token is refused or cannot be read. */
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { createPull } from '../../../src/staging/pull-ledger.ts';
+import type { ServiceProcess } from '../../support/service-process.ts';
+import {
+  eventually,
+  FAST,
+  IMPATIENT,
+  openServiceWorld,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+import { startWebhook, type Webhook } from '../alerts/webhook.ts';
+
+/** A Wednesday's noon, so that nothing but the dates since the start is due, no sweep either. */
+const NOW = new Date('2026-03-04T15:00:00Z');
+const FIRST = toCivilDate('2026-03-01');
+const YESTERDAY = toCivilDate('2026-03-03');
+
+/** Long enough for several looks at the alerts, and for several reports. */
+const SEVERAL_LOOKS_MS = 2_500;
+
+/** Two intervals of the queue's lock, and as much again. */
+const EXPIRED_LOCK_MS = 120_000;
+
+/** What a person asked for at a console is done at once. */
+const PROMPT = {
+  ...FAST,
+  planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
+};
+
+async function inWorld(
+  startDate: CivilDate,
+  use: (world: ServiceWorld, webhook: Webhook) => Promise<void>,
+): Promise<void> {
+  const webhook = await startWebhook();
+  const world = await openServiceWorld('PostgreSQL', {
+    redisDatabase: 11,
+    now: NOW,
+    environment: {
+      START_DATE: startDate,
+      LOOKBACK_DAYS: '0',
+      ALERT_WEBHOOK_URL: webhook.url.href,
+    },
+  });
+  try {
+    await use(world, webhook);
+  } finally {
+    await world.close();
+    await webhook.close();
+  }
+}
+
+async function alerts(world: ServiceWorld): Promise<string[]> {
+  const rows = await world.database.prisma.$queryRaw<{ kind: string; open: boolean }[]>`
+    SELECT kind, resolved_at IS NULL AS open FROM conciliation.alert ORDER BY id`;
+  return rows.map(({ kind, open }) => `${kind} ${open ? 'open' : 'over'}`);
+}
+
+async function pulls(world: ServiceWorld): Promise<Record<string, string>> {
+  const rows = await world.database.prisma.$queryRaw<{ date: string; outcome: string }[]>`
+    SELECT window_from::text AS date, state || ' ' || attempts AS outcome
+    FROM conciliation.pull ORDER BY id`;
+  return Object.fromEntries(rows.map(({ date, outcome }) => [date, outcome]));
+}
+
+const requestPull = (world: ServiceWorld, date: CivilDate) =>
+  createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+
+/** Status of /readyz, and what its check of the token says; undefined where it has none. */
+async function readiness(service: ServiceProcess) {
+  const response = await fetch(`${service.consoleUrl()}/readyz`);
+  const { checks } = (await response.json()) as { checks: { name: string; reason: string }[] };
+  const check = checks.find(({ name }) => name === 'token');
+  return [response.status, check?.reason];
+}
+
+const READY = [200, null];
+const REFUSED = [503, 'the platform refuses the token'];
+
+describe('a refused token stays alerted', () => {
+  test('until a request that was sent afterwards, not one that was under way', () =>
+    inWorld(YESTERDAY, async (world, webhook) => {
+      const tokenFile = await world.writeFile('token', world.sandbox.issueToken());
+      world.sandbox.faults.add({ kind: 'latency', latencyMs: 6_000, date: YESTERDAY });
+      world.sandbox.faults.add({ kind: 'status', status: 401, date: FIRST });
+      const service = await world.start({
+        overrides: PROMPT,
+        environment: { PLATFORM_TOKEN_FILE: tokenFile },
+      });
+      await eventually(() => expect(world.sandbox.requests).toHaveLength(1));
+      await requestPull(world, FIRST);
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
+      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'running 0', [FIRST]: 'queued 0' });
+
+      await eventually(async () => expect((await pulls(world))[YESTERDAY]).toBe('merged 1'));
+      await sleep(SEVERAL_LOOKS_MS);
+      expect(await alerts(world)).toEqual(['platform_auth open']);
+      expect(await readiness(service)).toEqual(REFUSED);
+
+      await world.writeFile('token', world.sandbox.issueToken());
+      await eventually(async () => expect((await pulls(world))[FIRST]).toBe('merged 1'));
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
+      expect(await readiness(service)).toEqual(READY);
+      await eventually(() => expect(webhook.received).toHaveLength(2));
+    }));
+
+  test('while a process is paused, whatever another process with another token gets done', () =>
+    inWorld(FIRST, async (world, webhook) => {
+      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const tokenFile = await world.writeFile('token', refused);
+      // Nothing is taken for ended while a busy machine keeps it from reporting.
+      const overrides = { ...PROMPT, reports: { intervalMs: 300, silenceMs: 10_000 } };
+      const paused = await world.start({
+        overrides,
+        environment: { PLATFORM_TOKEN_FILE: tokenFile, PLATFORM_CONCURRENCY: '1' },
+      });
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
+
+      const working = await world.start({ overrides });
+      const merged = async () =>
+        Object.values(await pulls(world)).filter((outcome) => outcome === 'merged 1').length;
+      await eventually(async () => expect(await merged()).toBeGreaterThanOrEqual(2));
+      await sleep(SEVERAL_LOOKS_MS);
+      expect(await alerts(world)).toEqual(['platform_auth open']);
+      expect(await readiness(paused)).toEqual(REFUSED);
+      expect(await readiness(working)).toEqual(READY);
+
+      await world.writeFile('token', world.sandbox.issueToken());
+      // Whichever of the two takes it.
+      await requestPull(world, toCivilDate('2026-02-01'));
+      await eventually(async () => expect(await merged()).toBe(4));
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
+      expect(await readiness(paused)).toEqual(READY);
+      await eventually(() => expect(webhook.received).toHaveLength(2));
+    }));
+
+  test('beyond the end of its process, until the next one has a token accepted', () =>
+    inWorld(YESTERDAY, async (world, webhook) => {
+      const overrides = { ...IMPATIENT, reports: { intervalMs: 300, silenceMs: 3_000 } };
+      const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
+      const before = await world.start({ overrides, environment: { PLATFORM_TOKEN: refused } });
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
+      await before.kill();
+
+      const again = await world.start({ overrides, environment: { PLATFORM_TOKEN: refused } });
+      await eventually(async () => expect(await readiness(again)).toEqual(REFUSED));
+      await sleep(SEVERAL_LOOKS_MS);
+      expect(await alerts(world)).toEqual(['platform_auth open']);
+      await again.kill();
+
+      await world.start({ overrides });
+      // The job of a killed worker is handed out again when its lock has expired and was looked for.
+      const isOver = async () => expect(await alerts(world)).toEqual(['platform_auth over']);
+      await eventually(isOver, EXPIRED_LOCK_MS);
+      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'merged 1' });
+      await eventually(() => expect(webhook.received).toHaveLength(2));
+    }));
+});
+
+describe('a token file without a usable token', () => {
+  test.each([
+    ['empty', (world: ServiceWorld) => world.writeFile('token', '')],
+    ['missing', (_: ServiceWorld, path: string) => rm(path)],
+    ['half written', (world: ServiceWorld) => world.writeFile('token', 'Bearer ')],
+  ])('that is %s between two looks costs a pull no attempt', (_, spoil) =>
+    inWorld(YESTERDAY, async (world) => {
+      const good = world.sandbox.issueToken();
+      const tokenFile = await world.writeFile('token', good);
+      const environment = { PLATFORM_TOKEN_FILE: tokenFile };
+      const planner = await world.start({ environment, roles: ['scheduler'] });
+      await eventually(() => expect(planner.logged('pulls planned')).toHaveLength(1));
+      await planner.kill();
+      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'queued 0' });
+
+      // The worker has seen the token, and cannot begin its attempt.
+      const row = await lockPulls(world.databaseUrl);
+      const worker = await world.start({ environment, roles: ['worker'] });
+      await eventually(async () => {
+        const waiting = await world.database.prisma.$queryRaw<unknown[]>`
+          SELECT pid FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+        expect(waiting).toHaveLength(1);
+      });
+      await spoil(world, tokenFile);
+      await row.release();
+      await eventually(() => expect(worker.logged('pull attempt failed')).toHaveLength(1));
+      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'queued 0' });
+      expect(world.sandbox.requests).toEqual([]);
+
+      await world.writeFile('token', good);
+      await eventually(async () => expect(await pulls(world)).toEqual({ [YESTERDAY]: 'merged 1' }));
+      expect(await alerts(world)).toEqual([]);
+    }),
+  );
+
+  test('is alerted and not ready once it has lasted, until there is one', () =>
+    inWorld(YESTERDAY, async (world) => {
+      const tokenFile = await world.writeFile('token', '');
+      const service = await world.start({
+        overrides: { ...FAST, gate: { pollIntervalMs: 300, patienceMs: 5_000 } },
+        environment: { PLATFORM_TOKEN_FILE: tokenFile },
+      });
+      expect((await readiness(service))[1] ?? null).toBeNull();
+      await eventually(
+        async () => expect(await alerts(world)).toEqual(['platform_auth open']),
+        20_000,
+      );
+      expect(await readiness(service)).toEqual([503, 'no usable token for a minute']);
+      expect(await pulls(world)).toEqual({ [YESTERDAY]: 'queued 0' });
+
+      await world.writeFile('token', world.sandbox.issueToken());
+      await eventually(async () => expect(await pulls(world)).toEqual({ [YESTERDAY]: 'merged 1' }));
+      await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth over']));
+      expect(await readiness(service)).toEqual(READY);
+    }));
+});
+
+async function lockPulls(databaseUrl: string): Promise<{ release(): Promise<void> }> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query('BEGIN');
+  await client.query('SELECT FROM conciliation.pull FOR UPDATE');
+  return { release: () => client.end() };
+}

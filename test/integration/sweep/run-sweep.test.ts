@@ -1,0 +1,401 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
+import { InputError, StaleFenceError } from '../../../src/errors.ts';
+import {
+  createPlatformClient,
+  type PlatformClient,
+} from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { createSweep, startSweepAttempt } from '../../../src/staging/sweep-ledger.ts';
+import { runSweep } from '../../../src/sweep/run-sweep.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
+import { titleText } from '../../support/titles.ts';
+
+/** Noon of the day after the last of five dates. */
+const TODAY = daysFrom(5);
+const TOMORROW = daysFrom(1, TODAY);
+const FAR_FUTURE = ['2099-12-31', '9999-12-31'] as CivilDate[];
+const NOW = new Date(`${TODAY}T15:00:00Z`);
+const DATES = datesBetween(DAY, daysFrom(4));
+const ALL_AGREE = { datesCompared: 5, undated: 0, future: 0, early: 0, differences: [] };
+
+let now = NOW;
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld({ now: () => now });
+});
+afterAll(() => world.close());
+
+beforeEach(async () => {
+  now = NOW;
+  world.sandbox.faults.clear();
+  for (const date of DATES) setDay(date, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
+  setDay(TODAY, []);
+  for (const date of [TOMORROW, ...FAR_FUTURE]) world.sandbox.setDayTexts(date, null);
+  for (const date of DATES) await world.pull(date);
+});
+
+function textsOf(date: CivilDate, uids: readonly string[]): string[] {
+  return uids.map((uid) => titleText({ uid, date }));
+}
+
+function setDay(date: CivilDate, uids: readonly string[]): void {
+  world.sandbox.setDayTexts(date, textsOf(date, uids));
+}
+
+/** Of each table of the schema a fingerprint of its rows, down to the transactions that wrote them. */
+async function fingerprints(): Promise<Map<string, string>> {
+  const { pool } = world.database;
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'`,
+  );
+  const found = new Map<string, string>();
+  for (const { name } of tables) {
+    const { rows } = await pool.query<{ print: string }>(
+      `SELECT md5(coalesce(string_agg(row, '' ORDER BY row), '')) AS print
+       FROM (SELECT one.xmin::text || one::text AS row FROM conciliation.${name} one) AS rows`,
+    );
+    found.set(name, rows[0]?.print ?? '');
+  }
+  return found;
+}
+
+async function tablesWritten(before: ReadonlyMap<string, string>): Promise<string[]> {
+  const after = await fingerprints();
+  return [...after.keys()].filter((name) => after.get(name) !== before.get(name)).sort();
+}
+
+const readSweep = async (sweepId: bigint) => {
+  const rows = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
+    SELECT * FROM conciliation.sweep WHERE id = ${sweepId}`;
+  return rows[0];
+};
+
+describe('dates that agree', () => {
+  test('leave no row but the one of the sweep', async () => {
+    const before = await fingerprints();
+    const report = await sweep(world, DAY);
+    expect(report).toMatchObject({ ...ALL_AGREE, titles: 40 });
+    expect(await tablesWritten(before)).toEqual(['sweep']);
+    expect(await readSweep(report.sweepId)).toMatchObject({
+      state: 'complete',
+      attempts: 1,
+      http_status: 200,
+      titles: 40,
+      dates_compared: 5,
+      dates_differing: 0,
+      over_limit: false,
+      error_code: null,
+    });
+  });
+
+  test('agree in any order, and whatever the formatting of their titles', async () => {
+    for (const date of DATES) {
+      const texts = textsOf(date, ['h', 'g', 'f', 'e', 'd', 'c', 'b', 'a']).map((text) =>
+        text.replaceAll('":', '" : ').replace('3.90', '3.9'),
+      );
+      world.sandbox.setDayTexts(date, texts);
+    }
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+  });
+
+  test('agree where only undocumented fields differ', async () => {
+    world.sandbox.setDayTexts(
+      DAY,
+      ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((uid) =>
+        titleText({ uid, date: DAY, more: ',"sentAt":"now"' }),
+      ),
+    );
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+  });
+
+  test('agree with the answer that is held', async () => {
+    setDay(DAY, ['a']);
+    expect((await world.pull(DAY)).state).toBe('held');
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+    setDay(DAY, ['a', 'b']);
+    expect((await sweep(world, DAY)).differences).toMatchObject([{ date: DAY, titles: 2 }]);
+  });
+});
+
+describe('dates that differ', () => {
+  const [restated, shrunk, emptied, grown] = DATES as [CivilDate, CivilDate, CivilDate, CivilDate];
+  beforeEach(() => {
+    const texts = textsOf(restated, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']);
+    world.sandbox.setDayTexts(restated, [
+      ...texts.slice(1),
+      titleText({ uid: 'a', date: restated, discount: '9' }),
+    ]);
+    setDay(shrunk, ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    setDay(emptied, []);
+    // Two copies would cancel each other in an exclusive or.
+    setDay(grown, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'i']);
+  });
+
+  test('are named, and nothing is changed', async () => {
+    const before = await fingerprints();
+    const report = await sweep(world, DAY);
+    expect(report).toMatchObject({
+      datesCompared: 5,
+      differences: [
+        { date: restated, titles: 8, ledgerTitles: 8, pullId: null },
+        { date: shrunk, titles: 7, ledgerTitles: 8 },
+        { date: emptied, titles: 0, ledgerTitles: 8 },
+        { date: grown, titles: 10, ledgerTitles: 8 },
+      ],
+    });
+    expect(await tablesWritten(before)).toEqual(['sweep', 'sweep_difference']);
+    expect(await readSweep(report.sweepId)).toMatchObject({ dates_differing: 4 });
+  });
+
+  test('agree once their pulls have ended, however these decided', async () => {
+    await pullDifferences(world, await sweep(world, DAY));
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+  });
+
+  test('are those that were never answered', async () => {
+    const other = await openPullWorld({ now: () => now });
+    try {
+      for (const date of [...DATES, TODAY]) other.sandbox.setDayTexts(date, []);
+      await other.pull(DAY);
+      expect((await sweep(other, DAY)).differences).toMatchObject(
+        DATES.slice(1).map((date) => ({ date, titles: 0, ledgerTitles: null })),
+      );
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('are compared only from the start of the sweep on', async () => {
+    const report = await sweep(world, grown);
+    expect(report.differences.map(({ date }) => date)).toEqual([grown]);
+    expect(report).toMatchObject({ datesCompared: 2, early: 0 });
+  });
+});
+
+describe('titles that belong to no date that was asked for', () => {
+  test('are counted by reason, and make no day', async () => {
+    const before = await fingerprints();
+    for (const date of FAR_FUTURE) setDay(date, ['far']);
+    const today = titleText({ date: TODAY, uid: 'today' });
+    const tomorrow = titleText({ date: TOMORROW, uid: 'tomorrow' });
+    const early = titleText({ date: daysFrom(-1), uid: 'early' });
+    const unreadable = [
+      '{}',
+      '17',
+      titleText().replace(`"acceptedDate":"${DAY}"`, '"acceptedDate":"2026-02-30"'),
+      titleText().replace(`"acceptedDate":"${DAY}"`, `"acceptedDate":20260302`),
+      titleText({ uid: 'long', name: 'x'.repeat(1_100_000) }),
+    ];
+    world.sandbox.setDayTexts(TODAY, [today, tomorrow, early, ...unreadable]);
+    const report = await sweep(world, DAY);
+    expect(report).toMatchObject({ ...ALL_AGREE, titles: 50, undated: 5, future: 3, early: 1 });
+    expect(await tablesWritten(before)).toEqual(['sweep']);
+    expect(await readSweep(report.sweepId)).toMatchObject({
+      undated_titles: 5,
+      future_titles: 3,
+      early_titles: 1,
+    });
+  });
+
+  test('are not those that break the contract and name a date: these are in no fold', async () => {
+    const bad = titleText({ uid: 'bad', value: '"a word"' });
+    world.sandbox.setDayTexts(DAY, [...textsOf(DAY, [...'abcdefgh']), bad]);
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+    await world.pull(DAY);
+    expect(await sweep(world, DAY)).toMatchObject(ALL_AGREE);
+    world.sandbox.setDayTexts(DAY, [...textsOf(DAY, [...'abcdefgh']), titleText({ uid: 'bad' })]);
+    expect((await sweep(world, DAY)).differences).toMatchObject([{ date: DAY, titles: 9 }]);
+  });
+
+  test('are not those of dates that begin while the answer is read', async () => {
+    setDay(TODAY, ['a']);
+    const platform: PlatformClient = {
+      ...world.platform,
+      async fetchTitles(window, signal) {
+        const response = await world.platform.fetchTitles(window, signal);
+        now = new Date(`${TOMORROW}T15:00:00Z`);
+        return response;
+      },
+    };
+    setDay(TOMORROW, ['a']);
+    expect(await sweep(world, DAY, { platform })).toMatchObject(ALL_AGREE);
+  });
+});
+
+test('a date is compared only if it was over when the request was sent', async () => {
+  // 23:59:50 of the last date, and 00:00:20 of the next, in Sao Paulo.
+  const beforeMidnight = new Date(`${TODAY}T02:59:50Z`);
+  const afterMidnight = new Date(`${TODAY}T03:00:20Z`);
+  const lastDate = daysFrom(4);
+  setDay(lastDate, ['a']);
+  now = beforeMidnight;
+  const platform: PlatformClient = {
+    ...world.platform,
+    async fetchTitles(window, signal) {
+      const response = await world.platform.fetchTitles(window, signal);
+      now = afterMidnight;
+      return response;
+    },
+  };
+  expect(await sweep(world, DAY, { platform })).toMatchObject({ ...ALL_AGREE, datesCompared: 4 });
+  expect((await sweep(world, DAY)).differences).toMatchObject([{ date: lastDate }]);
+});
+
+describe('a sweep that does not end', () => {
+  test('is tried again after a fault, a few times', async () => {
+    world.sandbox.faults.add({ kind: 'status', status: 500, date: DAY, times: 'forever' });
+    const { sweepId, ...first } = await attemptSweep(world, DAY);
+    expect(first).toMatchObject({ kind: 'retry', delayMs: 0 });
+    expect(await readSweep(sweepId)).toMatchObject({
+      state: 'queued',
+      attempts: 1,
+      error_code: 'PLATFORM_UNAVAILABLE',
+      http_status: 500,
+      finished_at: null,
+    });
+    const again = () => runSweep(world.parts, sweepId, new AbortController().signal);
+    expect(await again()).toMatchObject({ kind: 'retry' });
+    expect(await again()).toMatchObject({ kind: 'failed' });
+    expect(await readSweep(sweepId)).toMatchObject({ state: 'failed', attempts: 3 });
+    await expect(again()).rejects.toThrow(InputError);
+  });
+
+  test.each([
+    [
+      'that is cut',
+      { kind: 'cut', afterBytes: 5000, how: 'reset', date: DAY, times: 1 },
+      'PLATFORM_UNAVAILABLE',
+    ],
+    [
+      'whose document is cut',
+      { kind: 'close-delimited', cutAfterBytes: 5000, date: DAY, times: 1 },
+      'PLATFORM_UNAVAILABLE',
+    ],
+    [
+      'that is no JSON',
+      { kind: 'content-type', contentType: 'text/html', date: DAY, times: 1 },
+      'PLATFORM_CONTRACT',
+    ],
+    [
+      'that refuses the request',
+      { kind: 'status', status: 400, date: DAY, times: 1 },
+      'PLATFORM_REQUEST',
+    ],
+  ] as const)('compares nothing: an answer %s', async (_, fault, code) => {
+    setDay(DAY, ['a']);
+    world.sandbox.faults.add(fault);
+    const { sweepId, kind } = await attemptSweep(world, DAY);
+    expect(kind).toBe(code === 'PLATFORM_REQUEST' ? 'failed' : 'retry');
+    expect(await readSweep(sweepId)).toMatchObject({
+      error_code: code,
+      dates_compared: null,
+      response_ended_at: null,
+    });
+  });
+
+  test('spends no attempt on a refused token, and none on a stop', async () => {
+    world.sandbox.faults.add({ kind: 'status', status: 401, date: DAY, times: 1 });
+    const { sweepId, kind } = await attemptSweep(world, DAY);
+    expect(kind).toBe('unauthorized');
+    expect(await readSweep(sweepId)).toMatchObject({ state: 'queued', attempts: 0 });
+    const stopped = runSweep(world.parts, sweepId, AbortSignal.abort());
+    await expect(stopped).rejects.toMatchObject({ code: 'SHUTDOWN' });
+    expect(await readSweep(sweepId)).toMatchObject({ state: 'queued', attempts: 0 });
+    const signal = new AbortController().signal;
+    expect(await runSweep(world.parts, sweepId, signal)).toMatchObject({ kind: 'done' });
+  });
+
+  test('says that a limit was exceeded', async () => {
+    const platform = createPlatformClient({
+      baseUrl: new URL(world.sandbox.baseUrl),
+      token: fixedToken(world.sandbox.issueToken()),
+      concurrency: 1,
+      timeoutMs: 5_000,
+      limits: { maxMinutes: 1, maxBytes: 10_000 },
+      userAgent: 'test',
+    });
+    try {
+      const { sweepId, kind } = await attemptSweep(world, DAY, { platform });
+      expect(kind).toBe('retry');
+      expect(await readSweep(sweepId)).toMatchObject({
+        error_code: 'PLATFORM_CONTRACT',
+        over_limit: true,
+      });
+      // The same limit is no obstacle to a date.
+      const { pullId, ...outcome } = await world.attempt(DAY, { platform });
+      expect(outcome.kind).toBe('done');
+    } finally {
+      await platform.close();
+    }
+  });
+
+  test('records nothing once another attempt has taken it over', async () => {
+    setDay(DAY, ['a']);
+    const sweepId = await createSweep(world.database, {
+      from: DAY,
+      today: TODAY,
+      requestedBy: 'test',
+    });
+    const platform: PlatformClient = {
+      ...world.platform,
+      async fetchTitles(window, signal) {
+        await startSweepAttempt(world.database, sweepId);
+        return world.platform.fetchTitles(window, signal);
+      },
+    };
+    const parts = { ...world.parts, platform };
+    await expect(runSweep(parts, sweepId, new AbortController().signal)).rejects.toThrow(
+      StaleFenceError,
+    );
+    expect(await readSweep(sweepId)).toMatchObject({ state: 'running', dates_compared: null });
+  });
+
+  test('leaves dates alone that a newer version of the program has written', async () => {
+    await world.database.prisma.$executeRaw`
+      UPDATE conciliation.day SET content_version = 2 WHERE date = ${DAY}::date`;
+    const { kind, sweepId } = await attemptSweep(world, DAY);
+    expect(kind).toBe('failed');
+    expect(await readSweep(sweepId)).toMatchObject({
+      error_code: 'CONFIG_INVALID',
+      error_message: expect.stringContaining(`a newer version of this program has written ${DAY}`),
+    });
+    await world.database.prisma.$executeRaw`UPDATE conciliation.day SET content_version = 1`;
+  });
+});
+
+describe('a person’s sweep is refused, and backfill named,', () => {
+  const ask = (from: CivilDate, of = world) =>
+    createSweep(of.database, { from, today: TODAY, requestedBy: 'test' });
+
+  test('before the first date of the ledger', async () => {
+    await expect(ask(daysFrom(-1))).rejects.toThrow(InputError);
+    await expect(ask(daysFrom(-1))).rejects.toThrow(/ledger begins on 2026-03-02.*backfill/);
+  });
+
+  test('on a ledger in which no date was answered', async () => {
+    const empty = await openPullWorld();
+    try {
+      await expect(ask(DAY, empty)).rejects.toThrow(/ledger is empty.*backfill/);
+      await empty.database.prisma.$executeRaw`DELETE FROM conciliation.checkpoint`;
+      await expect(ask(DAY, empty)).rejects.toThrow(InputError);
+    } finally {
+      await empty.close();
+    }
+  });
+
+  test('more than ten years back', async () => {
+    await world.database.prisma.$executeRaw`
+      UPDATE conciliation.checkpoint SET start_date = '2010-01-01'`;
+    try {
+      const limit = daysFrom(-3652, TODAY);
+      await expect(ask(daysFrom(-1, limit))).rejects.toThrow(/ten years.*backfill/);
+      await expect(ask(limit)).resolves.toBeTypeOf('bigint');
+    } finally {
+      await world.database.prisma.$executeRaw`
+        UPDATE conciliation.checkpoint SET start_date = ${DAY}::date`;
+    }
+  });
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { toJsonText } from '../../../src/domain/json-text.ts';
+import type { JsonValue } from '../../../src/domain/json-value.ts';
+import { parseExactJson } from '../../../src/pull/exact-json.ts';
+
+function json(text: string): JsonValue {
+  const { value, problems } = parseExactJson(Buffer.from(text));
+  expect(problems).toEqual([]);
+  return value;
+}
+
+describe('toJsonText', () => {
+  it.each([
+    ...['null', 'true', 'false', '""', '[]', '{}', '-0', '1.10', '1e2', '12345678901234567.89'],
+    ...['{"b":1,"a":[{"d":null,"c":"é€😀"}]}', '"\\n\\"\\\\\\u0001"', '{"__proto__":{}}'],
+  ])('gives %s back as it came', (text) => {
+    expect(toJsonText(json(text))).toBe(text);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
+import { sweepStart } from '../../../src/domain/sweep-plan.ts';
+
+const SLOT_DATE = toCivilDate('2026-03-08');
+const ago = (days: number) => addDays(SLOT_DATE, -days);
+const start = (oldestOpenDate: number | null, startDate = 3000) =>
+  sweepStart(
+    SLOT_DATE,
+    {
+      startDate: ago(startDate),
+      oldestOpenDate: oldestOpenDate === null ? null : ago(oldestOpenDate),
+    },
+    { sweepDays: 45, sweepMaxDays: 400 },
+  );
+
+describe('a sweep reaches back', () => {
+  test('to the oldest date that has a title which is not due yet', () => {
+    expect(start(120)).toBe(ago(120));
+  });
+
+  test('at least SWEEP_DAYS', () => {
+    expect(start(3)).toBe(ago(45));
+    expect(start(null)).toBe(ago(45));
+  });
+
+  test('at most SWEEP_MAX_DAYS', () => {
+    expect(start(401)).toBe(ago(400));
+  });
+
+  test('never to a date before the ledger', () => {
+    expect(start(120, 100)).toBe(ago(100));
+    expect(start(null, 10)).toBe(ago(10));
+  });
+});

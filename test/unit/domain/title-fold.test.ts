@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { digestOf, hash128 } from '../../../src/domain/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
+
+const hashDigits = fc.stringMatching(/^[0-9a-f]{32}$/);
+
+function foldOf(hashes: readonly string[]): string {
+  const fold = new TitleFold(1);
+  for (const hash of hashes) fold.addDigits(hash);
+  return `${fold.count} ${fold.toText()}`;
+}
+
+test('a fold of no titles is zero', () => {
+  expect(foldOf([])).toBe(`0 ${'0'.repeat(32)}`);
+});
+
+test('the sum is the sum of the hashes modulo 2^128, in any order', () => {
+  fc.assert(
+    fc.property(fc.array(hashDigits, { maxLength: 50 }), (hashes) => {
+      const sum = hashes.reduce((total, hash) => total + BigInt(`0x${hash}`), 0n);
+      const expected = `${hashes.length} ${(sum % 2n ** 128n).toString(16).padStart(32, '0')}`;
+      expect(foldOf(hashes)).toBe(expected);
+      expect(foldOf(hashes.toReversed())).toBe(expected);
+    }),
+  );
+});
+
+test('carries go through every lane', () => {
+  const most = 'f'.repeat(32);
+  expect(foldOf([most, `${'0'.repeat(31)}1`])).toBe(`2 ${'0'.repeat(32)}`);
+  expect(foldOf(Array.from({ length: 70_000 }, () => most))).toBe(
+    `70000 ${(2n ** 128n - 70_000n).toString(16)}`,
+  );
+});
+
+test('two copies of a title do not cancel each other', () => {
+  const [one, other] = [hash128('one'), hash128('other')];
+  expect(foldOf([one, one])).not.toBe(foldOf([other, other]));
+});
+
+test('a digest is the same hash as its digits', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
+      const text = Buffer.from(bytes);
+      const [digest, digits] = [new TitleFold(1), new TitleFold(1)];
+      digest.add(digestOf(text));
+      digits.addDigits(hash128(text));
+      expect(digest.toText()).toBe(digits.toText());
+    }),
+  );
+});
+
+test('each date has its own fold, of the version of its content hashes', () => {
+  const [old, recent] = [toCivilDate('2026-01-01'), toCivilDate('2026-01-02')];
+  const folds = new TitleFolds(new Map([[old, 7]]));
+  folds.at(old).addDigits(hash128('a'));
+  expect(folds.at(old)).toMatchObject({ count: 1, version: 7 });
+  expect(folds.at(recent)).toMatchObject({ count: 0, version: 1 });
+});
