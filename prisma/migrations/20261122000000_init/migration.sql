@@ -61,6 +61,7 @@ CREATE TABLE conciliation.title (
   last_change_pull_id            bigint      NOT NULL,
   created_at                     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   changed_at                     timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  erased_at                      timestamptz,
 
   CONSTRAINT title_status_check CHECK (status IN ('current', 'withdrawn')),
   CONSTRAINT title_occurrence_check CHECK (occurrence >= 1)
@@ -151,16 +152,19 @@ COMMENT ON COLUMN conciliation.title.created_at IS
   'When the title was first merged.';
 COMMENT ON COLUMN conciliation.title.changed_at IS
   'When the latest change was merged.';
+COMMENT ON COLUMN conciliation.title.erased_at IS
+  'Since when personal data of a party of the title is erased: names are pseudonyms, accounts and extra are null, and the hashes are still those of the whole title. Null: nothing is erased.';
 
 
 CREATE TABLE conciliation.title_revision (
-  title_id   bigint      NOT NULL,
-  revision   integer     NOT NULL,
-  kind       text        NOT NULL,
-  pull_id    bigint      NOT NULL,
-  changed_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  before     jsonb       NOT NULL,
-  after      jsonb       NOT NULL,
+  title_id     bigint      NOT NULL,
+  revision     integer     NOT NULL,
+  kind         text        NOT NULL,
+  pull_id      bigint      NOT NULL,
+  changed_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  before       jsonb       NOT NULL,
+  after        jsonb       NOT NULL,
+  content_hash uuid        NOT NULL,
 
   CONSTRAINT title_revision_pkey PRIMARY KEY (title_id, revision),
   CONSTRAINT title_revision_title_id_fkey FOREIGN KEY (title_id)
@@ -172,7 +176,7 @@ CREATE TABLE conciliation.title_revision (
 CREATE INDEX title_revision_pull_idx ON conciliation.title_revision (pull_id);
 
 COMMENT ON TABLE conciliation.title_revision IS
-  'One row for every change of a title after its first sight. Append-only: UPDATE, DELETE and TRUNCATE are refused. Taking before of the newest revisions over the row in title, one after the other, gives any earlier state.';
+  'One row for every change of a title after its first sight. Append-only: UPDATE, DELETE and TRUNCATE are refused; "conciliation erase-party" alone replaces personal data. Taking before of the newest revisions over the row in title, one after the other, gives any earlier state.';
 COMMENT ON COLUMN conciliation.title_revision.title_id IS
   'title.id of the title that changed.';
 COMMENT ON COLUMN conciliation.title_revision.revision IS
@@ -187,6 +191,8 @@ COMMENT ON COLUMN conciliation.title_revision.before IS
   'The columns of title that differ, with their values before the change; JSON null for SQL null. Holds personal data where such a column changed.';
 COMMENT ON COLUMN conciliation.title_revision.after IS
   'The same columns with their values after the change. Holds personal data where such a column changed.';
+COMMENT ON COLUMN conciliation.title_revision.content_hash IS
+  'title.content_hash before the change.';
 
 
 -- Narrow, because its rows are written while the merge holds the lock that all merges share.
@@ -677,15 +683,15 @@ CREATE TABLE conciliation.checkpoint (
 );
 
 COMMENT ON TABLE conciliation.checkpoint IS
-  'A single row: up to which date everything is reconciled without a gap. It only ever moves forward; a date restated later does not move it back, see day.';
+  'A single row: up to which date everything is reconciled without a gap. A merge only moves it forward; a date restated later does not move it back, see day. Where start_date is corrected, it is computed anew and may move back.';
 COMMENT ON COLUMN conciliation.checkpoint.id IS
   'Always 1.';
 COMMENT ON COLUMN conciliation.checkpoint.start_date IS
-  'First accepted date that is reconciled here; decided at the first start and remembered.';
+  'First accepted date that is reconciled here; decided at the first start and remembered. "conciliation start-date set" corrects it, with an entry in audit_entry.';
 COMMENT ON COLUMN conciliation.checkpoint.last_reconciled_date IS
   'Every date from start_date up to and including this one has been reconciled. Null: not even start_date has.';
 COMMENT ON COLUMN conciliation.checkpoint.pull_id IS
-  'pull.id of the pull whose merge moved it last. Null: never moved.';
+  'pull.id of the pull whose merge moved it last. Null: no merge has moved it since start_date was decided or corrected.';
 COMMENT ON COLUMN conciliation.checkpoint.updated_at IS
   'When it moved last.';
 
@@ -733,7 +739,7 @@ COMMENT ON COLUMN conciliation.rejected_title.ordinal IS
 COMMENT ON COLUMN conciliation.rejected_title.reasons IS
   'Every reason why it was rejected; fields are named, their values are not.';
 COMMENT ON COLUMN conciliation.rejected_title.raw IS
-  'Its text as it came, cut where very long, unstorable characters replaced. Personal data.';
+  'Its text as it came, cut where very long, unstorable characters replaced. Empty: "conciliation retention" removed it. Personal data.';
 COMMENT ON COLUMN conciliation.rejected_title.raw_bytes IS
   'Its whole length in the response, in bytes.';
 COMMENT ON COLUMN conciliation.rejected_title.raw_hash IS
@@ -751,27 +757,39 @@ COMMENT ON COLUMN conciliation.rejected_title.reason IS
 
 
 CREATE TABLE conciliation.drift (
-  path          text        NOT NULL,
-  kind          text        NOT NULL,
-  value         text        NOT NULL,
-  first_pull_id bigint      NOT NULL,
-  first_seen_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  path            text        NOT NULL,
+  kind            text        NOT NULL,
+  value           text        NOT NULL,
+  first_pull_id   bigint      NOT NULL,
+  first_seen_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  reason          text,
 
-  CONSTRAINT drift_pkey PRIMARY KEY (path, kind, value)
+  CONSTRAINT drift_pkey PRIMARY KEY (path, kind, value),
+  CONSTRAINT drift_acknowledged_check
+    CHECK (num_nonnulls(acknowledged_at, acknowledged_by, reason) IN (0, 3)),
+  CONSTRAINT drift_reason_check CHECK (btrim(reason) <> '')
 );
 
 COMMENT ON TABLE conciliation.drift IS
-  'Where the platform''s responses go beyond the documented interface: unknown fields and unknown enum values, each noted once. They are kept with their titles and fail no pull.';
+  'What responses have beyond the documented interface: unknown fields, and unknown values of documented enumerations. One row for each, from its first sight on. Such a field or value is kept with its title, rejects no title and fails no pull. A row that no person has acknowledged is an alert (contract_drift).';
 COMMENT ON COLUMN conciliation.drift.path IS
   'Place in the response, by field names.';
 COMMENT ON COLUMN conciliation.drift.kind IS
-  'What was new there: a field, or a value of a known field.';
+  'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'The unknown enum value; for an unknown field never what the field held.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of what it holds; unknown for a field beside titles.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
-  'pull.id of the pull that saw it first.';
+  'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS
-  'When that was.';
+  'When the outcome of that pull was recorded.';
+COMMENT ON COLUMN conciliation.drift.acknowledged_at IS
+  'When a person acknowledged it. Null: no person has.';
+COMMENT ON COLUMN conciliation.drift.acknowledged_by IS
+  'The person who acknowledged it. Null: no person has. Personal data.';
+COMMENT ON COLUMN conciliation.drift.reason IS
+  'The reason in the words of that person. Null: no person has acknowledged it.';
 
 
 CREATE TABLE conciliation.alert (
@@ -817,6 +835,24 @@ COMMENT ON COLUMN conciliation.alert.delivery_attempts IS
 COMMENT ON COLUMN conciliation.alert.next_delivery_at IS
   'When delivery is tried next. Null: nothing is planned.';
 
+
+CREATE TABLE conciliation.process_fault (
+  process_id uuid        NOT NULL,
+  kind       text        NOT NULL,
+  seen_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
+
+  CONSTRAINT process_fault_pkey PRIMARY KEY (process_id, kind),
+  CONSTRAINT process_fault_kind_check CHECK (kind IN ('token_refused', 'token_unusable', 'clock_skew'))
+);
+
+COMMENT ON TABLE conciliation.process_fault IS
+  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth and clock_skew are derived from this table.';
+COMMENT ON COLUMN conciliation.process_fault.process_id IS
+  'The process that reports; drawn at each start.';
+COMMENT ON COLUMN conciliation.process_fault.kind IS
+  'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes.';
+COMMENT ON COLUMN conciliation.process_fault.seen_at IS
+  'When the process reported the fault last, by the clock of the database. A process reports every 15 seconds; after three minutes without a report it has ended. The row of a refused token stays until a token was accepted in a request that was sent later.';
 
 CREATE TABLE conciliation.sign_off (
   id                             bigserial   PRIMARY KEY,
@@ -1037,7 +1073,7 @@ COMMENT ON COLUMN conciliation.provider_batch.external_ids IS
 COMMENT ON COLUMN conciliation.provider_batch.http_status IS
   'Status of the answer. Null: there was none.';
 COMMENT ON COLUMN conciliation.provider_batch.answer IS
-  'Body of the answer, as received: at most 64 KiB of it, U+0000 and what is not UTF-8 replaced by U+FFFD. Null: there was none. May be personal data.';
+  'Body of the answer, as received: at most 64 KiB of it, U+0000 and what is not UTF-8 replaced by U+FFFD. Null: there was none, or "conciliation retention" removed it. May be personal data.';
 COMMENT ON COLUMN conciliation.provider_batch.error_code IS
   'Why the request decided nothing about its providers: a code of the program such as PLATFORM_UNAVAILABLE. Null: the platform took the providers or refused them, or the request is under way.';
 COMMENT ON COLUMN conciliation.provider_batch.created_at IS
@@ -1121,7 +1157,7 @@ COMMENT ON COLUMN conciliation.account_change.id IS
 COMMENT ON COLUMN conciliation.account_change.kind IS
   'provider or financial_agent.';
 COMMENT ON COLUMN conciliation.account_change.party_key IS
-  'As party_account.party_key. May be personal data.';
+  'As party_account.party_key, or the pseudonym of a party that was erased, of which before and after are null. May be personal data.';
 COMMENT ON COLUMN conciliation.account_change.account_hash IS
   'party_account.account_hash of the account in after.';
 COMMENT ON COLUMN conciliation.account_change.before IS
@@ -1142,6 +1178,30 @@ COMMENT ON COLUMN conciliation.account_change.acknowledged_by IS
   'Who took note of it. Null: nobody has. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.reason IS
   'What that person found out. Null: nothing was noted.';
+
+
+-- Erased parties -------------------------------------------------------------------------------
+
+CREATE TABLE conciliation.erased_party (
+  id         bigserial   PRIMARY KEY,
+  erased_at  timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  ended_at   timestamptz,
+  salt       bytea       NOT NULL,
+  key_hashes bytea[]     NOT NULL
+);
+
+COMMENT ON TABLE conciliation.erased_party IS
+  'Suppliers and financial agents whose personal data "conciliation erase-party" has erased. In title they are called erased- and the id. What later answers say of them is written without personal data; to be recognised they are kept as hashes.';
+COMMENT ON COLUMN conciliation.erased_party.id IS
+  'Key of the party; its pseudonym is erased- and this number.';
+COMMENT ON COLUMN conciliation.erased_party.erased_at IS
+  'When the party was erased.';
+COMMENT ON COLUMN conciliation.erased_party.ended_at IS
+  'When the erasure was lifted: from then on answers are written as they come. Null: it lasts.';
+COMMENT ON COLUMN conciliation.erased_party.salt IS
+  'For the program only: a secret random number that goes into the hashes.';
+COMMENT ON COLUMN conciliation.erased_party.key_hashes IS
+  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. Whoever has the salt can try out tax identifiers. Personal data.';
 
 
 -- Console --------------------------------------------------------------------------------------
@@ -1378,7 +1438,8 @@ CREATE UNLOGGED TABLE conciliation.staged_title (
   extra                          jsonb,
   identity_hash                  uuid    NOT NULL,
   content_hash                   uuid    NOT NULL,
-  raw_hash                       uuid    NOT NULL
+  raw_hash               ,
+  erased_at                      timestamptz        uuid    NOT NULL
 ) WITH (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 10000,
@@ -1400,6 +1461,8 @@ COMMENT ON COLUMN conciliation.staged_title.extra IS
   'Fields that the documented interface does not have, at the place where they stood. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.staged_title.content_hash IS
   'As title.content_hash.';
+COMMENT ON COLUMN conciliation.staged_title.erased_at IS
+  'As title.erased_at: set by a merge before it compares.';
 
 
 CREATE UNLOGGED TABLE conciliation.staged_reject (
@@ -1756,3 +1819,94 @@ CREATE TRIGGER provider_content_changed
      NEW.phones, NEW.email_addresses, NEW.accounts)
   )
   EXECUTE FUNCTION conciliation.mark_provider_pending();
+
+
+-- Autovacuum -----------------------------------------------------------------------------------
+
+-- PostgreSQL waits for a share of a table, 20 % by default: at 100 million titles for 20 million dead
+-- rows, which is years of restatements, and then vacuums for hours. So tables that grow without end are
+-- vacuumed and analyzed after a number of rows, whatever their size: docs/large-tables.md. A vacuum for few
+-- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
+--
+-- Tables that stay small (backfill, checkpoint, drift, alert, sign_off, account_change and those of the
+-- console) keep PostgreSQL's defaults, which for them are small numbers as well.
+
+-- Two busy days of 50,000 titles. The vacuum after inserts marks new pages as visible to all, so that it
+-- need not read them again and an index alone can answer. ANALYZE reads 30,000 pages, however many there
+-- are; less often, the statistics would not know the newest dates, which are asked for most.
+ALTER TABLE conciliation.title SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
+);
+
+-- Only grows; rows die where a merge is rolled back.
+ALTER TABLE conciliation.title_revision SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
+);
+
+-- A row is updated three to five times, from queued to its outcome, and its index on the state each time.
+-- The planner and every worker look for the few open ones, so dead entries of that index are in their way.
+ALTER TABLE conciliation.pull SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000
+);
+
+-- One row for every change of a title, read from its end by consumers of the feed.
+ALTER TABLE conciliation.title_change SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 100000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 50000
+);
+
+-- 365 rows a year, each updated several times a merge: small, and read by every page.
+ALTER TABLE conciliation.day SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 500
+);
+
+-- Every pull of a date updates the date's open rejects. Their texts are TOAST: they are written once,
+-- and emptied by the command retention.
+ALTER TABLE conciliation.rejected_title SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000,
+  toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000
+);
+
+-- An ERP may write all its suppliers every night, changed or not, and each pushed row is updated twice.
+ALTER TABLE conciliation.provider SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
+);
+
+-- One update a request, with an answer of up to 64 KiB in TOAST, which retention sets to null.
+ALTER TABLE conciliation.provider_batch SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 1000,
+  toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000
+);
+
+-- Each account that a day names is updated by the day's merge.
+ALTER TABLE conciliation.party_account SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000
+);
+
+-- Only grow, an entry and a link for everything that a person does.
+ALTER TABLE conciliation.audit_entry SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000
+);
+ALTER TABLE conciliation.audit_chain SET (
+  autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 10000,
+  autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000
+);
