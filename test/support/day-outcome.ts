@@ -13,7 +13,7 @@ export const mixedTexts = (date: CivilDate) => [
   '{"order":{}}',
 ];
 
-/** All that a pull leaves behind of a date, but for what counts up from pull to pull. */
+/** All that a pull leaves behind of a date, but for what counts up from pull to pull, and hashes of dates. */
 export async function outcomeOf(pool: pg.Pool, date: CivilDate) {
   const { rows: titles } = await pool.query(
     `SELECT to_jsonb(title) - '{id,first_pull_id,last_change_pull_id,created_at,changed_at,accepted_date,identity_hash,content_hash,raw_hash,occurrence}'::text[] AS content
@@ -26,7 +26,7 @@ export async function outcomeOf(pool: pg.Pool, date: CivilDate) {
     [date],
   );
   const { rows: day } = await pool.query(
-    `SELECT to_jsonb(day) - '{date,content_digest,last_pull_id,verified_at,changed_at}'::text[] AS day
+    `SELECT to_jsonb(day) - '{date,content_digest,fold_sum,last_pull_id,verified_at,changed_at}'::text[] AS day
      FROM conciliation.day WHERE date = $1`,
     [date],
   );

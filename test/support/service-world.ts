@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type Database, openDatabase } from '../../src/staging/database.ts';
 import { migrate } from '../../src/staging/migrate.ts';
 import { createTestDatabase } from './database.ts';
-import { daysFrom } from './pull-world.ts';
+import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
 
@@ -47,6 +47,13 @@ export function dueSince(startDate: CivilDate): Record<string, string> {
     // Last on the day before the ledger begins, so that there is nothing for it to sweep.
     SWEEP_CRON: `0 3 ${day} ${month} *`,
   };
+}
+
+/** Nothing is due: the ledger begins yesterday, which was not over at the last slot. */
+export function nothingDue(): Record<string, string> {
+  const yesterday = daysFrom(-1, TODAY);
+  const [, month, day] = yesterday.split('-').map(Number);
+  return { ...dueSince(yesterday), PULL_CRON: `0 0 ${day} ${month} *` };
 }
 
 /** Times that let a test see in seconds what takes a service minutes. */

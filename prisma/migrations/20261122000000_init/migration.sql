@@ -1438,8 +1438,8 @@ CREATE UNLOGGED TABLE conciliation.staged_title (
   extra                          jsonb,
   identity_hash                  uuid    NOT NULL,
   content_hash                   uuid    NOT NULL,
-  raw_hash               ,
-  erased_at                      timestamptz        uuid    NOT NULL
+  raw_hash                       uuid    NOT NULL,
+  erased_at                      timestamptz
 ) WITH (
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 10000,

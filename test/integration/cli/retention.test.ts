@@ -108,7 +108,7 @@ async function readKept() {
 
 async function readPulls() {
   const { rows } = await administrator.query<{ pull: string }>(
-    `SELECT window_from::text || ' ' || state AS pull FROM conciliation.pull ORDER BY id`,
+    `SELECT date::text || ' ' || state AS pull FROM conciliation.pull ORDER BY id`,
   );
   return rows.map((row) => row.pull);
 }

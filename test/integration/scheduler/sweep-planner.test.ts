@@ -47,8 +47,8 @@ function insertPull(pull: {
   const { date, state, origin = 'manual', minutesAgo = 0 } = pull;
   return world.database.prisma.$queryRaw<[{ id: bigint }]>`
     INSERT INTO conciliation.pull
-      (origin, window_from, window_to, state, requested_by, fetch_started_at, created_at, finished_at)
-    SELECT ${origin}, ${date}::date, ${date}::date, ${state}, 'test', instant, instant, instant
+      (origin, date, state, requested_by, fetch_started_at, created_at, finished_at)
+    SELECT ${origin}, ${date}::date, ${state}, 'test', instant, instant, instant
     FROM (SELECT now() - make_interval(mins => ${minutesAgo}::int) AS instant) AS happened
     RETURNING id`;
 }
@@ -64,7 +64,7 @@ async function sweepPulls() {
   return world.database.prisma.$queryRaw<
     { id: bigint; date: CivilDate; state: string; round: number }[]
   >`
-    SELECT id, window_from::text AS date, state, round FROM conciliation.pull
+    SELECT id, date::text AS date, state, round FROM conciliation.pull
     WHERE origin = 'sweep' ORDER BY id`;
 }
 const openSweepPulls = async () => (await sweepPulls()).filter(({ state }) => state === 'queued');

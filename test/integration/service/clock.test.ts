@@ -49,7 +49,7 @@ async function readiness(service: ServiceProcess) {
 
 const readPulls = (world: ServiceWorld) =>
   world.database.prisma.$queryRaw<{ date: string; state: string }[]>`
-    SELECT window_from::text AS date, state FROM conciliation.pull`;
+    SELECT date::text AS date, state FROM conciliation.pull`;
 
 describe.each([
   ['ahead of', TEN_MINUTES_MS],

@@ -16,6 +16,7 @@ import {
   eventually,
   hasRedisServer,
   IMPATIENT,
+  nothingDue,
   openServiceWorld,
   SERVICE_QUEUES,
   type ServiceQueue,
@@ -34,7 +35,7 @@ for (const queue of SERVICE_QUEUES) {
 function pushes(queue: ServiceQueue): void {
   async function inWorld(
     use: (world: ServiceWorld) => Promise<void>,
-    environment: Readonly<Record<string, string>> = dueSince(TODAY),
+    environment: Readonly<Record<string, string>> = nothingDue(),
   ): Promise<void> {
     const world = await openServiceWorld(queue.name, { redisDatabase: 9, environment });
     try {
@@ -252,7 +253,7 @@ function pushes(queue: ServiceQueue): void {
           }
         }
       },
-      { ...dueSince(TODAY), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
+      { ...nothingDue(), ALERT_WEBHOOK_URL: 'http://127.0.0.1:9/' },
     ));
 }
 
@@ -275,7 +276,7 @@ withOwnRedis(
   async () => {
     const world = await openServiceWorld('Redis', {
       redisDatabase: 9,
-      environment: dueSince(TODAY),
+      environment: nothingDue(),
     });
     try {
       const service = await world.start();

@@ -7,9 +7,9 @@ import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { startRedisServer } from '../../support/redis.ts';
 import { errorsOf } from '../../support/service-process.ts';
 import {
-  dueSince,
   eventually,
   hasRedisServer,
+  nothingDue,
   openServiceWorld,
   type ServiceQueue,
   type ServiceWorld,
@@ -22,7 +22,7 @@ async function inWorld(
   const world = await openServiceWorld(queue, {
     redisDatabase: 14,
     // Nothing is due but what the test asks for.
-    environment: dueSince(TODAY),
+    environment: nothingDue(),
   });
   try {
     await use(world);

@@ -62,7 +62,7 @@ async function alerts(world: ServiceWorld): Promise<string[]> {
 
 async function pulls(world: ServiceWorld): Promise<Record<string, string>> {
   const rows = await world.database.prisma.$queryRaw<{ date: string; outcome: string }[]>`
-    SELECT window_from::text AS date, state || ' ' || attempts AS outcome
+    SELECT date::text AS date, state || ' ' || attempts AS outcome
     FROM conciliation.pull ORDER BY id`;
   return Object.fromEntries(rows.map(({ date, outcome }) => [date, outcome]));
 }

@@ -40,11 +40,11 @@ test('every query of the data dictionary is one that the database understands', 
 test('its query for an earlier day folds the revisions back', async () => {
   // Fences are not in the order of the ids, nor in that of the instants.
   await client.query(`
-    INSERT INTO conciliation.pull (id, origin, window_from, window_to, requested_by, fence)
-    VALUES (1, 'manual', '2026-01-05', '2026-01-05', 'test', 10),
-           (2, 'manual', '2026-01-05', '2026-01-05', 'test', 40),
-           (3, 'manual', '2026-01-05', '2026-01-05', 'test', 20),
-           (4, 'manual', '2026-01-05', '2026-01-05', 'test', 30)`);
+    INSERT INTO conciliation.pull (id, origin, date, requested_by, fence)
+    VALUES (1, 'manual', '2026-01-05', 'test', 10),
+           (2, 'manual', '2026-01-05', 'test', 40),
+           (3, 'manual', '2026-01-05', 'test', 20),
+           (4, 'manual', '2026-01-05', 'test', 30)`);
   await client.query(`
     INSERT INTO conciliation.title
       (id, order_uid, occurrence, status, accepted_date, original_value, billing_fee, provider_bank,

@@ -36,14 +36,14 @@ beforeEach(async () => {
     await world.pull(date);
   }
   await administrator.query(
-    `UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE window_from = $1`,
+    `UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE date = $1`,
     [date],
   );
 });
 
 async function readStates(): Promise<string[]> {
   const { rows } = await administrator.query<{ state: string }>(
-    'SELECT state FROM conciliation.pull WHERE window_from = $1 ORDER BY id',
+    'SELECT state FROM conciliation.pull WHERE date = $1 ORDER BY id',
     [daysFrom(dayCount, DAY)],
   );
   return rows.map(({ state }) => state);
@@ -57,7 +57,7 @@ test('pulls that changed a title stay, and the newest one, in batches smaller th
 test('a row that is locked is left for the next run, and nobody waits', async () => {
   await administrator.query(
     `BEGIN; SELECT FROM conciliation.pull WHERE id = (SELECT min(id) FROM conciliation.pull
-                                              WHERE state = 'unchanged' AND window_from = '${daysFrom(dayCount, DAY)}')
+                                              WHERE state = 'unchanged' AND date = '${daysFrom(dayCount, DAY)}')
      FOR UPDATE`,
   );
   expect((await removeOld(world.database, request())).pulls).toBe(2);
