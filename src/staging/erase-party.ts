@@ -297,10 +297,11 @@ async function eraseRows(
   pseudonym: string,
 ): Promise<ErasureCounts> {
   const keys = keysOf(names);
-  // Revisions first: which of them are the party's follows from the titles as they are.
+  // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
+  await eraseStaged(tx, keys, pseudonym);
+  // Revisions before titles: which of them are the party's follows from the titles as they are.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   const titles = await eraseTitles(tx, keys, pseudonym);
-  await eraseStaged(tx, keys, pseudonym);
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
     OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
