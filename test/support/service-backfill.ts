@@ -6,8 +6,8 @@ import { TODAY } from './pull-world.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';
 import {
-  dueSince,
   eventually,
+  nothingDue,
   openServiceWorld,
   SANDBOX,
   type ServiceQueue,
@@ -40,7 +40,7 @@ export async function withBackfill(
 ): Promise<void> {
   const world = await openServiceWorld(queue, {
     redisDatabase: 10,
-    environment: dueSince(TODAY),
+    environment: nothingDue(),
   });
   try {
     delayAnswers(world, LATENCY_MS);

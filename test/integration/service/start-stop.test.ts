@@ -2,7 +2,6 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { openPullQueue, type QueueCounts } from '../../../src/queue/job-queue.ts';
 import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import { withBackfill } from '../../support/service-backfill.ts';
@@ -120,7 +119,7 @@ function startsAndStops(queue: ServiceQueue): void {
 }
 
 /** Of a process without a scheduler. */
-const READY_CHECKS = ['database', 'migrations', 'queue'].map((name) => ({
+const READY_CHECKS = ['database', 'migrations', 'queue', 'clock'].map((name) => ({
   name,
   ok: true,
   reason: null,
@@ -143,7 +142,7 @@ test('a role that does not exist is refused with 2', async () => {
  * while the other date's answer has begun and does not end.
  */
 async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<void> }> {
-  const day = await lockDay(world.databaseUrl, MERGING);
+  const closing = await lockClosing(world.databaseUrl);
   world.sandbox.faults.add({ kind: 'stall', afterBytes: 1_000, date: STALLED });
   await eventually(async () => {
     expect(await readPulls(world)).toMatchObject([{ state: 'running' }, { state: 'running' }]);
@@ -153,15 +152,15 @@ async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<
       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     expect(waiting).toHaveLength(1);
   });
-  return day;
+  return closing;
 }
 
-async function lockDay(databaseUrl: string, date: CivilDate) {
+/** Takes the lock of the closing phase, which every merge takes last. */
+async function lockClosing(databaseUrl: string) {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query('INSERT INTO conciliation.day (date) VALUES ($1)', [date]);
   await client.query('BEGIN');
-  await client.query('SELECT FROM conciliation.day WHERE date = $1 FOR UPDATE', [date]);
+  await client.query('SELECT FROM conciliation.closing_lock FOR UPDATE');
   return { release: () => client.end() };
 }
 
