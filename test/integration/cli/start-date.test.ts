@@ -42,7 +42,6 @@ describe('START_DATE', () => {
   test.each([
     ['start', []],
     ['pull', [DAY]],
-    ['sweep', ['--from', DAY]],
     ['backfill', ['--from', DAY, '--to', DAY]],
   ])('after yesterday is refused by %s, and no ledger is begun', async (command, args) => {
     for (const startDate of [TODAY, '2099-12-31']) {
