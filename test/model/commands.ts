@@ -10,12 +10,14 @@ import * as decisions from '../../src/staging/decisions.ts';
 import { createPull, discardAbandoned, startAttempt } from '../../src/staging/pull-ledger.ts';
 import { reopenDay, signOffDay } from '../../src/staging/sign-off.ts';
 import type { PullWorld } from '../support/pull-world.ts';
+import { sweep } from '../support/sweeps.ts';
 import { titleText } from '../support/titles.ts';
 import {
   type Answer,
   acceptRejects,
   advance,
   dayOf,
+  differingDates,
   type FetchOutcome,
   fetchInto,
   type Model,
@@ -67,9 +69,10 @@ function command(name: string, deed: Deed): Command {
 }
 
 const dateAt = (model: Model, index: number) => addDays(model.startDate, index);
+const clockOf = (model: Model) => () => new Date(`${model.today}T12:00:00Z`);
 const partsOf = (model: Model, real: Real): PullParts => ({
   ...real.world.parts,
-  now: () => new Date(`${model.today}T12:00:00Z`),
+  now: clockOf(model),
 });
 const isClosed = (model: Model, date: CivilDate) => date < model.today;
 
@@ -161,6 +164,48 @@ const backfill = fc.tuple(place, place).map(([one, other]) =>
       await pullDay(model, real, date, await newPull(real, date, 'backfill'));
     }
   }),
+);
+
+/** The dates that differ; to compare them changes no title. */
+async function sweepAll(model: Model, real: Real): Promise<readonly CivilDate[]> {
+  await real.consumer.read();
+  const now = clockOf(model);
+  const report = await sweep(real.world, model.startDate, { now });
+  const differing = report.differences.map(({ date }) => date);
+  expect(differing).toEqual(differingDates(model));
+  expect(await real.consumer.read()).toBe(0);
+  return differing;
+}
+
+/**
+ * Sweeps, and pulls what the sweep asks for.
+ *
+ * @param meanwhile runs between the sweep and the first of its pulls
+ * @returns whether there was a sweep: a ledger without any answer has nothing to compare with
+ */
+export async function sweepAndPull(
+  model: Model,
+  real: Real,
+  meanwhile: () => void = () => undefined,
+): Promise<boolean> {
+  if (![...model.days.values()].some(({ answered }) => answered !== null)) return false;
+  const differing = await sweepAll(model, real);
+  await expectTables(real.world, model, real.consumer);
+  meanwhile();
+  for (const date of differing) await pullDay(model, real, date, await newPull(real, date));
+  await expectTables(real.world, model, real.consumer);
+  return true;
+}
+
+const sweeps = fc.option(fc.tuple(place, answer)).map((restated) =>
+  command(
+    `a sweep and its pulls; between them: ${JSON.stringify(restated)}`,
+    async (model, real) => {
+      await sweepAndPull(model, real, () => {
+        if (restated !== null) serve(model, real, dateAt(model, restated[0]), restated[1]);
+      });
+    },
+  ),
 );
 
 const midnight = place.map((index) =>
@@ -380,7 +425,7 @@ const clock = fc.nat(MODEL_DATES - 1).map((index) =>
 /** Often: what changes something to be seen. */
 export const COMMANDS = [
   ...[says, saysAndPull, saysAndPull, saysAndPull, saysAndPull, restate, restate, restate],
-  ...[pull, backfill, midnight, midnight],
+  ...[pull, backfill, midnight, midnight, sweeps, sweeps],
   ...[releases, releases, accepts, signsOff, signsOff, signsOff, reopens],
   ...[staleWorker, takenOver, olderFetch, cutAnswer, crash, takeOver, cleanUp, clock],
 ];

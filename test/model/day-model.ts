@@ -35,6 +35,8 @@ export interface ModelDay {
   isKnown: boolean;
   state: ModelState;
   contents: readonly string[];
+  /** The titles of the newest complete answer that keep the contract, held or merged; null: no answer. */
+  answered: readonly string[] | null;
   /** Whether the date was over when what was merged last was asked for. */
   wasClosed: boolean;
   reject: { readonly of: Reject; readonly isOpen: boolean } | null;
@@ -59,6 +61,7 @@ export function newDay(): ModelDay {
     isKnown: false,
     state: 'pending',
     contents: [],
+    answered: null,
     wasClosed: false,
     reject: null,
     held: null,
@@ -133,7 +136,9 @@ export function fetchInto(
   const day = dayOf(model, date);
   day.isKnown = true;
   const { kinds, reject } = fetched.answer;
-  const lacked = lacking(day.contents, contentsOf(kinds));
+  const response = contentsOf(kinds);
+  day.answered = response;
+  const lacked = lacking(day.contents, response);
   const withheld = lacked.filter((identity) => mayBe(identity, reject)).length;
   const withdrawals = lacked.length - withheld;
   const isHeld =
@@ -146,6 +151,14 @@ export function fetchInto(
   }
   const isChanged = merge(day, pullId, fetched, actual);
   return { state: isChanged ? 'merged' : 'unchanged', withheld };
+}
+
+/** The dates of which a sweep says that the platform and the ledger differ, in order. */
+export function differingDates(model: Model): CivilDate[] {
+  return [...model.days.keys()].sort().filter((date) => {
+    const { answer, answered } = dayOf(model, date);
+    return date < model.today && contentsOf(answer.kinds).join() !== answered?.join();
+  });
 }
 
 /** A person lets through what a pull holds. */

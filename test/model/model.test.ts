@@ -1,5 +1,5 @@
 /**
- * Pulls, backfills, decisions, sign-offs, crashes and clocks in any order, beside a model in
+ * Pulls, sweeps, backfills, decisions, sign-offs, crashes and clocks in any order, beside a model in
  * memory that says what the tables have to hold after each. 500 runs by default;
  * `npm run model -- --runs 20000 --seed 7` for as many as wanted. A failure prints seed and path, with
  * which fast-check runs it again.
@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../src/domain/business-day.ts';
 import { openPullWorld, type PullWorld } from '../support/pull-world.ts';
-import { COMMANDS, MODEL_DATES, type Real } from './commands.ts';
-import { type Model, newDay } from './day-model.ts';
+import { COMMANDS, MODEL_DATES, type Real, sweepAndPull } from './commands.ts';
+import { differingDates, type Model, newDay } from './day-model.ts';
 import { expectHistory, FeedConsumer } from './tables.ts';
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500);
@@ -67,6 +67,8 @@ test(`after each of ${RUNS} runs of commands the tables are what the model says`
       async (commands) => {
         const { model, real } = await begin();
         await fc.asyncModelRun(() => ({ model, real }), commands);
+        // Whatever came before, a sweep and its pulls bring the tables to what the platform says.
+        if (await sweepAndPull(model, real)) expect(differingDates(model)).toEqual([]);
         await expectHistory(world, model, real.consumer);
         reportProgress();
       },

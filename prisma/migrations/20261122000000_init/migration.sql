@@ -1828,8 +1828,9 @@ CREATE TRIGGER provider_content_changed
 -- vacuumed and analyzed after a number of rows, whatever their size: docs/large-tables.md. A vacuum for few
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
 --
--- Tables that stay small (backfill, checkpoint, drift, alert, sign_off, account_change and those of the
--- console) keep PostgreSQL's defaults, which for them are small numbers as well.
+-- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, process_fault,
+-- sign_off, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
+-- them are small numbers as well.
 
 -- Two busy days of 50,000 titles. The vacuum after inserts marks new pages as visible to all, so that it
 -- need not read them again and an index alone can answer. ANALYZE reads 30,000 pages, however many there

@@ -22,13 +22,17 @@ const SMALL = [
   'api_key',
   'backfill',
   'checkpoint',
+  'closing_lock',
   'console_link',
   'console_oidc_login',
   'console_session',
   'console_user',
   'drift',
   'erased_party',
+  'process_fault',
   'sign_off',
+  'sweep',
+  'sweep_difference',
 ];
 const PATIENCE_MS = 90_000;
 
