@@ -21,7 +21,7 @@ export interface DayNote {
 }
 
 /** The columns of a `DayNote`, of the table `day`. */
-export const dayNoteColumns = Prisma.raw(`
+export const dayNoteColumns = Prisma.sql`
   (SELECT jsonb_build_object(
             'reason', held.hold_reason, 'titles', held.titles, 'withdrawals', held.withdrawn,
             'faults', CASE WHEN held.hold_reason = 'unreadable' THEN array(
@@ -30,4 +30,4 @@ export const dayNoteColumns = Prisma.raw(`
               WHERE reject.fence = held.fence ORDER BY fault LIMIT 5) ELSE '{}' END)
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
   coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
-           0) AS withheld`);
+           0) AS withheld`;
