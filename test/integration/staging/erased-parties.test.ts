@@ -71,8 +71,8 @@ const ERASED = { provider: 'erased-1', account: null, erased: true };
 test('a merge that is under way is waited for, and what it writes is erased', async () => {
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();
-  // Of the rows that a merge writes, the checkpoint's is the last.
-  await blocker.query('BEGIN; SELECT FROM conciliation.checkpoint FOR UPDATE');
+  // The last lock that a merge takes.
+  await blocker.query('BEGIN; SELECT FROM conciliation.closing_lock FOR UPDATE');
   const pulling = pull(title('a'));
   await waiting(1);
   const erasing = erase();
