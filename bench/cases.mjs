@@ -10,8 +10,8 @@
  * @property {[string, string]} sides who is measured, and what it is held against
  * @property {number} [pullsAtOnce] by our side, 1 unless told; the limit takes one response after the other
  *
- * @typedef {'day' | 'sweep' | 'backfill' | 'full-table'} Layout one day; 30 days in one response; a
- *   response of 1,000 titles for each of many days; a day of 1,000 titles a round
+ * @typedef {'day' | 'backfill' | 'full-table'} Layout one day; a response of 1,000 titles for each of many
+ *   days; a day of 1,000 titles a round
  *
  * @typedef {'base' | 'shuffled' | 'changed' | 'withdrawn'} Variant the titles; the same in another
  *   order; 1 % with another discount; 1 % left out
@@ -66,22 +66,6 @@ export const CASES = [
     sides: AGAINST_LIMIT,
   },
   {
-    name: 'sweep-first',
-    title: 'sweep of 30 days, first load',
-    layout: 'sweep',
-    before: 'nothing',
-    answer: 'base',
-    sides: AGAINST_LIMIT,
-  },
-  {
-    name: 'sweep',
-    title: 'sweep of 30 days, unchanged',
-    layout: 'sweep',
-    before: 'base',
-    answer: 'base',
-    sides: AGAINST_LIMIT,
-  },
-  {
     name: 'backfill',
     title: 'backfill, days of 1,000',
     layout: 'backfill',
@@ -117,7 +101,6 @@ export const FULL_TABLE_CASE = {
 
 /** Titles of one day of a backfill and of the full-table case. */
 const DAY_TITLES = 1000;
-const SWEEP_DAYS = 30;
 
 /**
  * What has to be rendered for the cases: each data set once, however many cases use it.
@@ -132,6 +115,6 @@ export function planDataSets({ cases, sizes, rounds, backfillDays }) {
       return [{ ...of, titles: backfillDays * DAY_TITLES, days: backfillDays }];
     }
     if (layout === 'full-table') return [{ ...of, titles: rounds * DAY_TITLES, days: rounds }];
-    return sizes.map((titles) => ({ ...of, titles, days: layout === 'day' ? 1 : SWEEP_DAYS }));
+    return sizes.map((titles) => ({ ...of, titles, days: 1 }));
   });
 }

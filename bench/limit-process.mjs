@@ -23,13 +23,13 @@ answerParent({
     const meter = startMeter();
     let titles = 0;
     await client.query(CREATE_INCOMING);
-    for (const { rows, dates } of requests) {
+    for (const { rows, window } of requests) {
       await client.query('BEGIN');
       const copy = client.query(copyFrom(COPY_INCOMING));
       await pipeline(createReadStream(rows, { highWaterMark: CHUNK_BYTES }), copy);
       titles += copy.rowCount;
       await client.query(MERGE_INCOMING);
-      if (withdraws) await client.query(WITHDRAW_MISSING, [dates]);
+      if (withdraws) await client.query(WITHDRAW_MISSING, [[window.from]]);
       await client.query('COMMIT');
     }
     const measured = await meter.stop();

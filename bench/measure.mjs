@@ -48,7 +48,7 @@ export async function measure(bench, run) {
     await child.call('close');
     await child.stop();
 
-    const dates = answers.requests.flatMap((request) => request.dates);
+    const dates = answers.requests.map(({ window: { from } }) => from);
     const tables = await server.inDatabase(database, (client) =>
       describeTables(client, run.program, dates),
     );

@@ -17,8 +17,7 @@ import { answerParent } from './child.mjs';
  * @property {RenderedRequest[]} requests
  *
  * @typedef {object} RenderedRequest
- * @property {{ from: string, to: string | null }} window
- * @property {string[]} dates that the titles lie on
+ * @property {{ from: string, to: string }} window of one date
  * @property {number} titles
  * @property {string} body file
  * @property {string} rows file
@@ -30,22 +29,19 @@ answerParent({
   /**
    * @param {object} plan
    * @param {string} plan.directory
-   * @param {import('./cases.mjs').Layout} plan.layout
    * @param {number} plan.titles
    * @param {number} plan.days
    * @param {string} plan.lastDate
    * @param {string[]} plan.variants `base` is always rendered
    * @returns {Record<string, RenderedAnswers>}
    */
-  render({ directory, layout, titles, days, lastDate, variants }) {
+  render({ directory, titles, days, lastDate, variants }) {
     const allDates = datesBetween(addDays(lastDate, 1 - days), lastDate);
-    const parts = layout === 'sweep' ? [allDates] : allDates.map((date) => [date]);
-    const rendered = parts.map((dates, number) =>
+    const rendered = allDates.map((date, number) =>
       renderRequest({
         directory: join(directory, String(number)),
-        window: { from: dates[0], to: layout === 'sweep' ? null : dates[0] },
-        dates,
-        titles: titles / parts.length,
+        window: { from: date, to: date },
+        titles: titles / allDates.length,
         variants,
       }),
     );
@@ -58,13 +54,13 @@ answerParent({
   },
 });
 
-function renderRequest({ directory, window, dates, titles, variants }) {
+function renderRequest({ directory, window, titles, variants }) {
   mkdirSync(directory, { recursive: true });
   const base = new AnswerFiles(join(directory, 'base'));
-  fillBase(base, titlesOn(dates, titles), window);
+  fillBase(base, synthetic.titlesOn(window.from, 0, titles), window);
   const describe = (answer, counts) => ({
     ...counts,
-    request: { window, dates, titles: answer.titles, ...answer.paths },
+    request: { window, titles: answer.titles, ...answer.paths },
   });
   const rendered = { base: describe(base, { changed: 0, withdrawn: 0 }) };
   for (const variant of variants) {
@@ -74,15 +70,6 @@ function renderRequest({ directory, window, dates, titles, variants }) {
   }
   base.close();
   return rendered;
-}
-
-/** The titles spread over the dates as evenly as whole numbers allow. */
-function* titlesOn(dates, count) {
-  for (const [index, date] of dates.entries()) {
-    const before = Math.floor((count * index) / dates.length);
-    const after = Math.floor((count * (index + 1)) / dates.length);
-    yield* synthetic.titlesOn(date, 0, after - before);
-  }
 }
 
 function addUp(answers) {

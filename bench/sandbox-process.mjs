@@ -7,7 +7,13 @@ import { answerParent } from './child.mjs';
 const CHUNK_BYTES = 64 * 1024;
 const TOKEN_LIFETIME_SECONDS = 30 * 86_400;
 
-const sandbox = await startSandbox({ tokenLifetimeSeconds: TOKEN_LIFETIME_SECONDS });
+const sandbox = await startSandbox({
+  tokenLifetimeSeconds: TOKEN_LIFETIME_SECONDS,
+  restate: false,
+  ...(process.env.SANDBOX_NOW === undefined
+    ? {}
+    : { now: () => new Date(process.env.SANDBOX_NOW) }),
+});
 
 answerParent({
   address: () => ({ baseUrl: sandbox.baseUrl, token: sandbox.issueToken() }),
@@ -16,6 +22,10 @@ answerParent({
     for (const { window, body } of requests) {
       sandbox.setRawBody(window.from, { body: () => chunksOf(body) });
     }
+  },
+  /** From now on, each date has that many synthetic titles. */
+  setDays({ dates, titles }) {
+    for (const date of dates) sandbox.setDaySize(date, titles);
   },
 });
 

@@ -34,7 +34,6 @@ const PROFILES = fileURLToPath(new URL('profiles/', import.meta.url));
 export async function runSuite({ server, options, directory, tell }) {
   const sandbox = startChild('sandbox-process.mjs');
   const warmUp = await render(join(directory, 'warm-up'), {
-    layout: 'day',
     titles: WARM_UP_TITLES,
     days: 1,
     lastDate: WARM_UP_DATE,
@@ -53,7 +52,7 @@ export async function runSuite({ server, options, directory, tell }) {
     tell(`rendering ${dataSet.titles} titles (${dataSet.layout})`);
     const { titles, days, layout } = dataSet;
     const variants = dataSet.cases.map(({ answer }) => answer).filter((name) => name !== 'base');
-    const answers = await render(folder, { layout, titles, days, lastDate: LAST_DATE, variants });
+    const answers = await render(folder, { titles, days, lastDate: LAST_DATE, variants });
     const loadedBefore = dataSet.cases.some(({ before }) => before === 'base');
     if (loadedBefore) await loadTemplates(bench, answers.base, tell);
     if (layout === 'full-table') {
