@@ -19,8 +19,9 @@ export interface PullParts {
   readonly alwaysStage?: boolean;
   /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDay`. */
   readonly maxKnownTitles?: number;
-  /** The clock that says which dates are over, and the dice of the backoff; replaced in tests. */
+  /** For tests: instead of the clock of the database, which says which dates are over. */
   readonly now?: () => Date;
+  /** For tests: the dice of the backoff. */
   readonly random?: () => number;
   /** Called for every chunk of a response that was read. */
   readonly onProgress?: (progress: PullProgress) => void;

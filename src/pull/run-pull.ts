@@ -51,10 +51,10 @@ async function pullAndMerge(
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   const known = await loadKnownDay(parts.database.pool, attempt, parts.maxKnownTitles);
-  // Asked before the request is sent: a response to a request that was sent before midnight may lack
-  // titles that were accepted afterwards, whenever it is merged.
-  const now = parts.now?.() ?? new Date();
-  const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, now);
+  // Whether the date was over before the request was sent: the response to an earlier request may lack
+  // titles that were accepted afterwards, whenever the response is merged.
+  const startedAt = parts.now?.() ?? attempt.startedAt;
+  const dateWasClosed = attempt.date <= lastClosedDate(parts.timeZone, startedAt);
   reachFaultPoint('before-request');
   const response = await parts.platform.fetchTitles(
     { from: attempt.date, to: attempt.date },

@@ -13,6 +13,8 @@ export interface Attempt {
   readonly fence: bigint;
   readonly origin: PullOrigin;
   readonly date: CivilDate;
+  /** By the clock of the database, before the request is sent. */
+  readonly startedAt: Date;
   /** Attempts that were spent before this one. */
   readonly attemptsSpent: number;
 }
@@ -57,14 +59,14 @@ export function createPull(
 export function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
   return inStaging(async () => {
     const [row] = await database.prisma.$queryRaw<
-      [{ fence: bigint; origin: PullOrigin; date: string; attempts: number }?]
+      [{ fence: bigint; origin: PullOrigin; date: string; startedAt: Date; attempts: number }?]
     >`
       UPDATE conciliation.pull
       SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
           fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
           error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
       WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
-      RETURNING fence, origin, date::text AS date, attempts`;
+      RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts`;
     if (row === undefined) {
       throw new InputError(`pull ${pullId} does not exist or is already finished`, {
         context: { pullId: String(pullId) },
@@ -75,6 +77,7 @@ export function startAttempt(database: Database, pullId: bigint): Promise<Attemp
       fence: row.fence,
       origin: row.origin,
       date: toCivilDate(row.date),
+      startedAt: row.startedAt,
       attemptsSpent: row.attempts,
     };
   });

@@ -1,5 +1,5 @@
 /** Whether a date is over is asked when the request is sent, whenever the response is merged. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
   createPlatformClient,
@@ -9,7 +9,7 @@ import { fixedToken } from '../../../src/platform/token.ts';
 import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
 import type { PullReport } from '../../../src/staging/merge.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
-import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DECISION = { by: 'ana', reason: 'asked' };
@@ -110,4 +110,18 @@ test('what was asked for before midnight, and whose rejects are accepted after i
   expect(await pullAt('before midnight', [...titles(3), bad])).toMatchObject({ rejected: 1 });
   await acceptRejects(world.database, date, DECISION);
   await expectOpen(3);
+});
+
+test('a date is over by the clock of the database, whatever the clock of the process says', async () => {
+  const text = titleText({ date: TODAY, uid: 'early' });
+  gate.next([text]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });
+  try {
+    const ended = world.pull(TODAY, { platform: gatedPlatform });
+    (await gate.begun()).release();
+    await ended;
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await dayOf(TODAY)).toEqual({ state: 'pending', titles: 1 });
 });
