@@ -157,7 +157,7 @@ describe('a refused token stays alerted', () => {
       const isOver = async () => expect(await alerts(world)).toEqual(['platform_auth over']);
       await eventually(isOver, EXPIRED_LOCK_MS);
       expect(await pulls(world)).toEqual({ [YESTERDAY]: 'merged 1' });
-      await eventually(() => expect(webhook.received).toHaveLength(2));
+      await eventually(() => expect(webhook.received).toHaveLength(2), EXPIRED_LOCK_MS);
     }));
 });
 
