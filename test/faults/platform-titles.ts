@@ -104,21 +104,29 @@ export function restate(
   };
   if (next.length > 1 && random(2) === 0) next.splice(random(next.length), 1);
   if (random(2) === 0) change(() => ({ originalValue: `${1 + random(1_000_000_000)}.50` }));
-  if (random(2) === 0) change(() => ({ note: `kanari note ${random(1_000_000)}` }));
+  // With a documented field: a difference in an undocumented field alone changes nothing.
+  if (random(2) === 0) {
+    change(() => ({ note: `kanari note ${random(1_000_000)}`, discount: newDiscount(random) }));
+  }
   const back = gone[random(Math.max(1, gone.length))];
   if (back !== undefined && random(2) === 0) next.push(back);
   const twin = next[random(next.length)];
   if (twin !== undefined && random(3) === 0) next.push(twin);
   const date = titles[0]?.fields.date;
   if (date !== undefined && random(2) === 0) next.push(createTitle(random, date, nextNumber));
-  // Last, and drawn from so many that no two versions of a date are ever equal.
-  change(() => ({ discount: `${random(1_000_000_000)}.${1_000_000 + random(8_000_000)}` }));
+  // Last, so that no two versions of a date are ever equal.
+  change(() => ({ discount: newDiscount(random) }));
   for (let at = next.length - 1; at > 0; at -= 1) {
     const other = random(at + 1);
     const [one, two] = [next[at], next[other]];
     if (one !== undefined && two !== undefined) [next[at], next[other]] = [two, one];
   }
   return next;
+}
+
+/** Drawn from so many that no title has the same one twice. */
+function newDiscount(random: SeededRandom): string {
+  return `${random(1_000_000_000)}.${1_000_000 + random(8_000_000)}`;
 }
 
 /** Digits that no binary floating-point number holds, and zeros at the end that must stay. */
