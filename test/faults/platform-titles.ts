@@ -16,6 +16,8 @@ export interface PlatformTitle {
 interface TitleFields {
   readonly date: string;
   readonly number: number;
+  /** Begins the identifiers of provider and agent: dates with different ones have no party in common. */
+  readonly parties: string;
   readonly dueDate: string | null;
   readonly originalValue: string;
   readonly discount: string;
@@ -74,10 +76,15 @@ export function digestOf(rows: readonly string[]): string {
     .digest('hex');
 }
 
-export function createTitle(random: SeededRandom, date: string, number: number): PlatformTitle {
+export function createTitle(
+  random: SeededRandom,
+  { date, parties }: Pick<TitleFields, 'date' | 'parties'>,
+  number: number,
+): PlatformTitle {
   return render({
     date,
     number,
+    parties,
     dueDate: random(6) === 0 ? null : `2031-0${1 + random(9)}-${10 + random(18)}`,
     originalValue: amount(random),
     discount: amount(random),
@@ -104,21 +111,29 @@ export function restate(
   };
   if (next.length > 1 && random(2) === 0) next.splice(random(next.length), 1);
   if (random(2) === 0) change(() => ({ originalValue: `${1 + random(1_000_000_000)}.50` }));
-  if (random(2) === 0) change(() => ({ note: `kanari note ${random(1_000_000)}` }));
+  // With a documented field: a difference in an undocumented field alone changes nothing.
+  if (random(2) === 0) {
+    change(() => ({ note: `kanari note ${random(1_000_000)}`, discount: newDiscount(random) }));
+  }
   const back = gone[random(Math.max(1, gone.length))];
   if (back !== undefined && random(2) === 0) next.push(back);
   const twin = next[random(next.length)];
   if (twin !== undefined && random(3) === 0) next.push(twin);
-  const date = titles[0]?.fields.date;
-  if (date !== undefined && random(2) === 0) next.push(createTitle(random, date, nextNumber));
-  // Last, and drawn from so many that no two versions of a date are ever equal.
-  change(() => ({ discount: `${random(1_000_000_000)}.${1_000_000 + random(8_000_000)}` }));
+  const like = titles[0]?.fields;
+  if (like !== undefined && random(2) === 0) next.push(createTitle(random, like, nextNumber));
+  // Last, so that no two versions of a date are ever equal.
+  change(() => ({ discount: newDiscount(random) }));
   for (let at = next.length - 1; at > 0; at -= 1) {
     const other = random(at + 1);
     const [one, two] = [next[at], next[other]];
     if (one !== undefined && two !== undefined) [next[at], next[other]] = [two, one];
   }
   return next;
+}
+
+/** Drawn from so many that no title has the same one twice. */
+function newDiscount(random: SeededRandom): string {
+  return `${random(1_000_000_000)}.${1_000_000 + random(8_000_000)}`;
 }
 
 /** Digits that no binary floating-point number holds, and zeros at the end that must stay. */
@@ -131,9 +146,10 @@ function amount(random: SeededRandom): string {
 }
 
 function render(fields: TitleFields): PlatformTitle {
-  const { date, number, dueDate, originalValue, discount, fee, note } = fields;
-  const [uid, provider] = [`O-${date}-${number}`, `P-${number % 3}`];
-  const [buyer, agent, supplier] = ['11144477735', '98765432000198', '11444777000161'];
+  const { date, number, parties, dueDate, originalValue, discount, fee, note } = fields;
+  const [uid, provider] = [`O-${date}-${number}`, `${parties}P-${number % 3}`];
+  const buyer = '11144477735';
+  const [agent, supplier] = [`${parties}98765432000198`, `${parties}11444777000161`];
   const mark = `kanari ${date} ${number}`;
   // Several accounts to a party, so that there are changes, but no new one with every title.
   const [account, payment] = [`kanari account ${number % 5}`, `kanari payment ${number % 2}`];

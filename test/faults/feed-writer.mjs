@@ -1,0 +1,81 @@
+// A worker of the product that pulls the dates which the harness names, one after the other. The process may
+// be stopped and killed at any instant: a pull that was begun is found in the ledger and taken over.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openPlatform, openPulls, openStaging } from '../../dist/app.js';
+import { readConfig } from '../../dist/config.js';
+import { InputError, StagingUnavailableError, StaleFenceError } from '../../dist/errors.js';
+import { installFaultHook } from '../../dist/fault-points.js';
+import { createLogger } from '../../dist/logger.js';
+import { runPull } from '../../dist/pull/run-pull.js';
+import { createPull } from '../../dist/staging/pull-ledger.js';
+
+const RETRY_WAIT_MS = 200;
+
+const OPEN_PULL = `
+  SELECT id FROM conciliation.pull WHERE date = $1 AND state IN ('queued', 'running')
+  ORDER BY id DESC LIMIT 1`;
+
+let stopPoint = null;
+let settleDate = () => {};
+process.on('disconnect', () => process.exit());
+process.on('message', (message) => {
+  if ('stopPoint' in message) stopPoint = message.stopPoint;
+  if ('date' in message) settleDate(message.date);
+});
+// The process stops itself at the point that the harness named, and the harness continues the process.
+installFaultHook((point) => {
+  if (point !== stopPoint) return;
+  stopPoint = null;
+  process.kill(process.pid, 'SIGSTOP');
+});
+
+const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
+const config = readConfig(process.env, { platform: true });
+const platform = openPlatform(config);
+const parts = await untilAvailable(async () => {
+  const staging = await openStaging(config, logger);
+  return openPulls(config, logger, staging, platform);
+});
+
+for (let isDone = false; ; isDone = true) {
+  const wanted = new Promise((settle) => {
+    settleDate = settle;
+  });
+  process.send({ isDone });
+  const date = await wanted;
+  if (date === null) break;
+  while (!(await untilAvailable(() => pull(date)))) await sleep(RETRY_WAIT_MS);
+}
+await parts.database.close();
+await platform.close();
+process.disconnect();
+
+async function pull(date) {
+  const { rows } = await parts.database.pool.query(OPEN_PULL, [date]);
+  const request = { origin: 'manual', date, requestedBy: 'feed harness' };
+  const pullId = BigInt(rows[0]?.id ?? (await createPull(parts.database, request)));
+  const outcome = await runPull(parts, pullId, new AbortController().signal);
+  return outcome.kind === 'done';
+}
+
+/** An error that neither an outage nor another attempt explains is a defect and ends the process. */
+async function untilAvailable(work) {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      await sleep(RETRY_WAIT_MS);
+    }
+  }
+}
+
+function isPassing(error) {
+  const isOutage = /^(08|57P|53)|^(ECONN|EPIPE)/.test(error.code ?? '');
+  const isLostConnection = /terminated|timeout|not queryable/i.test(error.message);
+  return (
+    [StagingUnavailableError, StaleFenceError, InputError].some((type) => error instanceof type) ||
+    isOutage ||
+    isLostConnection
+  );
+}
