@@ -30,6 +30,8 @@ export interface Config {
   readonly consolePort: number;
   /** Where people's browsers find the console, behind a proxy; null: where it listens. */
   readonly consolePublicUrl: URL | null;
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
   /** Null: people sign in to the console with passwords alone. */
   readonly oidc: OidcConfig | null;
   /** Whether who released or accepted something on a day may not sign it off. */
@@ -96,6 +98,7 @@ export function readConfig(
     consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
     consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
     consolePublicUrl,
+    trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
     oidc: readOidc(reader, consolePublicUrl),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     alertWebhookUrl: readWebhookUrl(reader),

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { CronExpressionParser } from 'cron-parser';
 import { type CivilDate, parseCivilDate } from './domain/business-day.ts';
 
@@ -68,6 +69,18 @@ export class EnvironmentReader {
     }
   }
 
+  /** IP addresses and blocks of addresses (CIDR); none unless set. */
+  addressBlocks(name: string): string[] {
+    const entries = this.text(name)?.split(',') ?? [];
+    return entries.map((entry) => {
+      const text = entry.trim();
+      if (!isAddressBlock(text)) {
+        this.#fault(name, text, 'IP addresses or blocks such as 10.0.0.0/8, parted by commas');
+      }
+      return text;
+    });
+  }
+
   /** The value is a secret or may hold one, so only what is wrong with it is said. */
   secretFault(name: string, expected: string): void {
     this.problems.push(`${name}: expected ${expected}`);
@@ -76,4 +89,13 @@ export class EnvironmentReader {
   #fault(name: string, got: string, expected: string): void {
     this.problems.push(`${name}: got ${JSON.stringify(got.slice(0, 80))}, expected ${expected}`);
   }
+}
+
+/** A block of all addresses is none: everybody could name any address as theirs. */
+function isAddressBlock(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  const longest = version === 4 ? 32 : 128;
+  return length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= longest);
 }

@@ -256,6 +256,7 @@ async function startConsole(
   const webConsole = createConsole({
     host: config.consoleHost,
     port: config.consolePort,
+    trustedProxies: config.trustedProxies,
     checks,
     registry: metrics.registry,
     queues: [queue.bullQueue, sweepQueue.bullQueue, pushQueue.bullQueue],

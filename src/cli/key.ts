@@ -12,6 +12,7 @@ import { renderTable } from './table.ts';
 interface AddOptions {
   readonly role: KeyRole;
   readonly scopes: string;
+  readonly user?: string;
   readonly days: number;
   readonly json?: boolean;
 }
@@ -44,6 +45,7 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
         .makeOptionMandatory(),
     )
     .option('--scopes <list>', `of ${KEY_SCOPES.join(', ')}, parted by commas`, 'read')
+    .option('--user <name>', 'its owner, a console user: the key ends when the user is disabled')
     .option(
       '--days <n>',
       `works for so long, at most ${KEY_DAYS.max} days`,
@@ -55,7 +57,8 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
       'after',
       `
 Scopes: read reads, export takes titles away as files, decide signs off, accepts and releases, pull pulls
-and backfills. A script sends the key as "Authorization: Bearer <key>".
+and backfills. A script sends the key as "Authorization: Bearer <key>". A key without an owner ends with its
+days or with "key revoke", whoever leaves the company.
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )
@@ -63,6 +66,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
       run(options.json, async (database) => {
         const key = await createApiKey(database, {
           name,
+          user: options.user ?? null,
           role: options.role,
           scopes: parseScopes(options.scopes),
           validDays: options.days,
@@ -115,13 +119,14 @@ async function listResult(database: Database): Promise<CommandResult> {
   return {
     document: { keys },
     text: renderTable(
-      ['id', 'name', 'begins with', 'role', 'scopes', 'expires', 'last used', 'state'].map(
+      ['id', 'name', 'begins with', 'owner', 'role', 'scopes', 'expires', 'last used', 'state'].map(
         (title) => ({ title }),
       ),
       keys.map((key) => [
         String(key.id),
         key.name,
         key.start,
+        key.user ?? '–',
         key.role,
         key.scopes.join(','),
         day(key.expiresAt),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, constants, lstat, open, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ConciliationError, InputError, ShutdownError } from '../errors.ts';
@@ -10,8 +10,15 @@ export interface OutFile {
   readonly force: boolean;
 }
 
-/** @throws InputError when the file exists and may not be replaced, or cannot be made there at all */
-export async function checkOutFile(out: OutFile): Promise<void> {
+/** Titles hold tax identifiers and bank accounts. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * @returns the permissions that the file is to have: those of the file that is replaced, which the operator
+ *   chose, or else the owner alone
+ * @throws InputError when the file exists and may not be replaced, or cannot be made there at all
+ */
+export async function checkOutFile(out: OutFile): Promise<number> {
   const existing = await lstat(out.path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return null;
     throw cannotWrite(`--out ${out.path}`, error);
@@ -25,6 +32,7 @@ export async function checkOutFile(out: OutFile): Promise<void> {
   await access(dirname(out.path), constants.W_OK).catch((error: unknown) => {
     throw cannotWrite(`--out ${out.path}`, error);
   });
+  return existing === null ? OWNER_ONLY : existing.mode & 0o777;
 }
 
 /**
@@ -47,7 +55,8 @@ export async function writeOutFile(
   try {
     const size = await writeToDisk(partial, bytes, signal);
     // Again, because another program may have made a file of that name meanwhile.
-    await checkOutFile(out);
+    const mode = await checkOutFile(out);
+    await chmod(partial, mode);
     await rename(partial, out.path);
     return size;
   } catch (error) {
@@ -61,7 +70,7 @@ async function writeToDisk(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', OWNER_ONLY);
   try {
     await file.writeFile(bytes, { signal });
     await file.sync();

@@ -69,7 +69,9 @@ Example: conciliation user add ana --role reviewer`,
     );
   user
     .command('role')
-    .description('give a user another role; signs the user out')
+    .description(
+      'give a user another role; signs the user out, and revokes the keys that may do more than the role',
+    )
     .argument('<name>', 'whose role')
     .argument('<role>', CONSOLE_ROLES.join(', '))
     .option('--json', 'print one JSON document')
@@ -103,7 +105,7 @@ Example: conciliation user add ana --role reviewer`,
       ),
     );
   for (const [verb, isDisabled, description] of [
-    ['disable', true, 'keep a user out, and sign out at once'],
+    ['disable', true, 'keep a user out: sign the user out at once and revoke the keys of the user'],
     ['enable', false, 'let a disabled user in again'],
   ] as const) {
     user

@@ -3,6 +3,7 @@ import { parseUserName } from '../domain/role.ts';
 import { recordAudit } from '../staging/audit.ts';
 import { endSession } from '../staging/console-sessions.ts';
 import { consumeLink, findLoginUser, readLink } from '../staging/console-users.ts';
+import { clientNetwork } from './client-address.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { cookieOptions, sessionCookie } from './guard.ts';
 import {
@@ -33,7 +34,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   const { database, publicUrl } = parts;
   const perAddress = server.createRateLimit({
     ...PER_ADDRESS,
-    keyGenerator: (request) => `address ${request.ip}`,
+    keyGenerator: (request) => `address ${clientNetwork(request)}`,
   });
   const perName = server.createRateLimit({
     ...PER_NAME,

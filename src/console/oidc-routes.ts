@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../logger.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from '../staging/oidc-logins.ts';
+import { clientNetwork } from './client-address.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
 import { textParameter } from './page-context.ts';
@@ -24,7 +25,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   const { database, oidc, logger } = parts;
   const perAddress = server.createRateLimit({
     ...PER_ADDRESS,
-    keyGenerator: (request) => `oidc ${request.ip}`,
+    keyGenerator: (request) => `oidc ${clientNetwork(request)}`,
   });
 
   const show = (

@@ -47,6 +47,8 @@ export interface ConsoleOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed; none unless told. */
+  readonly trustedProxies?: readonly string[];
   /** In the order in which `/readyz` lists them. */
   readonly checks: readonly ReadinessCheck[];
   /** Longest wait for any of them; 3 seconds unless told. */
@@ -74,10 +76,11 @@ const BODY_LIMIT_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export function createConsole(options: ConsoleOptions): Console {
-  const { host, port, logger } = options;
+  const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
   });
@@ -102,7 +105,7 @@ export function createConsole(options: ConsoleOptions): Console {
 
 async function addPages(
   server: FastifyInstance,
-  { host, queues, logger }: ConsoleOptions,
+  { host, queues, logger, trustedProxies = [] }: ConsoleOptions,
   given: Omit<ConsoleParts, 'logger'>,
 ): Promise<readonly string[]> {
   const parts: ConsoleParts = { ...given, logger };
@@ -110,6 +113,12 @@ async function addPages(
     logger.warn(
       { host },
       'the console is served over plain HTTP: passwords and cookies can be read on the way; put a proxy with TLS in front and set CONSOLE_PUBLIC_URL',
+    );
+  }
+  // The console itself speaks HTTP, so an https address is that of a proxy.
+  if (parts.publicUrl?.protocol === 'https:' && trustedProxies.length === 0) {
+    logger.warn(
+      'all clients have the address of the proxy: one client that tries too many passwords keeps everybody from signing in; set TRUSTED_PROXIES',
     );
   }
   await server.register(fastifyCookie);

@@ -6,6 +6,11 @@ export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 export const KEY_ROLES = ['viewer', 'reviewer', 'operator'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
+/** Whether a person of a role may do all that a key of another role may. */
+export function coversKey(owner: ConsoleRole, key: KeyRole): boolean {
+  return owner === 'admin' || key === 'viewer' || key === owner;
+}
+
 /** Of what a key's role may do, what the key is for. */
 export const KEY_SCOPES = ['read', 'export', 'decide', 'pull'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];

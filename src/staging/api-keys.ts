@@ -1,5 +1,13 @@
-import type { KeyRole, KeyScope } from '../domain/role.ts';
+import {
+  type ConsoleRole,
+  coversKey,
+  KEY_ROLES,
+  type KeyRole,
+  type KeyScope,
+  parseUserName,
+} from '../domain/role.ts';
 import { InputError } from '../errors.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
 import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
@@ -15,6 +23,8 @@ export interface ApiKey {
   readonly name: string;
   /** Its first characters. */
   readonly start: string;
+  /** The owner; null for a key without one. */
+  readonly user: string | null;
   readonly role: KeyRole;
   readonly scopes: readonly KeyScope[];
   readonly createdBy: string;
@@ -26,12 +36,15 @@ export interface ApiKey {
 
 /**
  * @returns the key, which is kept nowhere
- * @throws InputError for a key without a name or a purpose, or with a book for a name
+ * @throws InputError for a key without a name or a purpose, or with a book for a name; for an owner who does
+ *   not exist, is disabled or may do less than the key
  */
 export function createApiKey(
   database: Database,
   key: {
     readonly name: string;
+    /** The owner, a console user; null for a key without one, which only a command makes. */
+    readonly user: string | null;
     readonly role: KeyRole;
     readonly scopes: readonly KeyScope[];
     readonly validDays: number;
@@ -47,21 +60,72 @@ export function createApiKey(
           { context: { fault: 'key' } },
         );
       }
+      const userId = key.user === null ? null : await requireOwner(tx, key.user, key.role);
       const text = KEY_PREFIX + newToken();
       const [row] = await tx.$queryRaw<[{ id: bigint }]>`
         INSERT INTO conciliation.api_key
-          (name, key_hash, key_start, role, scopes, created_by, expires_at)
-        VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${key.role},
-                ${[...key.scopes]}, ${key.by}, now() + make_interval(days => ${key.validDays}::int))
+          (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
+        VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${userId},
+                ${key.role}, ${[...key.scopes]}, ${key.by}, now() + make_interval(days => ${key.validDays}::int))
         RETURNING id`;
       await recordAudit(tx, {
         actor: key.by,
         action: 'key.add',
-        details: { keyId: Number(row.id), name, role: key.role, scopes: key.scopes },
+        details: {
+          keyId: Number(row.id),
+          name,
+          ...(key.user !== null && { user: key.user }),
+          role: key.role,
+          scopes: key.scopes,
+        },
       });
       return text;
     }),
   );
+}
+
+/** Locks the owner, so that a change of the user revokes the new key too, or is seen here. */
+async function requireOwner(
+  tx: Prisma.TransactionClient,
+  user: string,
+  role: KeyRole,
+): Promise<bigint> {
+  const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
+    SELECT id, role FROM conciliation.console_user
+    WHERE name = ${parseUserName(user) ?? ''} AND disabled_at IS NULL FOR SHARE`;
+  if (owner === undefined) {
+    throw new InputError(`there is no user ${user}, or the user is disabled`, {
+      context: { fault: 'unknown_user' },
+    });
+  }
+  if (!coversKey(owner.role, role)) {
+    throw new InputError(`a ${owner.role} cannot have a key with the role ${role}`, {
+      context: { fault: 'key' },
+    });
+  }
+  return owner.id;
+}
+
+/** Revokes the keys of a user that a role does not cover; with the change of the user. */
+export async function revokeKeysOf(
+  tx: Prisma.TransactionClient,
+  user: { readonly id: bigint; readonly name: string },
+  /** The role that the user has from now on; null: the user is disabled. */
+  role: ConsoleRole | null,
+  by: string,
+): Promise<void> {
+  const lost = KEY_ROLES.filter((keyRole) => role === null || !coversKey(role, keyRole));
+  const revoked = await tx.$queryRaw<{ id: bigint }[]>`
+    UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
+    WHERE user_id = ${user.id} AND role = ANY(${lost}) AND revoked_at IS NULL
+    RETURNING id`;
+  for (const { id } of revoked) {
+    await recordAudit(tx, {
+      actor: by,
+      action: 'key.revoke',
+      details: { keyId: Number(id), user: user.name },
+    });
+  }
 }
 
 /** @throws InputError where there is no such key, or it was revoked before */
@@ -84,27 +148,45 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
 export function readApiKeys(database: Database): Promise<ApiKey[]> {
   return inStaging(
     () => database.prisma.$queryRaw<ApiKey[]>`
-      SELECT id::float8 AS id, name, key_start AS start, role, scopes, created_by AS "createdBy",
-             created_at AS "createdAt", expires_at AS "expiresAt", last_used_at AS "lastUsedAt",
-             revoked_at AS "revokedAt"
-      FROM conciliation.api_key ORDER BY id`,
+      SELECT key.id::float8 AS id, key.name, key.key_start AS start, owner.name AS "user", key.role,
+             key.scopes, key.created_by AS "createdBy", key.created_at AS "createdAt",
+             key.expires_at AS "expiresAt", key.last_used_at AS "lastUsedAt",
+             key.revoked_at AS "revokedAt"
+      FROM conciliation.api_key key
+      LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
+      ORDER BY key.id`,
   );
 }
 
-/** Whose key this is; null for a text that is none, or works no more. */
+/**
+ * Whose key this is; null for a text that is none, or works no more. The owner is asked about at each use:
+ * one who is disabled or has a role that does not cover the key cannot use it, however that came about.
+ */
 export function findApiKey(
   database: Database,
   text: string,
 ): Promise<{ name: string; role: KeyRole; scopes: KeyScope[] } | null> {
   return inStaging(async () => {
     const [key] = await database.prisma.$queryRaw<
-      [{ id: bigint; name: string; role: KeyRole; scopes: KeyScope[]; isOld: boolean }?]
+      [
+        {
+          id: bigint;
+          name: string;
+          role: KeyRole;
+          ownerRole: ConsoleRole | null;
+          scopes: KeyScope[];
+          isOld: boolean;
+        }?,
+      ]
     >`
-      SELECT id, name, role, scopes,
-             coalesce(last_used_at < now() - interval '1 minute', true) AS "isOld"
-      FROM conciliation.api_key
-      WHERE key_hash = ${hashToken(text)} AND revoked_at IS NULL AND expires_at > now()`;
+      SELECT key.id, key.name, key.role, owner.role AS "ownerRole", key.scopes,
+             coalesce(key.last_used_at < now() - interval '1 minute', true) AS "isOld"
+      FROM conciliation.api_key key
+      LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
+      WHERE key.key_hash = ${hashToken(text)} AND key.revoked_at IS NULL AND key.expires_at > now()
+        AND owner.disabled_at IS NULL`;
     if (key === undefined) return null;
+    if (key.ownerRole !== null && !coversKey(key.ownerRole, key.role)) return null;
     if (key.isOld) {
       await database.prisma.$executeRaw`
         UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.id}`;

@@ -2,6 +2,7 @@ import { parseEmailAddress } from '../domain/email-address.ts';
 import { type ConsoleRole, parseUserName } from '../domain/role.ts';
 import { InputError } from '../errors.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
+import { revokeKeysOf } from './api-keys.ts';
 import { recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
@@ -84,7 +85,7 @@ export function addUser(
 }
 
 /**
- * Signs the user out everywhere at once. Another e-mail address, the same anew included, releases the
+ * Signs the user out everywhere at once, and revokes the keys that the user may not have any more. Another e-mail address, the same anew included, releases the
  * account of the identity provider that the user was tied to.
  *
  * @throws InputError with a `UserFault`: for nobody, for the last administrator, for oneself
@@ -138,6 +139,8 @@ export function changeUser(
           ...(change.email !== undefined && { hasEmail: change.email !== null }),
         },
       });
+      if (isDisabled === true) await revokeKeysOf(tx, { id, name }, null, by);
+      else if (role !== null) await revokeKeysOf(tx, { id, name }, role, by);
     }),
   );
 }

@@ -1,10 +1,9 @@
-import type { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
 import type { ConsoleParts } from '../../src/console/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/guard.ts';
-import { createConsole } from '../../src/console/server.ts';
+import { type ConsoleOptions, createConsole } from '../../src/console/server.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 import { startSession } from '../../src/staging/console-sessions.ts';
 import { addUser, findLoginUser } from '../../src/staging/console-users.ts';
@@ -114,17 +113,22 @@ export async function openConsole(
   database: Database,
   {
     queues = [],
+    trustedProxies = [],
+    logger = pino({ level: 'silent' }),
+    checks = [],
     ...overrides
-  }: Partial<ConsoleParts> & { readonly queues?: readonly Queue[] } = {},
+  }: Partial<ConsoleParts> &
+    Partial<Pick<ConsoleOptions, 'queues' | 'trustedProxies' | 'checks'>> = {},
 ): Promise<ConsoleWorld> {
   const woken: bigint[] = [];
   const console = createConsole({
     host: '127.0.0.1',
     port: 0,
-    checks: [],
+    checks,
+    trustedProxies,
     registry: new Registry(),
     queues,
-    logger: pino({ level: 'silent' }),
+    logger,
     parts: {
       database,
       version: '0.0.0-test',

@@ -33,6 +33,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     consoleHost: '127.0.0.1',
     consolePort: 8080,
     alertWebhookUrl: null,
+    trustedProxies: [],
     oidc: null,
     logLevel: 'info',
     platform: {
@@ -155,6 +156,33 @@ test('an empty variable is an unset one', () => {
 
 test('a command that needs no platform does not ask for one', () => {
   expect(readConfig({}, { platform: false }).platform).toBeNull();
+});
+
+describe('TRUSTED_PROXIES', () => {
+  test('takes addresses and blocks', () => {
+    const text = '192.0.2.10, 10.0.0.0/8,2001:db8::1,fd00::/8';
+    const { trustedProxies } = readConfig({ ...GOOD, TRUSTED_PROXIES: text }, { platform: true });
+    expect(trustedProxies).toEqual(['192.0.2.10', '10.0.0.0/8', '2001:db8::1', 'fd00::/8']);
+  });
+  test.each([
+    'proxy.internal',
+    'loopback',
+    'true',
+    '10.0.0.0/33',
+    '::/129',
+    '0.0.0.0/0',
+    '10.0.0.0/255.0.0.0',
+    '10.0.0.0/8/8',
+    '10.1',
+    '192.0.2.1:443',
+  ])('refuses %s', (entry) => {
+    expect(problemsOf({ ...GOOD, TRUSTED_PROXIES: `192.0.2.1,${entry}` })).toEqual([
+      `TRUSTED_PROXIES: got "${entry}", expected IP addresses or blocks such as 10.0.0.0/8, parted by commas`,
+    ]);
+  });
+  test('refuses an empty entry', () => {
+    expect(problemsOf({ ...GOOD, TRUSTED_PROXIES: '192.0.2.1,' })).toHaveLength(1);
+  });
 });
 
 describe('OIDC', () => {

@@ -1349,6 +1349,7 @@ CREATE TABLE conciliation.api_key (
   name         text        NOT NULL,
   key_hash     text        NOT NULL,
   key_start    text        NOT NULL,
+  user_id      bigint,
   role         text        NOT NULL,
   scopes       text[]      NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1358,11 +1359,14 @@ CREATE TABLE conciliation.api_key (
   revoked_at   timestamptz,
   revoked_by   text,
 
+  CONSTRAINT api_key_user_id_fkey FOREIGN KEY (user_id)
+    REFERENCES conciliation.console_user (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
   CONSTRAINT api_key_role_check CHECK (role IN ('viewer', 'reviewer', 'operator')),
   CONSTRAINT api_key_revoked_check CHECK ((revoked_at IS NULL) = (revoked_by IS NULL))
 );
 
 CREATE UNIQUE INDEX api_key_key_hash_key ON conciliation.api_key (key_hash);
+CREATE INDEX api_key_user_idx ON conciliation.api_key (user_id);
 
 COMMENT ON TABLE conciliation.api_key IS
   'Keys with which scripts use /api. The keys themselves are kept nowhere.';
@@ -1374,6 +1378,8 @@ COMMENT ON COLUMN conciliation.api_key.key_hash IS
   'SHA-256 of the key, in hexadecimal.';
 COMMENT ON COLUMN conciliation.api_key.key_start IS
   'Its first characters, to be told apart by.';
+COMMENT ON COLUMN conciliation.api_key.user_id IS
+  'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS

@@ -48,7 +48,8 @@ function Key(props: {
           <strong class="anywhere">{key.name}</strong>
         </p>
         <p class="quiet small">
-          {text.roles[key.role]} · <span class="mono">{key.start}…</span>
+          {text.roles[key.role]} · <span class="mono">{key.start}…</span> ·{' '}
+          {key.user === null ? users.noOwner : users.owner(key.user)}
         </p>
       </div>
       <div class="stack">

@@ -89,3 +89,23 @@ test('a key is printed once, listed without it, and revoked', async () => {
   expect((await run('key', 'revoke', '1')).exit).toBe(2);
   expect((await run('key', 'list')).stdout).toContain('revoked');
 });
+
+test('a key with an owner ends with the owner, and one without an owner does not', async () => {
+  expect((await run('user', 'add', 'leo', '--role', 'viewer')).exit).toBe(0);
+  const add = (name: string, role: string, ...more: string[]) =>
+    run('key', 'add', name, '--role', role, ...more);
+  const unknown = await add('x', 'viewer', '--user', 'nobody');
+  expect([unknown.exit, unknown.stderr]).toEqual([2, expect.stringContaining('no user nobody')]);
+  const above = await add('x', 'operator', '--user', 'leo');
+  expect([above.exit, above.stderr]).toEqual([2, expect.stringContaining('a viewer cannot have')]);
+  expect((await add('his', 'viewer', '--user', 'Leo')).exit).toBe(0);
+  expect((await add('unowned', 'viewer')).exit).toBe(0);
+  expect((await run('user', 'disable', 'leo')).exit).toBe(0);
+  expect((await add('late', 'viewer', '--user', 'leo')).exit).toBe(2);
+  const { keys } = JSON.parse((await run('key', 'list', '--json')).stdout);
+  const found = keys.filter(({ name }: { name: string }) => ['his', 'unowned'].includes(name));
+  expect(found).toMatchObject([
+    { name: 'his', user: 'leo', revokedAt: expect.any(String) },
+    { name: 'unowned', user: null, revokedAt: null },
+  ]);
+});

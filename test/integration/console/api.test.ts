@@ -53,7 +53,14 @@ afterAll(async () => {
 let keys = 0;
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) => {
   keys += 1;
-  return createApiKey(world.database, { name: `k${keys}`, role, scopes, validDays: 1, by: 'test' });
+  return createApiKey(world.database, {
+    name: `k${keys}`,
+    user: null,
+    role,
+    scopes,
+    validDays: 1,
+    by: 'test',
+  });
 };
 
 async function call(key: string, method: 'GET' | 'POST', path: string, body?: object) {

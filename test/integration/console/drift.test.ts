@@ -86,6 +86,7 @@ test('/api lists it without values and acknowledges what was listed', async () =
   await meet('campaign');
   const key = await createApiKey(world.database, {
     name: 'script',
+    user: null,
     role: 'operator',
     scopes: ['read', 'decide'],
     validDays: 1,

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { KEY_ROLES } from '../../../src/domain/role.ts';
+import { createApiKey } from '../../../src/staging/api-keys.ts';
 import { addUser, changeUser, findLoginUser } from '../../../src/staging/console-users.ts';
 import {
   type ConsoleClient,
@@ -163,6 +165,81 @@ test('a key is shown once, works for what it is for, and stops when it is revoke
   expect((await ask('/api/status')).status).toBe(401);
   expect(await auditOf('key.add')).toMatchObject({ actor: 'alma' });
   expect(await auditOf('key.revoke')).toMatchObject({ actor: 'alma' });
+});
+
+describe('a key of an administrator', () => {
+  let names = 0;
+  /** Another administrator, and the answers to requests with that one's keys of each role. */
+  async function keyOwner() {
+    names += 1;
+    const name = `keeper-${names}`;
+    const owner = await console.as('admin', name);
+    const ask = new Map<string, () => Promise<number>>();
+    for (const role of KEY_ROLES) {
+      const made = await owner.post('/keys', { name: role, role, scope_read: 'on', days: '9' });
+      const authorization = `Bearer ${/conciliation_[\w-]{43}/.exec(made.text)?.[0]}`;
+      ask.set(role, async () => {
+        const { status } = await console.visitor().get('/api/status', { authorization });
+        return status;
+      });
+    }
+    const statuses = async () =>
+      Object.fromEntries(
+        await Promise.all([...ask].map(async ([role, status]) => [role, await status()])),
+      );
+    expect(await statuses()).toEqual({ viewer: 200, reviewer: 200, operator: 200 });
+    return { name, statuses };
+  }
+  const revocations = async (user: string) =>
+    world.database.prisma.auditEntry.findMany({
+      where: { action: 'key.revoke', details: { path: ['user'], equals: user } },
+    });
+
+  test('is revoked when the administrator is disabled, and stays so', async () => {
+    const { name, statuses } = await keyOwner();
+    expect((await admin.get('/users')).text).toContain(`Belongs to ${name}`);
+    await admin.post(`/users/${name}/disable`);
+    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+    const entries = await revocations(name);
+    expect(entries.map(({ actor }) => actor)).toEqual(['alma', 'alma', 'alma']);
+    await admin.post(`/users/${name}/enable`);
+    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+  });
+
+  test.each([
+    ['operator', { viewer: 200, reviewer: 401, operator: 200 }],
+    ['reviewer', { viewer: 200, reviewer: 200, operator: 401 }],
+    ['viewer', { viewer: 200, reviewer: 401, operator: 401 }],
+  ] as const)('may do no more than its owner, who is a mere %s now', async (role, expected) => {
+    const { name, statuses } = await keyOwner();
+    await admin.post(`/users/${name}/role`, { role });
+    expect(await statuses()).toEqual(expected);
+    const lost = Object.values(expected).filter((status) => status === 401);
+    expect(await revocations(name)).toHaveLength(lost.length);
+  });
+
+  test('is refused at use where the user was changed by other means than the program', async () => {
+    const { name, statuses } = await keyOwner();
+    const { consoleUser } = world.database.prisma;
+    await consoleUser.update({ where: { name }, data: { role: 'viewer' } });
+    expect(await statuses()).toEqual({ viewer: 200, reviewer: 401, operator: 401 });
+    await consoleUser.update({ where: { name }, data: { disabled_at: new Date() } });
+    expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
+  });
+
+  test('is not made while another administrator disables the owner', async () => {
+    const { name } = await keyOwner();
+    const key = { user: name, role: 'viewer', scopes: ['read'], validDays: 1, by: name } as const;
+    const outcomes = await Promise.allSettled([
+      changeUser(world.database, { name, isDisabled: true, by: 'alma' }),
+      ...['a', 'b', 'c'].map((text) => createApiKey(world.database, { ...key, name: text })),
+    ]);
+    expect(outcomes[0]?.status).toBe('fulfilled');
+    const active = await world.database.prisma.apiKey.count({
+      where: { user: { name }, revoked_at: null },
+    });
+    expect(active).toBe(0);
+  });
 });
 
 test('only an administrator is led here', async () => {
