@@ -101,6 +101,22 @@ function handlesFaults(queue: ServiceQueue): void {
       ]);
     }));
 
+  test('an outage that outlasts every attempt ends without a person', () =>
+    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world) => {
+      world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
+      await world.start();
+      await eventually(async () => {
+        const failed = await world.database.prisma.pull.count({ where: { state: 'failed' } });
+        expect(failed).toBe(ALL.length);
+      });
+      world.sandbox.faults.clear();
+      // As if six minutes had passed.
+      await world.database.prisma.$executeRaw`
+        UPDATE conciliation.pull SET finished_at = finished_at - interval '6 minutes'`;
+      await eventually(async () => expect(await readCheckpoint(world)).toBe(YESTERDAY));
+      expect(await readTitles(world.database)).toEqual(predictTitles(SANDBOX, FIRST, YESTERDAY));
+    }));
+
   test('429 with Retry-After 7: no request for seven seconds', () =>
     inWorld(YESTERDAY, {}, async (world) => {
       world.sandbox.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '7' } });
