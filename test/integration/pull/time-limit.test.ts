@@ -6,7 +6,8 @@ import { runPull } from '../../../src/pull/run-pull.ts';
 import { type Database, openDatabase } from '../../../src/staging/database.ts';
 import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
 import { createPull } from '../../../src/staging/pull-ledger.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 const TIME_LIMIT_MS = 300;
@@ -56,4 +57,29 @@ test('a merge whose statement exceeds the time limit spends attempts, fails and 
   const alerts = await world.database.prisma.$queryRaw<{ kind: string }[]>`
     SELECT kind FROM conciliation.alert WHERE resolved_at IS NULL AND kind = 'pull_failed'`;
   expect(alerts).toHaveLength(1);
+});
+
+test('the command ends, and the pull has failed after its attempts', async () => {
+  const date = daysFrom(1);
+  world.sandbox.setDayTexts(date, [titleText({ date, discount: '1' })]);
+  const environment = { ...environmentOf(world), PULL_ATTEMPTS: '2' };
+  expect((await runCommand(['pull', date], environment)).exit).toBe(0);
+  // What PostgreSQL reports for a statement that exceeds statement_timeout.
+  await world.database.pool.query(`
+    CREATE FUNCTION exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$;
+    CREATE TRIGGER exceed_time_limit BEFORE INSERT ON conciliation.title_revision
+      FOR EACH STATEMENT EXECUTE FUNCTION exceed_time_limit()`);
+  world.sandbox.setDayTexts(date, [titleText({ date, discount: '2' })]);
+  const started = startCommand(['pull', date], environment);
+  // A command that spends no attempt would go on for ever.
+  const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
+  const { exit } = await started.ended;
+  clearTimeout(patience);
+  await world.database.pool.query('DROP FUNCTION exceed_time_limit() CASCADE');
+  expect(exit).toBe(1);
+  const { rows } = await world.database.pool.query(
+    'SELECT state, attempts FROM conciliation.pull ORDER BY id DESC LIMIT 1',
+  );
+  expect(rows).toEqual([{ state: 'failed', attempts: 2 }]);
 });
