@@ -36,6 +36,7 @@ import { createReadiness, type ReadinessCheck } from './health.ts';
 import { addLoginRoutes } from './login-routes.tsx';
 import { isLoopback } from './loopback.ts';
 import { addOidcRoutes } from './oidc-routes.ts';
+import { PasswordsBusyError } from './password.ts';
 import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 import { addTitleRoutes } from './title-routes.tsx';
@@ -185,6 +186,15 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         isForPerson: true,
       });
     }
+    if (error instanceof PasswordsBusyError) {
+      reply.header('retry-after', error.retryAfterSeconds);
+      return answerError(request, reply, timeZone, {
+        status: 503,
+        code: 'BUSY',
+        message: 'too many people sign in at this moment',
+        isForPerson: false,
+      });
+    }
     const route = request.routeOptions.url ?? null;
     if (error instanceof StagingUnavailableError) {
       logger.warn({ method: request.method, route, err: describeError(error) }, 'request failed');
@@ -236,6 +246,7 @@ function answerError(
   return sendErrorPage(request, reply, timeZone, {
     status,
     message: error.isForPerson ? message : null,
+    isBusy: code === 'BUSY',
   });
 }
 
