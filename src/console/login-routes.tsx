@@ -23,10 +23,9 @@ import {
 } from './password.ts';
 import { sendPage } from './send-page.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
+import { createSignInDelays } from './sign-in-delays.ts';
 import { LANGUAGES } from './text/language.ts';
 
-/** Against one name from many machines; `PER_ADDRESS` is for whoever tries many names. */
-const PER_NAME = { max: 10, timeWindow: 300_000 };
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Signing in and out, one-time links, and how the pages look. */
@@ -36,10 +35,16 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     ...PER_ADDRESS,
     keyGenerator: (request) => `address ${clientNetwork(request)}`,
   });
-  const perName = server.createRateLimit({
-    ...PER_NAME,
-    keyGenerator: (request) => `name ${parseUserName(textParameter(request.body, 'name') ?? '')}`,
-  });
+  const delays = createSignInDelays();
+
+  const showTooMany = (request: FastifyRequest, reply: FastifyReply, wait: number) => {
+    const seconds = String(wait);
+    reply.header('retry-after', seconds);
+    return showLogin(request, reply, parts, {
+      status: 429,
+      error: ({ text }) => text.login.tooMany(seconds),
+    });
+  };
 
   server.get('/login', async (request, reply) =>
     request.principal === null
@@ -48,18 +53,14 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post('/login', async (request, reply) => {
-    for (const limit of [perAddress, perName]) {
-      const allowed = await limit(request);
-      if (!allowed.isAllowed && allowed.isExceeded) {
-        const seconds = String(allowed.ttlInSeconds);
-        reply.header('retry-after', seconds);
-        return showLogin(request, reply, parts, {
-          status: 429,
-          error: ({ text }) => text.login.tooMany(seconds),
-        });
-      }
+    const allowed = await perAddress(request);
+    if (!allowed.isAllowed && allowed.isExceeded) {
+      return showTooMany(request, reply, allowed.ttlInSeconds);
     }
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
+    const key = `${name} ${clientNetwork(request)}`;
+    const wait = delays.begin(key);
+    if (wait > 0) return showTooMany(request, reply, wait);
     const password = passwordOf(request.body, 'password') ?? '';
     const user = await findLoginUser(database, name);
     if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
@@ -72,6 +73,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         error: ({ text }) => text.login.wrong,
       });
     }
+    delays.succeed(key);
     return signIn(reply, parts, { user, next: nextOf(request) });
   });
 

@@ -145,3 +145,30 @@ describe('a flood of passwords', () => {
     expect((await tryFrom('', { name: 'known', password: '' })).status).toBe(401);
   });
 });
+
+test('wrong passwords from one address delay that address, and do not lock the user out elsewhere', async () => {
+  console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+  const password = 'quatro palavras ao acaso';
+  await addUser(world.database, { name: 'owner', role: 'viewer', by: 'test' });
+  await world.database.prisma.consoleUser.update({
+    where: { name: 'owner' },
+    data: { password_hash: await hashPassword(password) },
+  });
+  const attacker = console.visitor();
+  const csrf = await attacker.csrf('/login');
+  const tries = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      attacker.post(
+        '/login',
+        { name: ' Owner', password: 'wrong' },
+        { csrf, headers: { 'x-forwarded-for': '192.0.2.1' } },
+      ),
+    ),
+  );
+  const refused = tries.filter(({ status }) => status === 429);
+  expect(tries.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(4);
+  // More than four only on a machine that takes longer than the first delays for 20 requests.
+  expect(refused.length).toBeGreaterThanOrEqual(10);
+  expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await tryFrom('198.51.100.7', { name: 'owner', password })).status).toBe(303);
+});
