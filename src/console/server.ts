@@ -38,6 +38,7 @@ import { isLoopback } from './loopback.ts';
 import { addOidcRoutes } from './oidc-routes.ts';
 import { PasswordsBusyError } from './password.ts';
 import { registerQueueBoard } from './queue-board.ts';
+import { logSecurityEvent } from './security-events.ts';
 import { sendErrorPage } from './send-page.ts';
 import { addTitleRoutes } from './title-routes.tsx';
 import { addUsersRoutes } from './users-routes.tsx';
@@ -187,6 +188,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       });
     }
     if (error instanceof PasswordsBusyError) {
+      logSecurityEvent(logger, request, 'sign_in_limited');
       reply.header('retry-after', error.retryAfterSeconds);
       return answerError(request, reply, timeZone, {
         status: 503,
