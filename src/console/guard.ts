@@ -4,12 +4,14 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ConsoleRole, KeyScope } from '../domain/role.ts';
+import type { Logger } from '../logger.ts';
 import { findApiKey } from '../staging/api-keys.ts';
 import { readSession, type SessionLimits } from '../staging/console-sessions.ts';
 import type { Database } from '../staging/database.ts';
 import { newToken } from '../staging/secret-token.ts';
 import { isCsrfToken, isForeign } from './csrf.ts';
 import { accessOf } from './route-access.ts';
+import { logSecurityEvent, type SecurityEvent } from './security-events.ts';
 
 /** Who asks: a person who is signed in, or a script with a key. */
 export interface Principal {
@@ -33,6 +35,7 @@ export interface GuardOptions {
   readonly database: Database;
   readonly publicUrl: URL | null;
   readonly sessions: SessionLimits;
+  readonly logger: Logger;
   /** Answers 403. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
 }
@@ -66,6 +69,10 @@ export function cookieOptions(publicUrl: URL | null) {
  */
 export function addGuard(server: FastifyInstance, options: GuardOptions): readonly string[] {
   const routes: string[] = [];
+  const refuse = (request: FastifyRequest, reply: FastifyReply, event: SecurityEvent) => {
+    logSecurityEvent(options.logger, request, event, subjectOf(request.principal));
+    return options.refuse(request, reply);
+  };
   server.decorateRequest('principal', null);
   server.decorateRequest('visit', '');
   server.addHook('onRoute', ({ method, url }) => {
@@ -79,11 +86,13 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     const { url } = request.routeOptions;
     if (url === undefined) return undefined;
     const access = accessOf(request.method, url);
-    if (access === null) return options.refuse(request, reply);
+    if (access === null) return refuse(request, reply, 'access_refused');
     if (access.who === 'anyone') return undefined;
     // Before anything is looked up: what comes from elsewhere gets no answer that depends on us.
     const isUnsafe = !SAFE_METHODS.has(request.method);
-    if (isUnsafe && isForeign(request, options.publicUrl)) return options.refuse(request, reply);
+    if (isUnsafe && isForeign(request, options.publicUrl)) {
+      return refuse(request, reply, 'csrf_refused');
+    }
     await identify(request, reply, options, access.scope !== null);
     if (access.who === 'visitor') return undefined;
     const { principal } = request;
@@ -93,7 +102,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
       (access.scope !== null && principal.scopes.includes(access.scope));
     return access.who.includes(principal.role) && isScoped
       ? undefined
-      : options.refuse(request, reply);
+      : refuse(request, reply, 'access_refused');
   });
   // After the body was read, because a form carries its token there.
   server.addHook('preValidation', async (request, reply) => {
@@ -103,7 +112,9 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     if (request.principal !== null && request.principal.scopes !== null) return undefined;
     if (accessOf(request.method, url)?.who === 'anyone') return undefined;
     const candidate = request.headers['x-csrf-token'] ?? fieldOf(request.body, '_csrf');
-    return isCsrfToken(candidate, request.visit) ? undefined : options.refuse(request, reply);
+    return isCsrfToken(candidate, request.visit)
+      ? undefined
+      : refuse(request, reply, 'csrf_refused');
   });
   return routes;
 }
@@ -111,13 +122,14 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
 async function identify(
   request: FastifyRequest,
   reply: FastifyReply,
-  { database, publicUrl, sessions }: GuardOptions,
+  { database, publicUrl, sessions, logger }: GuardOptions,
   takesKeys: boolean,
 ): Promise<void> {
   const { authorization } = request.headers;
   if (takesKeys && authorization !== undefined) {
     const key = /^Bearer (\S+)$/.exec(authorization)?.[1];
     request.principal = key === undefined ? null : await findApiKey(database, key);
+    if (request.principal === null) logSecurityEvent(logger, request, 'key_refused');
     return;
   }
   const session = request.cookies[sessionCookie(publicUrl)];
@@ -133,6 +145,12 @@ async function identify(
   if (request.cookies[name] === undefined) {
     reply.setCookie(name, request.visit, cookieOptions(publicUrl));
   }
+}
+
+/** Of a key the number alone: its name is in the words of a person. */
+function subjectOf(principal: Principal | null): string | null {
+  if (principal === null) return null;
+  return principal.scopes === null ? principal.name : (principal.name.split(':')[0] ?? null);
 }
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {

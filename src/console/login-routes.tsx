@@ -3,7 +3,7 @@ import { parseUserName } from '../domain/role.ts';
 import { recordAudit } from '../staging/audit.ts';
 import { endSession } from '../staging/console-sessions.ts';
 import { consumeLink, findLoginUser, readLink } from '../staging/console-users.ts';
-import { clientNetwork } from './client-address.ts';
+import { clientAddress, clientNetwork } from './client-address.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { cookieOptions, sessionCookie } from './guard.ts';
 import {
@@ -21,25 +21,64 @@ import {
   MIN_PASSWORD_LENGTH,
   verifyPassword,
 } from './password.ts';
+import { logSecurityEvent } from './security-events.ts';
 import { sendPage } from './send-page.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
+import { createSignInDelays } from './sign-in-delays.ts';
 import { LANGUAGES } from './text/language.ts';
 
-/** Against one name from many machines; `PER_ADDRESS` is for whoever tries many names. */
-const PER_NAME = { max: 10, timeWindow: 300_000 };
+/** Entries of refused sign-ins: nobody may fill the audit log, which is never erased. */
+const AUDITED = { perAddress: 5, overall: 60, timeWindow: 60_000 };
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Signing in and out, one-time links, and how the pages look. */
 export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, publicUrl } = parts;
+  const { database, publicUrl, logger } = parts;
   const perAddress = server.createRateLimit({
     ...PER_ADDRESS,
     keyGenerator: (request) => `address ${clientNetwork(request)}`,
   });
-  const perName = server.createRateLimit({
-    ...PER_NAME,
-    keyGenerator: (request) => `name ${parseUserName(textParameter(request.body, 'name') ?? '')}`,
-  });
+  const delays = createSignInDelays();
+  const auditLimits = [
+    server.createRateLimit({
+      max: AUDITED.perAddress,
+      timeWindow: AUDITED.timeWindow,
+      keyGenerator: (request) => `audit ${clientNetwork(request)}`,
+    }),
+    server.createRateLimit({
+      max: AUDITED.overall,
+      timeWindow: AUDITED.timeWindow,
+      keyGenerator: () => 'audit',
+    }),
+  ];
+
+  /** In the log always, in the audit log while the limits are not reached. */
+  const noteRefusal = async (
+    request: FastifyRequest,
+    event: 'sign_in_failed' | 'sign_in_limited',
+    /** Null where there is no such user: what was typed may be a password. */
+    user: string | null,
+  ) => {
+    logSecurityEvent(logger, request, event, user);
+    for (const limit of auditLimits) {
+      const allowed = await limit(request);
+      if (!allowed.isAllowed && allowed.isExceeded) return;
+    }
+    await recordAudit(database.prisma, {
+      actor: user ?? 'visitor',
+      action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
+      details: { address: clientAddress(request) },
+    });
+  };
+
+  const showTooMany = (request: FastifyRequest, reply: FastifyReply, wait: number) => {
+    const seconds = String(wait);
+    reply.header('retry-after', seconds);
+    return showLogin(request, reply, parts, {
+      status: 429,
+      error: ({ text }) => text.login.tooMany(seconds),
+    });
+  };
 
   server.get('/login', async (request, reply) =>
     request.principal === null
@@ -48,30 +87,29 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post('/login', async (request, reply) => {
-    for (const limit of [perAddress, perName]) {
-      const allowed = await limit(request);
-      if (!allowed.isAllowed && allowed.isExceeded) {
-        const seconds = String(allowed.ttlInSeconds);
-        reply.header('retry-after', seconds);
-        return showLogin(request, reply, parts, {
-          status: 429,
-          error: ({ text }) => text.login.tooMany(seconds),
-        });
-      }
+    const allowed = await perAddress(request);
+    if (!allowed.isAllowed && allowed.isExceeded) {
+      await noteRefusal(request, 'sign_in_limited', null);
+      return showTooMany(request, reply, allowed.ttlInSeconds);
     }
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const password = passwordOf(request.body, 'password') ?? '';
+    const key = `${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);
+    const wait = delays.begin(key);
+    if (wait > 0) {
+      await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
+      return showTooMany(request, reply, wait);
+    }
+    const password = passwordOf(request.body, 'password') ?? '';
     if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
-      if (user !== null) {
-        await recordAudit(database.prisma, { actor: user.name, action: 'session.refused' });
-      }
+      await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
       return showLogin(request, reply, parts, {
         status: 401,
         name,
         error: ({ text }) => text.login.wrong,
       });
     }
+    delays.succeed(key);
     return signIn(reply, parts, { user, next: nextOf(request) });
   });
 
@@ -116,7 +154,10 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const allowed = await perAddress(request);
     const { token } = request.params;
     const link = allowed.isAllowed || !allowed.isExceeded ? await readLink(database, token) : null;
-    if (link === null) return showLink(request, reply, null);
+    if (link === null) {
+      logSecurityEvent(logger, request, 'sign_in_failed');
+      return showLink(request, reply, null);
+    }
     let hash: string | null = null;
     if (link.purpose === 'password') {
       const password = passwordOf(request.body, 'password') ?? '';

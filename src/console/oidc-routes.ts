@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../logger.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from '../staging/oidc-logins.ts';
-import { clientNetwork } from './client-address.ts';
+import { clientAddress, clientNetwork } from './client-address.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
 import { textParameter } from './page-context.ts';
+import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
 import type { Text } from './text/texts.ts';
 
@@ -53,6 +54,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   const tooMany = async (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = await perAddress(request);
     if (allowed.isAllowed || !allowed.isExceeded) return null;
+    logSecurityEvent(logger, request, 'sign_in_limited');
     const seconds = String(allowed.ttlInSeconds);
     reply.header('retry-after', seconds);
     return showLogin(request, reply, parts, {
@@ -85,8 +87,11 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { ...login, state });
     if ('fault' in identity) return showFault(request, reply, identity);
-    const user = await findOidcUser(database, identity);
-    if (user.outcome !== 'found') return show(request, reply, user.outcome);
+    const user = await findOidcUser(database, identity, clientAddress(request));
+    if (user.outcome !== 'found') {
+      logSecurityEvent(logger, request, 'sign_in_failed');
+      return show(request, reply, user.outcome);
+    }
     return signIn(reply, parts, { user, next: login.next });
   });
 }

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { readBadges } from '../staging/ledger-days.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { type PageContext, pageContext } from './page-context.ts';
-import { renderErrorPage } from './pages/error-page.tsx';
+import { type ErrorAnswer, renderErrorPage } from './pages/error-page.tsx';
 import { renderPage } from './pages/layout.tsx';
 
 /** Only our own files, and no script or style in the page itself. */
@@ -43,7 +43,7 @@ export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,
   timeZone: string,
-  error: { readonly status: number; readonly message: string | null },
+  error: ErrorAnswer,
 ): FastifyReply {
   const context = pageContext(request, timeZone);
   return sendHtml(reply.code(error.status), renderErrorPage(context, error));

@@ -36,7 +36,9 @@ import { createReadiness, type ReadinessCheck } from './health.ts';
 import { addLoginRoutes } from './login-routes.tsx';
 import { isLoopback } from './loopback.ts';
 import { addOidcRoutes } from './oidc-routes.ts';
+import { PasswordsBusyError } from './password.ts';
 import { registerQueueBoard } from './queue-board.ts';
+import { logSecurityEvent } from './security-events.ts';
 import { sendErrorPage } from './send-page.ts';
 import { addTitleRoutes } from './title-routes.tsx';
 import { addUsersRoutes } from './users-routes.tsx';
@@ -185,6 +187,16 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         isForPerson: true,
       });
     }
+    if (error instanceof PasswordsBusyError) {
+      logSecurityEvent(logger, request, 'sign_in_limited');
+      reply.header('retry-after', error.retryAfterSeconds);
+      return answerError(request, reply, timeZone, {
+        status: 503,
+        code: 'BUSY',
+        message: 'too many people sign in at this moment',
+        isForPerson: false,
+      });
+    }
     const route = request.routeOptions.url ?? null;
     if (error instanceof StagingUnavailableError) {
       logger.warn({ method: request.method, route, err: describeError(error) }, 'request failed');
@@ -236,6 +248,7 @@ function answerError(
   return sendErrorPage(request, reply, timeZone, {
     status,
     message: error.isForPerson ? message : null,
+    isBusy: code === 'BUSY',
   });
 }
 

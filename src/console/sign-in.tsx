@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { startSession } from '../staging/console-sessions.ts';
+import { clientAddress } from './client-address.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from './guard.ts';
 import { type PageContext, textParameter } from './page-context.ts';
 import { LoginPage } from './pages/login-page.tsx';
+import { logSecurityEvent } from './security-events.ts';
 import { sendPage } from './send-page.ts';
 
 /** Tries from one address, of every way to sign in on its own. */
@@ -12,13 +14,15 @@ export const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
 /** Begins a session, in exchange for the cookie of the visit. */
 export async function signIn(
   reply: FastifyReply,
-  { database, publicUrl }: ConsoleParts,
+  { database, publicUrl, logger }: ConsoleParts,
   {
     user,
     next,
   }: { readonly user: { readonly id: bigint; readonly name: string }; readonly next: string },
 ): Promise<FastifyReply> {
-  const token = await startSession(database, user, SESSION_LIMITS);
+  const { request } = reply;
+  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request));
+  logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
   return reply
     .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
     .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))

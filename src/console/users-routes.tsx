@@ -63,7 +63,8 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       validMinutes: PASSWORD_LINK_HOURS * 60,
       by: actorOf(request),
     });
-    const base = publicUrl?.origin ?? `${request.protocol}://${request.host}`;
+    // Never the host of the request: whoever sets it would be sent the link's token.
+    const base = publicUrl?.origin ?? '';
     // Shown in the answer itself: a redirect would carry it into addresses and logs.
     return show(request, reply, {
       secret: { kind: 'link', name, text: `${base}/link/${token}` },

@@ -25,6 +25,8 @@ export function startSession(
   database: Database,
   user: { readonly id: bigint; readonly name: string },
   limits: SessionLimits,
+  /** Where the user signs in from; null: unknown. */
+  address: string | null,
 ): Promise<string> {
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
@@ -36,7 +38,11 @@ export function startSession(
                 now() + make_interval(mins => ${limits.lifetimeMinutes}::int))`;
       await tx.$executeRaw`
         UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${user.id}`;
-      await recordAudit(tx, { actor: user.name, action: 'session.start' });
+      await recordAudit(tx, {
+        actor: user.name,
+        action: 'session.start',
+        details: { address },
+      });
       return token;
     }),
   );

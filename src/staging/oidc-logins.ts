@@ -76,7 +76,12 @@ interface UserRow {
  * e-mail address; from then on only the subject counts, so that whoever gets the address later gets
  * nothing with it. Nobody is added. Refusals of people whom the provider vouches for are audited here.
  */
-export function findOidcUser(database: Database, identity: OidcIdentity): Promise<OidcUser> {
+export function findOidcUser(
+  database: Database,
+  identity: OidcIdentity,
+  /** Where the person signs in from. */
+  address: string,
+): Promise<OidcUser> {
   const { issuer, subject } = identity;
   const email = parseEmailAddress(identity.verifiedEmail ?? '');
   return inStaging(() =>
@@ -100,7 +105,7 @@ export function findOidcUser(database: Database, identity: OidcIdentity): Promis
         await recordAudit(tx, {
           actor: user?.name ?? 'identity provider',
           action: 'session.refused_account',
-          details: { reason: outcome },
+          details: { reason: outcome, address },
         });
         return { outcome: outcome as Exclude<typeof outcome, 'found'> };
       }

@@ -156,7 +156,7 @@ export async function openConsole(
       const user = await findLoginUser(database, name);
       if (user === null) throw new Error('there is no such user');
       const client = createClient(url);
-      client.cookies.set('conciliation', await startSession(database, user, SESSION_LIMITS));
+      client.cookies.set('conciliation', await startSession(database, user, SESSION_LIMITS, null));
       return client;
     },
     close: () => console.close(),

@@ -79,6 +79,7 @@ function Secret({ context, secret }: { context: PageContext; secret: NewSecret }
       <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
       <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
       <p class="mono">{secret.text}</p>
+      {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
     </section>
   );
 }

@@ -30,6 +30,8 @@ const en = {
     linkTitle: (name: string) => `The link for ${name}`,
     linkHelp: (hours: string) =>
       `Send it over a way that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
+    linkPathHelp:
+      'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
     keyTitle: (name: string) => `The key “${name}”`,
     keyHelp: 'Copy it now: it is shown only this once and kept nowhere.',
     keys: 'Keys for scripts',
@@ -107,6 +109,8 @@ const ptBR: typeof en = {
     linkTitle: (name) => `O link de ${name}`,
     linkHelp: (hours) =>
       `Envie por um meio que outros não possam ler. Funciona uma vez, por ${hours} horas, e só aparece agora.`,
+    linkPathHelp:
+      'Isto é só o caminho, porque CONSOLE_PUBLIC_URL não está definida. Coloque antes dele o endereço do console, por exemplo https://conciliation.example.com.',
     keyTitle: (name) => `A chave “${name}”`,
     keyHelp: 'Copie agora: ela só aparece esta vez e não fica guardada em lugar nenhum.',
     keys: 'Chaves para scripts',

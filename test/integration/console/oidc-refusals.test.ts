@@ -36,7 +36,7 @@ test('nobody is signed in who has no user here; none is made', async () => {
   expect(await readUsers(world.database)).toEqual(before);
   expect((await auditOf(world.database, 'identity provider')).at(-1)).toEqual([
     'session.refused_account',
-    { reason: 'unknown' },
+    { reason: 'unknown', address: '127.0.0.1' },
   ]);
 });
 
@@ -62,7 +62,7 @@ test('nobody is signed in who is disabled, tied or not', async () => {
     await refused(answer, client, 'is disabled');
     expect((await auditOf(world.database, person.name)).at(-1)).toEqual([
       'session.refused_account',
-      { reason: 'disabled' },
+      { reason: 'disabled', address: '127.0.0.1' },
     ]);
   }
 });

@@ -23,7 +23,7 @@ test('who exists here is signed in by the verified address, and lands where they
   expect((await client.get('/audit')).text).toContain(name);
   expect(await auditOf(world.database, name)).toEqual([
     ['user.bind', { issuer: oidc.provider.issuer }],
-    ['session.start', null],
+    ['session.start', { address: '127.0.0.1' }],
   ]);
 });
 

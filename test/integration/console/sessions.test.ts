@@ -158,17 +158,6 @@ test('the database keeps no token that could be used', async () => {
   expect(row?.all).not.toContain(client.cookies.get('conciliation'));
 });
 
-test('who tries too often waits, also with the right password and from elsewhere', async () => {
-  const name = await newUser();
-  for (let tries = 0; tries < 10; tries += 1) {
-    expect((await signIn(name, `wrong ${tries}`)).answer.status).toBe(401);
-  }
-  const { answer } = await signIn(name);
-  expect(answer.status).toBe(429);
-  expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
-  expect((await signIn(await newUser())).answer.status).toBe(303);
-});
-
 test('an address that tries many names waits too', async () => {
   const statuses: number[] = [];
   for (let tries = 0; tries < 31; tries += 1) {

@@ -1,5 +1,8 @@
 /** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { hashPassword } from '../../../src/console/password.ts';
+import { addUser, changeUser } from '../../../src/staging/console-users.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
@@ -66,4 +69,106 @@ test('without TRUSTED_PROXIES X-Forwarded-For is ignored', async () => {
     statuses.push(answer.status);
   }
   expect(statuses.at(-1)).toBe(429);
+});
+
+describe('a flood of passwords', () => {
+  let threads = { now: 0, most: 0, ever: 0 };
+  const count = (thread: Worker) => {
+    threads.ever += 1;
+    threads.now += 1;
+    threads.most = Math.max(threads.most, threads.now);
+    thread.once('exit', () => {
+      threads.now -= 1;
+    });
+  };
+  beforeEach(() => {
+    threads = { now: 0, most: 0, ever: 0 };
+    process.on('worker', count);
+  });
+  afterEach(() => {
+    process.off('worker', count);
+  });
+
+  test('has two hashed at a time, answers the surplus with 503, and everybody else as ever', async () => {
+    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+    const client = console.visitor();
+    const csrf = await client.csrf('/login');
+    let isOver = false;
+    const flood = Promise.all(
+      Array.from({ length: 120 }, (_, tries) =>
+        client.post(
+          '/login',
+          { name: `name-${tries}`, password: 'x' },
+          { csrf, headers: { 'x-forwarded-for': `192.0.2.${tries % 4}` } },
+        ),
+      ),
+    ).finally(() => {
+      isOver = true;
+    });
+    const health: number[] = [];
+    while (!isOver) health.push((await client.get('/healthz')).status);
+    const answers = await flood;
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(threads.most).toBe(2);
+    expect(threads.ever).toBeLessThanOrEqual(2 + 20);
+    expect(refused.length).toBeGreaterThanOrEqual(120 - 22);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(threads.ever);
+    expect(threads.ever + refused.length).toBe(120);
+    expect(new Set(refused.map(({ headers }) => headers['retry-after']))).toEqual(new Set(['5']));
+    expect(refused[0]?.text).toContain('Too many people are signing in just now');
+    expect(new Set(health)).toEqual(new Set([200]));
+    expect((await tryFrom('198.51.100.1', { name: 'later', password: 'x' })).status).toBe(401);
+  });
+
+  test('costs the same for a known user as for an unknown or disabled one, or one without a password', async () => {
+    console = await openConsole(world.database);
+    for (const name of ['known', 'disabled', 'fresh']) {
+      await addUser(world.database, { name, role: 'viewer', by: 'test' });
+    }
+    await world.database.prisma.consoleUser.updateMany({
+      where: { name: { in: ['known', 'disabled'] } },
+      data: { password_hash: await hashPassword('quatro palavras ao acaso') },
+    });
+    await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
+    const costs: number[] = [];
+    for (const name of ['known', 'disabled', 'fresh', 'unknown', 'não serve']) {
+      const before = threads.ever;
+      const { status } = await tryFrom('', { name, password: 'a wrong password' });
+      expect([name, status]).toEqual([name, 401]);
+      costs.push(threads.ever - before);
+    }
+    expect(costs).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  test('without a password is refused like one with a wrong password', async () => {
+    console = await openConsole(world.database);
+    expect((await tryFrom('', { name: 'known', password: '' })).status).toBe(401);
+  });
+});
+
+test('wrong passwords from one address delay that address, and do not lock the user out elsewhere', async () => {
+  console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+  const password = 'quatro palavras ao acaso';
+  await addUser(world.database, { name: 'owner', role: 'viewer', by: 'test' });
+  await world.database.prisma.consoleUser.update({
+    where: { name: 'owner' },
+    data: { password_hash: await hashPassword(password) },
+  });
+  const attacker = console.visitor();
+  const csrf = await attacker.csrf('/login');
+  const tries = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      attacker.post(
+        '/login',
+        { name: ' Owner', password: 'wrong' },
+        { csrf, headers: { 'x-forwarded-for': '192.0.2.1' } },
+      ),
+    ),
+  );
+  const refused = tries.filter(({ status }) => status === 429);
+  expect(tries.filter(({ status }) => status === 401).length).toBeGreaterThanOrEqual(4);
+  // More than four only on a machine that takes longer than the first delays for 20 requests.
+  expect(refused.length).toBeGreaterThanOrEqual(10);
+  expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+  expect((await tryFrom('198.51.100.7', { name: 'owner', password })).status).toBe(303);
 });

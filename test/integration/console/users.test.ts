@@ -36,7 +36,7 @@ const auditOf = async (action: string) =>
 test('a user is added, chooses a password by the link, and is signed in', async () => {
   const added = await admin.post('/users', { name: 'Bia', role: 'operator' });
   expect(added.status).toBe(201);
-  const path = new RegExp(`${console.url}(/link/[\\w-]{43})<`).exec(added.text)?.[1] ?? '';
+  const path = />(\/link\/[\w-]{43})</.exec(added.text)?.[1] ?? '';
   const bia = console.visitor();
   const chosen = await bia.post(path, { password: PASSWORD, again: PASSWORD });
   expect(chosen.status).toBe(303);
@@ -46,6 +46,31 @@ test('a user is added, chooses a password by the link, and is signed in', async 
     actor: 'alma',
     details: { user: 'bia', role: 'operator' },
   });
+});
+
+test('a link never has the host that the request names', async () => {
+  const hostile = { host: 'evil.example', 'x-forwarded-host': 'evil.example' };
+  await addUser(world.database, { name: 'lia', role: 'viewer', by: 'test' });
+  const csrf = await admin.csrf();
+  const answer = await admin.post('/users/lia/link', {}, { csrf, headers: hostile });
+  expect(answer.status).toBe(201);
+  expect(answer.text).toMatch(/>\/link\/[\w-]{43}</);
+  expect(answer.text).not.toContain('evil.example');
+  expect(answer.text).toContain('CONSOLE_PUBLIC_URL is not set');
+
+  const publicUrl = new URL('http://conciliation.example.com');
+  const configured = await openConsole(world.database, {
+    publicUrl,
+    trustedProxies: ['127.0.0.1'],
+  });
+  try {
+    const alma = await configured.as('admin', 'alma');
+    const link = await alma.post('/users/lia/link', {}, { headers: hostile });
+    expect(link.text).toMatch(/>http:\/\/conciliation\.example\.com\/link\/[\w-]{43}</);
+    expect(link.text).not.toContain('evil.example');
+  } finally {
+    await configured.close();
+  }
 });
 
 test('another role and being disabled end the sessions at once, and a new link replaces the old', async () => {

@@ -1,0 +1,159 @@
+/** What an operator can find out about an attack: the log, and the audit log. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { hashPassword } from '../../../src/console/password.ts';
+import { createApiKey } from '../../../src/staging/api-keys.ts';
+import { addUser } from '../../../src/staging/console-users.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { createTestLog } from './console-world.ts';
+
+const PASSWORD = 'quatro palavras ao acaso';
+const ADDRESS = '192.0.2.1';
+const FROM = { 'x-forwarded-for': ADDRESS };
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let log: ReturnType<typeof createTestLog>;
+let lastEntry: bigint;
+beforeAll(async () => {
+  world = await openPullWorld();
+  await addUser(world.database, { name: 'ana', role: 'viewer', by: 'test' });
+  await world.database.prisma.consoleUser.update({
+    where: { name: 'ana' },
+    data: { password_hash: await hashPassword(PASSWORD), email: 'ana@example.com' },
+  });
+});
+beforeEach(async () => {
+  log = createTestLog();
+  console = await openConsole(world.database, {
+    logger: log.logger,
+    trustedProxies: ['127.0.0.0/8'],
+  });
+  const { _max } = await world.database.prisma.auditEntry.aggregate({ _max: { id: true } });
+  lastEntry = _max.id ?? 0n;
+});
+afterEach(() => console.close());
+afterAll(() => world.close());
+
+const events = () =>
+  log
+    .lines()
+    .filter((line) => 'event' in line)
+    .map(({ event, address, user, method, route }) => [event, address, user, `${method} ${route}`]);
+
+const entries = async () => {
+  const rows = await world.database.prisma.auditEntry.findMany({
+    where: { id: { gt: lastEntry } },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ actor, action, details }) => [actor, action, details]);
+};
+
+const signIn = (name: string, password: string, client: ConsoleClient = console.visitor()) =>
+  client.post('/login', { name, password }, { headers: FROM });
+
+test('sign-ins are in both logs with the address, and never with what was typed', async () => {
+  await signIn('ana', 'typed-password');
+  await signIn('typed-into-the-wrong-field', PASSWORD);
+  await signIn('ana', PASSWORD);
+  expect(events()).toEqual([
+    ['sign_in_failed', ADDRESS, 'ana', 'POST /login'],
+    ['sign_in_failed', ADDRESS, null, 'POST /login'],
+    ['sign_in_succeeded', ADDRESS, 'ana', 'POST /login'],
+  ]);
+  expect(await entries()).toEqual([
+    ['ana', 'session.refused', { address: ADDRESS }],
+    ['visitor', 'session.refused', { address: ADDRESS }],
+    ['ana', 'session.start', { address: ADDRESS }],
+  ]);
+  const written = JSON.stringify([log.lines(), await entries()]);
+  for (const secret of ['typed', PASSWORD, 'ana@example.com']) {
+    expect(written).not.toContain(secret);
+  }
+});
+
+test('a user who has to wait is in both logs, with the user’s name', async () => {
+  const client = console.visitor();
+  const csrf = await client.csrf('/login');
+  await Promise.all(
+    Array.from({ length: 12 }, () =>
+      client.post('/login', { name: 'ana', password: 'x' }, { csrf, headers: FROM }),
+    ),
+  );
+  expect(events()).toContainEqual(['sign_in_limited', ADDRESS, 'ana', 'POST /login']);
+  expect(await entries()).toContainEqual(['ana', 'session.limited', { address: ADDRESS }]);
+});
+
+test('an attacker gets a few entries of the audit log a minute, and a log line for each try', async () => {
+  const client = console.visitor();
+  const csrf = await client.csrf('/login');
+  await Promise.all(
+    Array.from({ length: 40 }, (_, tries) =>
+      client.post('/login', { name: `name-${tries}`, password: 'x' }, { csrf, headers: FROM }),
+    ),
+  );
+  expect(events()).toHaveLength(40);
+  expect(await entries()).toHaveLength(5);
+  expect((await signIn('ana', PASSWORD)).status).toBe(429);
+  const owner = console.visitor();
+  await owner.post(
+    '/login',
+    { name: 'ana', password: 'x' },
+    { headers: { 'x-forwarded-for': '198.51.100.7' } },
+  );
+  expect((await entries()).at(-1)).toEqual(['ana', 'session.refused', { address: '198.51.100.7' }]);
+});
+
+test('attackers at many addresses fill the audit log no faster than 60 entries a minute', async () => {
+  const client = console.visitor();
+  const csrf = await client.csrf('/login');
+  // Of twelve tries of an address eight have to wait, and five of those may be audited.
+  await Promise.all(
+    Array.from({ length: 240 }, (_, tries) =>
+      client.post(
+        '/login',
+        { name: 'nobody', password: 'x' },
+        { csrf, headers: { 'x-forwarded-for': `198.51.100.${Math.floor(tries / 12)}` } },
+      ),
+    ),
+  );
+  expect((await entries()).length).toBeLessThanOrEqual(60);
+});
+
+test('a request of another site and one without the token of a form are in the log', async () => {
+  const ana = await console.as('viewer', 'ana');
+  await ana.post('/logout', {}, { headers: { ...FROM, 'sec-fetch-site': 'cross-site' } });
+  await ana.post('/logout', {}, { csrf: null, headers: FROM });
+  expect(events()).toEqual([
+    ['csrf_refused', ADDRESS, null, 'POST /logout'],
+    ['csrf_refused', ADDRESS, 'ana', 'POST /logout'],
+  ]);
+});
+
+test('what a role or a key may not do is in the log, and so is a key that does not work', async () => {
+  const ana = await console.as('viewer', 'ana');
+  expect((await ana.get('/users', FROM)).status).toBe(403);
+  const key = await createApiKey(world.database, {
+    name: 'name of a person',
+    user: null,
+    role: 'viewer',
+    scopes: ['read'],
+    validDays: 1,
+    by: 'test',
+  });
+  const call = (path: string, bearer: string) =>
+    console.visitor().get(path, { ...FROM, authorization: `Bearer ${bearer}` });
+  const path = '/api/export?from=2026-03-01&to=2026-03-02&format=csv';
+  expect((await call(path, key)).status).toBe(403);
+  expect((await call('/api/status', `${key}x`)).status).toBe(401);
+  expect(events()).toEqual([
+    ['access_refused', ADDRESS, 'ana', 'GET /users'],
+    ['access_refused', ADDRESS, expect.stringMatching(/^key \d+$/), 'GET /api/export'],
+    ['key_refused', ADDRESS, null, 'GET /api/status'],
+  ]);
+  expect(JSON.stringify(log.lines())).not.toMatch(/conciliation_|name of a person/);
+});
