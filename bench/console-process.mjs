@@ -33,7 +33,7 @@ if ((await findLoginUser(database, 'bench')) === null) {
   await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
 }
 const user = await findLoginUser(database, 'bench');
-const token = await startSession(database, user, SESSION_LIMITS);
+const token = await startSession(database, user, SESSION_LIMITS, null);
 process.send({ url, cookie: `conciliation=${token}` });
 process.once('message', async () => {
   await web.close();
