@@ -178,6 +178,13 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
   gate.next(Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` })));
   const loading = world.pull(date, gated);
   const answer = await gate.begun();
+  // The load holds the date.
+  await vi.waitFor(async () => {
+    const { rowCount } = await world.database.pool.query(
+      'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
+    );
+    expect(rowCount).toBe(1);
+  }, 15_000);
   world.sandbox.setDayTexts(
     date,
     Array.from({ length: 9 }, (_, index) => titleText({ date, uid: `t${index}` })),
