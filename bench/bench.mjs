@@ -6,7 +6,7 @@
 //   suite, measure              the order of things; one measured run
 //   render-process, answer-files, row-renderer, byte-file   the data, rendered before any clock starts
 //   sandbox-process             the platform
-//   pull-process, statement-times   our side
+//   engine, pull-process, statement-times   our side
 //   limit, limit-process        the limit
 //   meter, process-cpu, server  what it cost: the worker's side, the database's
 //   tables, verify              whether both sides did what they should

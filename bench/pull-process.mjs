@@ -1,14 +1,8 @@
-// Our side in a process of its own, put together by the composition root as the service is.
-import { openPlatform, openPulls, openStaging } from '../dist/app.js';
-import { readConfig } from '../dist/config.js';
-import { createLogger } from '../dist/logger.js';
-import { runPull } from '../dist/pull/run-pull.js';
-import { createPull } from '../dist/staging/pull-ledger.js';
+// Our side in a process of its own.
 import { answerParent } from './child.mjs';
+import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';
 import { recordStatements } from './statement-times.mjs';
-
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
 
 let target;
 let readStatements = () => null;
@@ -20,7 +14,7 @@ answerParent({
    */
   async open({ address, databaseUrl, warmUp, startDate, today, profile }) {
     const warm = await openEngine({ address, databaseUrl: warmUp.databaseUrl, startDate, today });
-    await pullOnce(warm.parts, warmUp.window);
+    await pullOnce(warm.parts, warmUp.window.from);
     await warm.close();
     target = await openEngine({ address, databaseUrl, startDate, today });
     if (profile) readStatements = recordStatements();
@@ -31,7 +25,7 @@ answerParent({
     const reports = [];
     const waiting = requests.values();
     const pullAll = async () => {
-      for (const { window } of waiting) reports.push(await pullOnce(target.parts, window));
+      for (const { window } of waiting) reports.push(await pullOnce(target.parts, window.from));
     };
     await Promise.all(Array.from({ length: pullsAtOnce }, pullAll));
     const measured = await meter.stop();
@@ -41,34 +35,6 @@ answerParent({
     await target.close();
   },
 });
-
-async function openEngine({ address, databaseUrl, startDate, today }) {
-  const environment = {
-    DATABASE_URL: databaseUrl,
-    PLATFORM_BASE_URL: address.baseUrl,
-    PLATFORM_TOKEN: address.token,
-    START_DATE: startDate,
-  };
-  const config = readConfig(environment, { platform: true });
-  const staging = await openStaging(config, logger);
-  const platform = openPlatform(config);
-  const parts = await openPulls(config, logger, staging, platform);
-  return {
-    parts: { ...parts, now: () => new Date(`${today}T12:00:00Z`) },
-    async close() {
-      await platform.close();
-      await staging.close();
-    },
-  };
-}
-
-async function pullOnce(parts, window) {
-  const pull = { origin: 'daily', date: window.from, requestedBy: 'bench' };
-  const pullId = await createPull(parts.database, pull);
-  const outcome = await runPull(parts, pullId, new AbortController().signal);
-  if (outcome.kind !== 'done') throw outcome.error;
-  return outcome.report;
-}
 
 function summarise(reports) {
   const sum = (items, field) => items.reduce((total, item) => total + item[field], 0);

@@ -1,50 +1,28 @@
 // One measured sweep, or one reading of its answer, in a process of its own.
-import { openPlatform, openPulls, openStaging } from '../dist/app.js';
-import { readConfig } from '../dist/config.js';
 import { KnownTitles } from '../dist/domain/known-titles.js';
 import { sweepWindow } from '../dist/domain/pull-plan.js';
-import { createLogger } from '../dist/logger.js';
 import { readRows } from '../dist/pull/response-rows.js';
-import { runPull } from '../dist/pull/run-pull.js';
-import { createPull } from '../dist/staging/pull-ledger.js';
 import { createSweep } from '../dist/staging/sweep-ledger.js';
 import { runSweep } from '../dist/sweep/run-sweep.js';
 import { answerParent } from './child.mjs';
+import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';
 
-const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
-
-let staging;
-let platform;
-let parts;
+let engine;
 let today;
 
 answerParent({
-  async open({ address, databaseUrl, startDate, today: day }) {
-    const environment = {
-      DATABASE_URL: databaseUrl,
-      PLATFORM_BASE_URL: address.baseUrl,
-      PLATFORM_TOKEN: address.token,
-      START_DATE: startDate,
-    };
-    const config = readConfig(environment, { platform: true });
-    today = day;
-    staging = await openStaging(config, logger);
-    platform = openPlatform(config);
-    const opened = await openPulls(config, logger, staging, platform);
-    parts = { ...opened, now: () => new Date(`${day}T12:00:00Z`) };
+  async open(options) {
+    today = options.today;
+    engine = await openEngine(options);
   },
 
   async load({ dates }) {
-    for (const date of dates) {
-      const pull = { origin: 'daily', date, requestedBy: 'bench' };
-      const pullId = await createPull(parts.database, pull);
-      const outcome = await runPull(parts, pullId, new AbortController().signal);
-      if (outcome.kind !== 'done') throw outcome.error;
-    }
+    for (const date of dates) await pullOnce(engine.parts, date);
   },
 
   async sweep({ from }) {
+    const { parts } = engine;
     const meter = startMeter();
     const sweepId = await createSweep(parts.database, { from, today, requestedBy: 'bench' });
     const outcome = await runSweep(parts, sweepId, new AbortController().signal);
@@ -56,6 +34,7 @@ answerParent({
   },
 
   async read({ from }) {
+    const { platform } = engine.parts;
     const meter = startMeter();
     const response = await platform.fetchTitles(sweepWindow(from), new AbortController().signal);
     const { rows, count, release } = readRows(response, {
@@ -74,7 +53,6 @@ answerParent({
   },
 
   async close() {
-    await platform.close();
-    await staging.close();
+    await engine.close();
   },
 });

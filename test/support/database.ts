@@ -24,10 +24,15 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 async function runOnServer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: inject('serverUrl') });
+  await withClient(inject('serverUrl'), (client) => client.query(statement));
+}
+
+/** Runs `work` on a connection of its own. */
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    return await work(client);
   } finally {
     await client.end();
   }

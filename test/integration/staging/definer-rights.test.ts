@@ -1,8 +1,7 @@
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/staging/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase, withClient } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 
 let database: TestDatabase;
@@ -18,16 +17,6 @@ afterAll(async () => {
   await database.drop();
   await users.drop();
 });
-
-async function inSession<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /**
  * Attaches the trigger function to a temporary table whose row type has a cast to audit_entry. The cast
@@ -51,7 +40,7 @@ test.each(['erp', 'finance', 'worker'] as const)(
   'no code of %s runs as the owner',
   async (role) => {
     const notices: (string | undefined)[] = [];
-    const attack = inSession(users.urlOf(role), async (client) => {
+    const attack = withClient(users.urlOf(role), async (client) => {
       client.on('notice', (notice) => notices.push(notice.message));
       for (const statement of ATTACK) await client.query(statement);
     });
@@ -61,14 +50,14 @@ test.each(['erp', 'finance', 'worker'] as const)(
 );
 
 test('the trigger function refuses every table but its own, also when the owner attaches it', async () => {
-  const attack = inSession(database.url, async (client) => {
+  const attack = withClient(database.url, async (client) => {
     for (const statement of ATTACK) await client.query(statement);
   });
   await expect(attack).rejects.toMatchObject({ code: '42501' });
 });
 
 test('no function with the rights of its owner can be executed by PUBLIC, and each pins search_path', async () => {
-  const functions = await inSession(database.url, (client) =>
+  const functions = await withClient(database.url, (client) =>
     client.query<{ name: string; for_public: boolean; pins_path: boolean }>(`
       SELECT pronamespace::regnamespace || '.' || proname AS name,
              EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner)))
@@ -83,7 +72,7 @@ test('no function with the rights of its owner can be executed by PUBLIC, and ea
 });
 
 test.each(['erp', 'finance'] as const)('%s cannot create temporary tables', async (role) => {
-  const attempt = inSession(users.urlOf(role), (client) =>
+  const attempt = withClient(users.urlOf(role), (client) =>
     client.query('CREATE TEMPORARY TABLE mine (id int)'),
   );
   await expect(attempt).rejects.toMatchObject({ code: '42501' });

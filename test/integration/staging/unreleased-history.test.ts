@@ -2,14 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase, withClient } from '../../support/database.ts';
 
 const REFUSAL =
   /made by a version before the first release and cannot be upgraded: name an empty database in DATABASE_URL \(embedded database: move the folder DATA_DIR away\), set START_DATE/;
@@ -33,16 +32,6 @@ const UNRELEASED_HISTORY = `
   INSERT INTO conciliation._prisma_migrations
     (id, checksum, migration_name, finished_at, applied_steps_count)
   VALUES ('0f5fd4c4-1a6b-4f5e-9b1f-6d1c3c3f7a10', '8abf5fdc1091f29ac1d9524cdc39b902882d9a8ea7ec1658c2eeafea078fe6ad', '20261121000000_init', now(), 1)`;
-
-async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 const makeUnreleased = (url: string) =>
   withClient(url, (client) => client.query(UNRELEASED_HISTORY));
