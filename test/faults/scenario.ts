@@ -67,7 +67,7 @@ export class Scenario {
     for (let day = 0; day < dates; day += 1) served.begin(daysFrom(day, firstDate), 3 + random(9));
     this.#today = daysFrom(dates, firstDate);
     this.#faultRound = ROUNDS[run.point] ?? (random(2) === 0 ? 1 : 2);
-    const isOnce = ['shutdown', 'revisions', 'closing'].includes(run.point);
+    const isOnce = ['shutdown', 'revisions', 'closing', 'migration'].includes(run.point);
     this.#hit = isOnce ? 1 : 1 + random(dates);
     this.#settings = {
       environment: world.environment,
