@@ -1,15 +1,22 @@
-import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pino';
+import {
+  type DestinationStream,
+  type LevelWithSilent,
+  type Logger,
+  pino,
+  stdTimeFunctions,
+} from 'pino';
 import { build as pinoPretty } from 'pino-pretty';
-import type { Config } from './config.ts';
 import { ConciliationError } from './errors.ts';
 
 export type { Logger } from 'pino';
 
+export interface LogOptions {
+  readonly logLevel: LevelWithSilent;
+  readonly logFormat: 'json' | 'pretty';
+}
+
 /** Logs to standard error; standard output belongs to what a command was asked for. */
-export function createLogger(
-  config: Pick<Config, 'logLevel' | 'logFormat'>,
-  destination?: DestinationStream,
-): Logger {
+export function createLogger(config: LogOptions, destination?: DestinationStream): Logger {
   const stream =
     destination ??
     (config.logFormat === 'pretty'

@@ -3,6 +3,12 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from './database.ts';
 import { inStaging } from './in-staging.ts';
 
+/** The person who makes a decision, and the reason. The audit log keeps both. */
+export interface Decision {
+  readonly by: string;
+  readonly reason: string;
+}
+
 export interface AuditRecord {
   readonly actor: string;
   readonly action: string;

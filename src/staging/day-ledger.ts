@@ -134,6 +134,11 @@ export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay):
     WHERE date = ${day.date}::date`;
 }
 
+/** Takes the lock of the closing phase, which the transaction keeps until it ends. */
+export async function lockClosing(tx: Prisma.TransactionClient): Promise<void> {
+  await tx.$executeRaw`SELECT FROM conciliation.closing_lock FOR UPDATE`;
+}
+
 /**
  * Moves the watermark over every reconciled date that follows it without a gap; it never goes back. The
  * caller holds the lock of the closing phase, so that of two merges that close neighbouring gaps the

@@ -1,23 +1,17 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { stateAfterMerge } from '../domain/day-state.ts';
 import { InputError } from '../errors.ts';
-import { type AuditRecord, recordAudit } from './audit.ts';
+import { type AuditRecord, type Decision, recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
-import { advanceCheckpoint, lockDay } from './day-ledger.ts';
+import { advanceCheckpoint, lockClosing, lockDay } from './day-ledger.ts';
 import { discardStaged } from './discard-staged.ts';
-import { endMerge, lockClosing } from './end-merge.ts';
+import { endMerge } from './end-merge.ts';
 import { eraseErased } from './erased-parties.ts';
 import { inStaging } from './in-staging.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge.ts';
 import { planChanges } from './merge-plan.ts';
 import { configurePlanner } from './planner-settings.ts';
 import { finishRelease, isHoldLost, readHeldPull } from './pull-outcome.ts';
-
-/** A person who decides, and the reason; both go into the audit log. */
-export interface Decision {
-  readonly by: string;
-  readonly reason: string;
-}
 
 /**
  * Merges the response that a pull holds, however many titles it withdraws.

@@ -4,7 +4,13 @@ import type { TitleFold } from '../domain/title-fold.ts';
 import { reachFaultPoint } from '../fault-points.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { stageAccounts, watchAccounts } from './account-watch.ts';
-import { advanceCheckpoint, type LockedDay, setHeldDay, setMergedDay } from './day-ledger.ts';
+import {
+  advanceCheckpoint,
+  type LockedDay,
+  lockClosing,
+  setHeldDay,
+  setMergedDay,
+} from './day-ledger.ts';
 import { applyChanges, numberChanges } from './merge-apply.ts';
 import type { MergePlan } from './merge-plan.ts';
 import { supersedeHold } from './pull-outcome.ts';
@@ -83,11 +89,6 @@ async function mergeOwnDate(
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isChanged || !day.hasDigest);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
-}
-
-/** Takes the lock of the closing phase, which the transaction keeps until it ends. */
-export async function lockClosing(tx: Prisma.TransactionClient): Promise<void> {
-  await tx.$executeRaw`SELECT FROM conciliation.closing_lock FOR UPDATE`;
 }
 
 async function recordDrift(

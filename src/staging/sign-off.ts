@@ -4,9 +4,8 @@ import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { InputError } from '../errors.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { recordAudit } from './audit.ts';
+import { type Decision, recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
-import type { Decision } from './decisions.ts';
 import { inStaging } from './in-staging.ts';
 
 /** A seal: what a date held when it was signed off. Amounts are decimal text, exact. */

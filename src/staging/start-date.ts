@@ -1,10 +1,8 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../errors.ts';
-import { recordAudit } from './audit.ts';
+import { type Decision, recordAudit } from './audit.ts';
 import type { Database } from './database.ts';
-import { advanceCheckpoint } from './day-ledger.ts';
-import type { Decision } from './decisions.ts';
-import { lockClosing } from './end-merge.ts';
+import { advanceCheckpoint, lockClosing } from './day-ledger.ts';
 import { inStaging } from './in-staging.ts';
 
 export interface CorrectedStartDate {
