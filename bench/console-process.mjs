@@ -1,11 +1,11 @@
 // The console alone, for bench/console.mjs: tells its address and a session, and ends when told.
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { SESSION_LIMITS } from '../dist/console/guard.js';
-import { createConsole } from '../dist/console/server.js';
-import { startSession } from '../dist/staging/console-sessions.js';
-import { addUser, findLoginUser } from '../dist/staging/console-users.js';
-import { openDatabase } from '../dist/staging/database.js';
+import { startSession } from '../dist/console/access/console-sessions.js';
+import { addUser, findLoginUser } from '../dist/console/access/console-users.js';
+import { SESSION_LIMITS } from '../dist/console/shell/guard.js';
+import { createConsole } from '../dist/console/shell/server.js';
+import { openDatabase } from '../dist/database/database.js';
 
 const [databaseUrl] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });

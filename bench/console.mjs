@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { request } from 'undici';
+import { openDatabase } from '../dist/database/database.js';
+import { migrate } from '../dist/database/migrate.js';
 import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
-import { openDatabase } from '../dist/staging/database.js';
-import { migrate } from '../dist/staging/migrate.js';
 import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 
 const tell = (line) => process.stdout.write(`${line}\n`);

@@ -1,9 +1,9 @@
 // The product as a measured process uses it, put together by the composition root as the service is.
-import { openPlatform, openPulls, openStaging } from '../dist/app.js';
-import { readConfig } from '../dist/config.js';
-import { createLogger } from '../dist/logger.js';
+import { openPlatform, openPulls, openStaging } from '../dist/app/parts.js';
+import { readConfig } from '../dist/config/config.js';
+import { createPull } from '../dist/ledger/pull-ledger.js';
 import { runPull } from '../dist/pull/run-pull.js';
-import { createPull } from '../dist/staging/pull-ledger.js';
+import { createLogger } from '../dist/runtime/logger.js';
 
 const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
 

@@ -3,7 +3,7 @@ import { toJsonText } from '../dist/domain/json-text.js';
 import { rawHash } from '../dist/domain/known-titles.js';
 import { contentHash, identityHash, TITLE_COLUMNS } from '../dist/domain/title.js';
 import { checkTitle } from '../dist/platform/title-contract.js';
-import { parseExactJson } from '../dist/pull/exact-json.js';
+import { parseExactJson } from '../dist/reader/exact-json.js';
 
 /** A row of `ROW_COLUMNS` in COPY's text format, the line's end included. */
 export function renderRow(text, window, occurrence) {

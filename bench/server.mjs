@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { migrate } from '../dist/database/migrate.js';
 import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
-import { createLogger } from '../dist/logger.js';
-import { migrate } from '../dist/staging/migrate.js';
+import { createLogger } from '../dist/runtime/logger.js';
 import { CREATE_LIMIT_TABLE } from './limit.mjs';
 import { treeCpuSeconds } from './process-cpu.mjs';
 

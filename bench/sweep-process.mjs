@@ -1,9 +1,9 @@
 // One measured sweep, or one reading of its answer, in a process of its own.
 import { KnownTitles } from '../dist/domain/known-titles.js';
 import { sweepWindow } from '../dist/domain/pull-plan.js';
-import { readRows } from '../dist/pull/response-rows.js';
-import { createSweep } from '../dist/staging/sweep-ledger.js';
+import { readRows } from '../dist/reader/response-rows.js';
 import { runSweep } from '../dist/sweep/run-sweep.js';
+import { createSweep } from '../dist/sweep/sweep-ledger.js';
 import { answerParent } from './child.mjs';
 import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';

@@ -1,6 +1,6 @@
 /** The command line: each command is one file of cli/, and sets the process's exit status. */
 import { Command, CommanderError } from 'commander';
-import { packageVersion } from './app.ts';
+import { packageVersion } from './app/parts.ts';
 import { addAuditCommand } from './cli/audit.ts';
 import { addBackfillCommand } from './cli/backfill.ts';
 import { EXIT, type ExitStatus } from './cli/command-run.ts';

@@ -1,9 +1,9 @@
-import { describeError, type Logger } from '../logger.ts';
-import { repeat } from '../repeat.ts';
-import { readClock } from '../staging/clock.ts';
-import type { Database } from '../staging/database.ts';
-import { type AlertPolicy, deriveAlerts } from '../staging/derive-alerts.ts';
+import { readClock } from '../database/clock.ts';
+import type { Database } from '../database/database.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { repeat } from '../runtime/repeat.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
+import { type AlertPolicy, deriveAlerts } from './derive-alerts.ts';
 
 export interface AlertLoop {
   /** No further round begins; the one under way is cut short. */

@@ -1,19 +1,19 @@
 /**
- * alerts/ tells people what staging/ has noticed: every alert once when it is raised and once when it
+ * alerts/ derives alerts from the ledger and delivers them: every alert once when it is raised and once when it
  * is over, to the webhook, or to the log where there is none. Undelivered alerts wait in the database,
  * so a process may die at any instant; one that dies between the webhook's answer and its record
  * makes the delivery happen again, with the same `Idempotency-Key`.
  */
 import { Agent, request } from 'undici';
-import type { Logger } from '../logger.ts';
+import type { Database } from '../database/database.ts';
+import type { Logger } from '../runtime/logger.ts';
 import {
   claimDueAlert,
   type DueAlert,
   recordDelivery,
   recordMissedDelivery,
   takeDueAlerts,
-} from '../staging/alert-delivery.ts';
-import type { Database } from '../staging/database.ts';
+} from './alert-delivery.ts';
 
 export interface DeliveryParts {
   readonly database: Database;

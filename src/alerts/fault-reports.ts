@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Database } from '../database/database.ts';
 import { PROCESS_SILENCE_MS } from '../domain/process-fault.ts';
-import { describeError, type Logger } from '../logger.ts';
-import { repeat } from '../repeat.ts';
-import type { Database } from '../staging/database.ts';
-import { type FaultReport, reportFaults } from '../staging/process-faults.ts';
+import { type FaultReport, reportFaults } from '../ledger/process-faults.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { repeat } from '../runtime/repeat.ts';
 
 export interface FaultReports {
   /** The faults of a process that stops stay reported, until they are found to be over. */

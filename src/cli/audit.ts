@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
 import {
   type ChainFault,
   type ChainLink,
   type ChainReport,
   verifyAuditChain,
-} from '../staging/audit-chain.ts';
+} from '../audit/audit-chain.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {

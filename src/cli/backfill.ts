@@ -1,23 +1,22 @@
 import type { Command } from 'commander';
-import { openStaging, requireAbleToPull } from '../app.ts';
-import {
-  type BackfillRange,
-  backfillRangeFault,
-  MAX_BACKFILL_CONCURRENCY,
-} from '../domain/backfill-plan.ts';
-import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
-import { runBackfill } from '../foreground-backfill.ts';
+import { runBackfill } from '../app/foreground-backfill.ts';
+import { openStaging, requireAbleToPull } from '../app/parts.ts';
 import {
   type BackfillProgress,
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   resumeBackfill,
-} from '../staging/backfill-ledger.ts';
-import { type DayRow, readDays } from '../staging/reads.ts';
+} from '../backfills/backfill-ledger.ts';
+import {
+  type BackfillRange,
+  backfillRangeFault,
+  MAX_BACKFILL_CONCURRENCY,
+} from '../domain/backfill-plan.ts';
+import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
+import { type DayRow, readDays } from '../ledger/reads.ts';
+import { InputError } from '../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
-import { progressBar } from './backfill-text.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -26,8 +25,9 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { createProgressLine } from './progress-line.ts';
-import { formatCount } from './table.ts';
+import { progressBar } from './output/backfill-text.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { formatCount } from './output/table.ts';
 
 interface BackfillOptions {
   readonly from?: CivilDate;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
-import { type Config, type Environment, readConfig } from '../config.ts';
-import { ConciliationError, ConfigError, InputError } from '../errors.ts';
-import { createLogger, describeError, type Logger } from '../logger.ts';
+import { type Config, type Environment, readConfig } from '../config/config.ts';
+import { ConciliationError, ConfigError, InputError } from '../runtime/errors.ts';
+import { createLogger, describeError, type Logger } from '../runtime/logger.ts';
 
 /** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;

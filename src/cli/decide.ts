@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { acceptRejects, releasePull } from '../staging/decisions.ts';
+import { acceptRejects, releasePull } from '../pull/decisions.ts';
 import { dateArgument, idArgument, reasonArgument } from './arguments.ts';
 import {
   type CommandResult,
@@ -11,7 +11,7 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { pullsTable, toDocument } from './pull-text.ts';
+import { pullsTable, toDocument } from './output/pull-text.ts';
 
 interface DecisionOptions {
   readonly reason: string;

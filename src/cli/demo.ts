@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging } from '../app.ts';
-import type { Config } from '../config.ts';
+import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
+import { ROLES, startService } from '../app/service.ts';
+import type { Config } from '../config/config.ts';
+import { addUser, createLink, readUsers } from '../console/access/console-users.ts';
+import type { Database } from '../database/database.ts';
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../domain/business-day.ts';
-import { ROLES, startService } from '../main.ts';
+import { createPull } from '../ledger/pull-ledger.ts';
+import { type DayRow, readDays } from '../ledger/reads.ts';
+import type { PullReport } from '../pull/merge/merge.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { addUser, createLink, readUsers } from '../staging/console-users.ts';
-import type { Database } from '../staging/database.ts';
-import type { PullReport } from '../staging/merge.ts';
-import { createPull } from '../staging/pull-ledger.ts';
-import { type DayRow, readDays } from '../staging/reads.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -21,8 +21,8 @@ import {
   type ExitStatus,
   runCommand,
 } from './command-run.ts';
-import { createProgressLine } from './progress-line.ts';
-import { formatAmount, formatCount, renderTable } from './table.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { formatAmount, formatCount, renderTable } from './output/table.ts';
 
 const DEMO_DAYS = 14;
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app.ts';
-import type { Database } from '../staging/database.ts';
-import { acknowledgeDrift, type Drift, readOpenDrift } from '../staging/drift.ts';
+import { openStaging } from '../app/parts.ts';
+import type { Database } from '../database/database.ts';
+import { acknowledgeDrift, type Drift, readOpenDrift } from '../ledger/drift.ts';
 import { reasonArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { formatCount, renderTable } from './table.ts';
+import { formatCount, renderTable } from './output/table.ts';
 
 /** What responses have beyond the documented interface. */
 export function addDriftCommand(program: Command, exit: (status: ExitStatus) => void): void {

@@ -1,17 +1,17 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import { InputError } from '../errors.ts';
 import type { CsvLocale } from '../export/csv.ts';
+import type { RowBatches } from '../export/export-columns.ts';
+import { readTitleSnapshot, recordExport, type TitleSnapshot } from '../export/export-titles.ts';
 import {
   EXPORT_FORMATS,
   type ExportFormat,
   encodeTitles,
   type TitleFile,
 } from '../export/title-file.ts';
-import type { RowBatches } from '../staging/export-columns.ts';
-import { readTitleSnapshot, recordExport, type TitleSnapshot } from '../staging/export-titles.ts';
+import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,
@@ -21,9 +21,9 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { checkOutFile, writeOutFile, writeStandardOutput } from './out-file.ts';
-import { createProgressLine } from './progress-line.ts';
-import { formatAmount, formatCount, renderTable } from './table.ts';
+import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { formatAmount, formatCount, renderTable } from './output/table.ts';
 
 const LOCALES = ['pt-BR', 'en'] as const satisfies readonly CsvLocale[];
 const STANDARD_OUTPUT = '-';

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.ts';
+import type { Database } from '../database/database.ts';
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
-import { InputError } from '../errors.ts';
-import { createApiKey, readApiKeys, revokeApiKey } from '../staging/api-keys.ts';
-import type { Database } from '../staging/database.ts';
+import { InputError } from '../runtime/errors.ts';
 import { idArgument, integerArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { renderTable } from './table.ts';
+import { renderTable } from './output/table.ts';
 
 interface AddOptions {
   readonly role: KeyRole;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { migrate } from '../database/migrate.ts';
 import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { migrateQueue } from '../queue/postgres-backend.ts';
-import { migrate } from '../staging/migrate.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
 export function addMigrateCommand(program: Command, exit: (status: ExitStatus) => void): void {

@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { openPlatform, openStaging } from '../app.ts';
+import { openPlatform, openStaging } from '../app/parts.ts';
 import {
   type FileReport,
   importProviderFile,
   MAX_REPORTED_FAULTS,
-} from '../push/import-providers.ts';
-import { type PushOutcome, type PushWait, pushToEnd } from '../push/push-to-end.ts';
+} from '../providers/import-providers.ts';
 import {
   type ProviderSummary,
   type RefusedProvider,
   readProviderSummary,
   readRefusedProviders,
-} from '../staging/providers.ts';
+} from '../providers/providers.ts';
+import { type PushOutcome, type PushWait, pushToEnd } from '../providers/push-to-end.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -20,8 +20,8 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { createProgressLine } from './progress-line.ts';
-import { formatCount, renderTable } from './table.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { formatCount, renderTable } from './output/table.ts';
 
 /** Rows that `providers status` lists. */
 const MAX_LISTED = 50;

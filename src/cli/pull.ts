@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app.ts';
+import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { createPull } from '../ledger/pull-ledger.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
-import { createPull } from '../staging/pull-ledger.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
-import { createProgressLine } from './progress-line.ts';
-import { pullResult } from './pull-text.ts';
-import { formatCount } from './table.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { pullResult } from './output/pull-text.ts';
+import { formatCount } from './output/table.ts';
 
 export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program

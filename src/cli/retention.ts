@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
+import { requireSchemaOwner } from '../database/schema-owner.ts';
 import { addDays, type CivilDate, dateIn, parseCivilDate } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
 import {
   countRemovable,
   RETENTION_KINDS,
   type RetentionCounts,
   type RetentionKind,
   removeOld,
-} from '../staging/retention.ts';
-import { requireSchemaOwner } from '../staging/schema-owner.ts';
+} from '../privacy/retention.ts';
+import { InputError } from '../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { formatCount, renderTable } from './table.ts';
+import { formatCount, renderTable } from './output/table.ts';
 
 /** What the service or a person may still look at is younger. */
 const MIN_DAYS = 30;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
+import { readClock } from '../database/clock.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
-import { readClock } from '../staging/clock.ts';
-import { type CorrectedStartDate, correctStartDate } from '../staging/start-date.ts';
+import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.ts';
+import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,

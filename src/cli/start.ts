@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
-import { ROLES, type Role, startService } from '../main.ts';
+import { ROLES, type Role, startService } from '../app/service.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
 /** What a process that is stuck may take to stop before it is ended anyway. */

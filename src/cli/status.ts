@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app.ts';
+import { openStaging } from '../app/parts.ts';
 import { addDays, type CivilDate, daysBetween, lastClosedDate } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
 import {
   type CheckpointRow,
   type DayRow,
@@ -11,17 +10,18 @@ import {
   readDays,
   readOpenPulls,
   readOpenRejects,
-} from '../staging/reads.ts';
+} from '../ledger/reads.ts';
+import { InputError } from '../runtime/errors.ts';
 import {
   type CompleteSweep,
   readCompleteSweep,
   readSweeps,
   type SweepRow,
-} from '../staging/sweep-reads.ts';
+} from '../sweep/sweep-reads.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
-import { holdAdvice, withheldText } from './pull-text.ts';
-import { formatAmount, formatCount, renderTable } from './table.ts';
+import { holdAdvice, withheldText } from './output/pull-text.ts';
+import { formatAmount, formatCount, renderTable } from './output/table.ts';
 
 /** Days shown when no range is asked for. */
 const DEFAULT_DAYS = 31;

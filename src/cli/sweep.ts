@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging } from '../app.ts';
+import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
-import type { ConciliationError } from '../errors.ts';
+import type { PullReport } from '../pull/merge/merge.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { attemptToEnd, pullToEnd } from '../pull/pull-to-end.ts';
-import type { PullReport } from '../staging/merge.ts';
+import type { ConciliationError } from '../runtime/errors.ts';
+import { runSweep } from '../sweep/run-sweep.ts';
 import {
   cancelSweep,
   createDifferencePull,
   createSweep,
   type SweepDifference,
   type SweepReport,
-} from '../staging/sweep-ledger.ts';
-import { runSweep } from '../sweep/run-sweep.ts';
+} from '../sweep/sweep-ledger.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import {
   type CommandResult,
@@ -21,9 +21,9 @@ import {
   type ExitStatus,
   runCommand,
 } from './command-run.ts';
-import { createProgressLine } from './progress-line.ts';
-import { advice, exitOf, toDocument } from './pull-text.ts';
-import { formatCount, renderTable } from './table.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { advice, exitOf, toDocument } from './output/pull-text.ts';
+import { formatCount, renderTable } from './output/table.ts';
 
 const REQUESTED_BY = 'command line';
 

@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app.ts';
-import type { Config } from '../config.ts';
+import { openStaging } from '../app/parts.ts';
+import type { Config } from '../config/config.ts';
+import { addUser, changeUser, createLink, readUsers } from '../console/access/console-users.ts';
+import type { Database } from '../database/database.ts';
 import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../domain/role.ts';
-import { InputError } from '../errors.ts';
-import { addUser, changeUser, createLink, readUsers } from '../staging/console-users.ts';
-import type { Database } from '../staging/database.ts';
+import { InputError } from '../runtime/errors.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -13,7 +13,7 @@ import {
   runCommand,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { renderTable } from './table.ts';
+import { renderTable } from './output/table.ts';
 
 interface JsonOption {
   readonly json?: boolean;

@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Logger } from 'pino';
-import { ConfigError, StagingUnavailableError } from '../errors.ts';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import { findFreePort } from './free-port.ts';
 import { findServerPrograms, findUnprivilegedUser, type SystemUser } from './server-programs.ts';
 

@@ -13,7 +13,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ConfigError, ShutdownError, StagingUnavailableError } from '../errors.ts';
+import { ConfigError, ShutdownError, StagingUnavailableError } from '../runtime/errors.ts';
 import { type Cluster, ensureCluster } from './cluster.ts';
 import { type HolderSession, joinHolders } from './holder-session.ts';
 import { findPostmaster } from './lock-file.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 
 /**

@@ -3,7 +3,7 @@ import { copyFile, open, readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ConfigError, StagingUnavailableError } from '../errors.ts';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 import { findFreePort } from './free-port.ts';
 import { findFalseMatch, isPostgres } from './lock-file.ts';

@@ -1,6 +1,6 @@
 import { type ExecFileException, execFile, type SpawnOptions } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../runtime/errors.ts';
 import { locatePostgresBinaries } from './postgres-binaries.ts';
 
 const run = promisify(execFile);

@@ -1,5 +1,5 @@
-import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './export-columns.ts';
 
 /** `pt-BR`: semicolons and decimal commas, what Excel in Brazil opens by itself; `en`: `,` and `.`. */
 export type CsvLocale = 'pt-BR' | 'en';

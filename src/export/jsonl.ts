@@ -1,5 +1,5 @@
-import type { ColumnKind, ExportColumn, RowBatches } from '../staging/export-columns.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ColumnKind, ExportColumn, RowBatches } from './export-columns.ts';
 
 /**
  * One JSON object a line, UTF-8, every column in every object, null where nothing is stored. Amounts

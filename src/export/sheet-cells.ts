@@ -1,5 +1,5 @@
 import { daysBetween, parseCivilDate, toCivilDate } from '../domain/business-day.ts';
-import type { ColumnKind, ExportColumn, ExportRow } from '../staging/export-columns.ts';
+import type { ColumnKind, ExportColumn, ExportRow } from './export-columns.ts';
 
 /** Indexes into the cell formats of `STYLES` in workbook-parts.ts. */
 export const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;

@@ -4,13 +4,9 @@
  * titles of a snapshot into any of the formats.
  */
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import {
-  type ExportColumn,
-  type ExportRow,
-  TITLE_EXPORT_COLUMNS,
-} from '../staging/export-columns.ts';
-import type { TitleSnapshot, TitleTotals } from '../staging/export-titles.ts';
 import { type CsvLocale, writeCsv } from './csv.ts';
+import { type ExportColumn, type ExportRow, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
+import type { TitleSnapshot, TitleTotals } from './export-titles.ts';
 import { writeJsonl } from './jsonl.ts';
 import { type Workbook, writeXlsx } from './xlsx.ts';
 

@@ -1,4 +1,4 @@
-import type { ColumnKind, ExportColumn } from '../staging/export-columns.ts';
+import type { ColumnKind, ExportColumn } from './export-columns.ts';
 import { columnLetters, encodeHeader } from './sheet-cells.ts';
 
 /** The fixed parts of an Office Open XML workbook, ECMA-376 part 1, and the frame of a sheet. */

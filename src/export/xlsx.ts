@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
-import type { ExportColumn, ExportRow, RowBatches } from '../staging/export-columns.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
+import type { ExportColumn, ExportRow, RowBatches } from './export-columns.ts';
 import { createRowEncoder, type XlsxLimits } from './sheet-cells.ts';
 import {
   contentTypesXml,

@@ -1,6 +1,10 @@
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { ConciliationError, PlatformContractError, PlatformUnavailableError } from '../errors.ts';
+import {
+  ConciliationError,
+  PlatformContractError,
+  PlatformUnavailableError,
+} from '../runtime/errors.ts';
 import { type HttpAnswer, silenceError } from './http-origin.ts';
 import { SilenceTimer } from './silence-timer.ts';
 

@@ -1,4 +1,4 @@
-import { PlatformContractError } from '../errors.ts';
+import { PlatformContractError } from '../runtime/errors.ts';
 
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,64}\/[a-z0-9!#$&^_.+-]{1,64}$/;
 const JSON_MEDIA_TYPE = /^application\/(?:[^/]+\+)?json$/;

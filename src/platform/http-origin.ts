@@ -5,7 +5,7 @@ import {
   PlatformContractError,
   PlatformUnavailableError,
   ShutdownError,
-} from '../errors.ts';
+} from '../runtime/errors.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
 /** Idle connections go before most servers drop theirs, so that few requests meet a closed one. */

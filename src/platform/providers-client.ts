@@ -1,5 +1,5 @@
 import { MAX_PROVIDERS_PER_REQUEST, type Provider } from '../domain/provider.ts';
-import { type ConciliationError, PlatformContractError } from '../errors.ts';
+import { type ConciliationError, PlatformContractError } from '../runtime/errors.ts';
 import { openBody } from './answer-body.ts';
 import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import type { HttpAnswer } from './http-origin.ts';

@@ -6,7 +6,7 @@ import {
   PlatformRateLimitedError,
   PlatformRequestError,
   PlatformUnavailableError,
-} from '../errors.ts';
+} from '../runtime/errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /**

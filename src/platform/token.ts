@@ -1,5 +1,5 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { TokenUnusableError } from '../errors.ts';
+import { TokenUnusableError } from '../runtime/errors.ts';
 
 /** Where the bearer token comes from. Both calls throw TokenUnusableError where there is none to use. */
 export interface TokenSource {

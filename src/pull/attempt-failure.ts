@@ -1,5 +1,11 @@
 import { backoffDelayMs } from '../domain/retry.ts';
 import {
+  type Attempt,
+  type AttemptFailure,
+  discardStaleAttempt,
+  recordFailure,
+} from '../ledger/pull-ledger.ts';
+import {
   ConciliationError,
   PlatformAuthError,
   PlatformContractError,
@@ -8,16 +14,10 @@ import {
   StagingUnavailableError,
   StaleFenceError,
   TokenUnusableError,
-} from '../errors.ts';
-import { describeError } from '../logger.ts';
-import { readCommittedReport } from '../staging/committed-report.ts';
-import {
-  type Attempt,
-  type AttemptFailure,
-  discardStaleAttempt,
-  recordFailure,
-} from '../staging/pull-ledger.ts';
+} from '../runtime/errors.ts';
+import { describeError } from '../runtime/logger.ts';
 import { describeAttempt } from './attempt-log.ts';
+import { readCommittedReport } from './committed-report.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**

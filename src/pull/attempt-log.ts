@@ -1,6 +1,6 @@
-import type { Logger } from '../logger.ts';
-import type { PullReport } from '../staging/merge.ts';
-import type { Attempt } from '../staging/pull-ledger.ts';
+import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { PullReport } from './merge/merge.ts';
 import type { TransferProgress } from './pull-parts.ts';
 
 /** The fields that every log line about an attempt has. */

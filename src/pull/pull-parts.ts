@@ -1,11 +1,15 @@
+import type { Database } from '../database/database.ts';
 import type { RetryPolicy } from '../domain/retry.ts';
-import type { ConciliationError, PlatformAuthError, TokenUnusableError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import type { Attempt } from '../ledger/pull-ledger.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
-import type { Database } from '../staging/database.ts';
-import type { PullReport } from '../staging/merge.ts';
-import type { Attempt } from '../staging/pull-ledger.ts';
-import type { PullProgress } from './response-rows.ts';
+import type { PullProgress } from '../reader/response-rows.ts';
+import type {
+  ConciliationError,
+  PlatformAuthError,
+  TokenUnusableError,
+} from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { PullReport } from './merge/merge.ts';
 
 /** What the engine works with. */
 export interface PullParts {

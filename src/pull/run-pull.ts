@@ -3,17 +3,17 @@
  * table of contents.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
-import { ShutdownError, StaleFenceError } from '../errors.ts';
-import { reachFaultPoint } from '../fault-points.ts';
+import { type Attempt, startAttempt } from '../ledger/pull-ledger.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { type KnownDay, loadKnownDay } from '../staging/known-day.ts';
-import { loadDay } from '../staging/load-day.ts';
-import { mergePull, type PullReport, type ReadResponse } from '../staging/merge.ts';
-import { type Attempt, startAttempt } from '../staging/pull-ledger.ts';
+import type { ReadCount } from '../reader/response-rows.ts';
+import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
+import { type KnownDay, loadKnownDay } from './known-day.ts';
+import { loadDay } from './load-day.ts';
+import { mergePull, type PullReport, type ReadResponse } from './merge/merge.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
-import type { ReadCount } from './response-rows.ts';
 import { loadResponse, type StageTarget, stageResponse } from './stage-response.ts';
 
 /**

@@ -3,10 +3,8 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import { dayWindow } from '../domain/pull-plan.ts';
-import { StagingUnavailableError } from '../errors.ts';
-import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import type { KnownDay } from '../staging/known-day.ts';
+import { type PullProgress, type ReadCount, readRows } from '../reader/response-rows.ts';
 import {
   copyIntoTitle,
   copyRejects,
@@ -14,8 +12,10 @@ import {
   encodeReject,
   type RejectedTitle,
   type TitleTarget,
-} from '../staging/stage.ts';
-import { type PullProgress, type ReadCount, readRows } from './response-rows.ts';
+} from '../reader/stage.ts';
+import { StagingUnavailableError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import type { KnownDay } from './known-day.ts';
 
 export interface StageTarget {
   readonly pool: Pool;

@@ -12,9 +12,10 @@
  * pass the same job is delayed until the next.
  */
 import { type Job, Queue } from 'bullmq';
-import { StagingUnavailableError } from '../errors.ts';
-import { reachFaultPoint } from '../fault-points.ts';
-import type { Logger } from '../logger.ts';
+import { StagingUnavailableError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { within } from '../runtime/within.ts';
 import {
   isRefusal,
   type JobKind,
@@ -28,7 +29,6 @@ import { openBackend } from './open-backend.ts';
 import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
-import { within } from './within.ts';
 
 export interface JobQueue<Key> {
   /**

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError, type Logger } from '../logger.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
 
 const PROBE_INTERVAL_MS = 1_000;
 

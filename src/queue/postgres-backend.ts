@@ -10,10 +10,10 @@ import {
   SchemaMigrationRequiredError,
   SchemaVersionMismatchError,
 } from 'bullmq';
-import { ConfigError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { openDatabase, toStagingError, withSessionSettings } from '../staging/database.ts';
-import { databaseErrorCode } from '../staging/database-error.ts';
+import { openDatabase, toStagingError, withSessionSettings } from '../database/database.ts';
+import { databaseErrorCode } from '../database/database-error.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { QueueBackend } from './queue-backend.ts';
 
 /** BullMQ's tables and functions, apart from ours: it migrates them itself. */

@@ -1,6 +1,6 @@
 import type { BackendFactory, ConnectionOptions, Queue, RedisQueueBackend, Worker } from 'bullmq';
-import type { Logger } from '../logger.ts';
-import { within } from './within.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { within } from '../runtime/within.ts';
 
 /** Long enough for a promise that is settled already. */
 const SETTLED_MS = 100;

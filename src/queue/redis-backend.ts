@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createRedisBackend } from 'bullmq';
-import { ConfigError, StagingUnavailableError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { QueueBackend } from './queue-backend.ts';
 import { checkRedis } from './redis-check.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
-import { ConfigError, StagingUnavailableError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { within } from './within.ts';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { within } from '../runtime/within.ts';
 
 /** BullMQ works on less, with warnings. */
 const OLDEST_VERSION = { major: 6, minor: 2 };

@@ -2,7 +2,7 @@
  * A process that lives but gets nothing done is worse than one that died, because nobody restarts it.
  * This ends it.
  */
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../runtime/logger.ts';
 
 export interface WatchdogState {
   /** How long the oldest pull that is due has been waiting, in milliseconds; 0 when none is. */

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
+import { InputError } from '../runtime/errors.ts';
 import { parseFaults } from './faults.ts';
 import type { PlatformParts } from './platform-routes.ts';
 import { ProviderRulesSchema } from './providers.ts';

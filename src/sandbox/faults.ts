@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { InputError } from '../errors.ts';
+import { InputError } from '../runtime/errors.ts';
 
 const Bytes = Type.Integer({ minimum: 0 });
 const Milliseconds = Type.Integer({ minimum: 0, maximum: 86_400_000 });

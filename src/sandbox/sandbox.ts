@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';
 import type { CivilDate } from '../domain/business-day.ts';
-import { InputError } from '../errors.ts';
+import { InputError } from '../runtime/errors.ts';
 import { registerAdminRoutes } from './admin-routes.ts';
 import { DayBook } from './day-book.ts';
 import { FaultPlan } from './faults.ts';

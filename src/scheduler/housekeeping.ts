@@ -1,8 +1,8 @@
-import { describeError, type Logger } from '../logger.ts';
-import { repeat } from '../repeat.ts';
-import type { Database } from '../staging/database.ts';
-import { discardAbandoned } from '../staging/pull-ledger.ts';
-import { createStoppedLoadWatch } from '../staging/stopped-loads.ts';
+import type { Database } from '../database/database.ts';
+import { discardAbandoned } from '../ledger/pull-ledger.ts';
+import { createStoppedLoadWatch } from '../pull/stopped-loads.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { repeat } from '../runtime/repeat.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;

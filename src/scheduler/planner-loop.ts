@@ -4,20 +4,21 @@
  * to push, and wakes a worker for these. It remembers nothing: whatever was lost on
  * the way, a slot, a job, the process itself, is found again by the next tick.
  */
+
+import { requireSameClock } from '../database/clock.ts';
+import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
-import { describeError, type Logger } from '../logger.ts';
-import { requireSameClock } from '../staging/clock.ts';
-import type { Database } from '../staging/database.ts';
+import { readPushDelayMs } from '../providers/providers.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { latestSlot } from './cron-slot.ts';
 import {
   planPulls,
   readWakeablePulls,
   readWakeableSweeps,
   WAKE_GRACE,
   type WakeGrace,
-} from '../staging/plan-ledger.ts';
-import { readPushDelayMs } from '../staging/providers.ts';
-import { latestSlot } from './cron-slot.ts';
+} from './plan-ledger.ts';
 
 export interface PlannerConfig extends PlanPolicy {
   /** Both valid by `cronFault`, read on the wall clock of `timeZone`. */

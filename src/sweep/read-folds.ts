@@ -2,15 +2,15 @@ import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { type PullWindow, sweepWindow } from '../domain/pull-plan.ts';
 import { contentHash } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
-import { reachFaultPoint } from '../fault-points.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { checkTitle } from '../platform/title-contract.ts';
-import { parseExactJson } from '../pull/exact-json.ts';
-import { FastReader } from '../pull/fast-reader.ts';
-import { endDocument, type PullProgress } from '../pull/response-rows.ts';
-import { type RawTitle, TitleReader } from '../pull/title-stream.ts';
-import type { SweepRead } from '../staging/sweep-ledger.ts';
-import { takeTurns } from '../staging/turns.ts';
+import { parseExactJson } from '../reader/exact-json.ts';
+import { FastReader } from '../reader/fast-reader.ts';
+import { endDocument, type PullProgress } from '../reader/response-rows.ts';
+import { type RawTitle, TitleReader } from '../reader/title-stream.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { takeTurns } from '../runtime/turns.ts';
+import type { SweepRead } from './sweep-ledger.ts';
 
 export interface ReadFoldsOptions {
   readonly from: CivilDate;

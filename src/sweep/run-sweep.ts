@@ -5,11 +5,12 @@
  */
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { sweepWindow } from '../domain/pull-plan.ts';
-import { ShutdownError, StaleFenceError } from '../errors.ts';
-import { reachFaultPoint } from '../fault-points.ts';
-import { describeError } from '../logger.ts';
 import { describeFailure, isOverLimit, toOutcome } from '../pull/attempt-failure.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from '../pull/pull-parts.ts';
+import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { describeError } from '../runtime/logger.ts';
+import { readFolds } from './read-folds.ts';
 import {
   completeSweep,
   readSweepBasis,
@@ -18,8 +19,7 @@ import {
   type SweepAttempt,
   type SweepReport,
   startSweepAttempt,
-} from '../staging/sweep-ledger.ts';
-import { readFolds } from './read-folds.ts';
+} from './sweep-ledger.ts';
 
 /** What a sweep works with: some of the parts of a pull. */
 export type SweepParts = Pick<

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { ROLES, type Service, startService } from '../../src/app/service.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { addUser, createLink } from '../../src/console/access/console-users.ts';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import {
   addDays,
   type CivilDate,
@@ -12,12 +15,9 @@ import {
   lastClosedDate,
 } from '../../src/domain/business-day.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
-import { ROLES, type Service, startService } from '../../src/main.ts';
+import { readLedgerDay } from '../../src/ledger/ledger-days.ts';
+import { signOffDay } from '../../src/ledger/sign-off.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { addUser, createLink } from '../../src/staging/console-users.ts';
-import { type Database, openDatabase } from '../../src/staging/database.ts';
-import { readLedgerDay } from '../../src/staging/ledger-days.ts';
-import { signOffDay } from '../../src/staging/sign-off.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { titleText } from '../support/titles.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { pino } from 'pino';
+import { migrate } from '../../src/database/migrate.ts';
 import { type Cluster, ensureCluster } from '../../src/embedded/cluster.ts';
 import { openPullQueue } from '../../src/queue/job-queue.ts';
-import { migrate } from '../../src/staging/migrate.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
 
 export const run = promisify(execFile);

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
-import { installFaultHook } from '../../dist/fault-points.js';
+import { installFaultHook } from '../../dist/runtime/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;

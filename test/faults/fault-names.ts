@@ -1,4 +1,4 @@
-import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 
 /** What happens to a service that has reached a point. `docs/faults.md` says what each one does. */

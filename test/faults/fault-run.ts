@@ -6,7 +6,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { FaultPoint } from '../../src/fault-points.ts';
+import type { FaultPoint } from '../../src/runtime/fault-points.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 import { daysFrom, TODAY } from '../support/pull-world.ts';
 import { checkHistory } from './check-history.ts';

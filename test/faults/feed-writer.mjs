@@ -1,13 +1,13 @@
 // A worker of the product that pulls the dates which the harness names, one after the other. The process may
 // be stopped and killed at any instant: a pull that was begun is found in the ledger and taken over.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPlatform, openPulls, openStaging } from '../../dist/app.js';
-import { readConfig } from '../../dist/config.js';
-import { InputError, StagingUnavailableError, StaleFenceError } from '../../dist/errors.js';
-import { installFaultHook } from '../../dist/fault-points.js';
-import { createLogger } from '../../dist/logger.js';
+import { openPlatform, openPulls, openStaging } from '../../dist/app/parts.js';
+import { readConfig } from '../../dist/config/config.js';
+import { createPull } from '../../dist/ledger/pull-ledger.js';
 import { runPull } from '../../dist/pull/run-pull.js';
-import { createPull } from '../../dist/staging/pull-ledger.js';
+import { InputError, StagingUnavailableError, StaleFenceError } from '../../dist/runtime/errors.js';
+import { installFaultHook } from '../../dist/runtime/fault-points.js';
+import { createLogger } from '../../dist/runtime/logger.js';
 
 const RETRY_WAIT_MS = 200;
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
 import { findRedisServer } from '../support/redis.ts';
 import { createTemplate } from './database-template.ts';
 import {

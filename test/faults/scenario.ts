@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pino } from 'pino';
+import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import { FAULT_POINTS, type FaultPoint } from '../../src/fault-points.ts';
+import { createPull } from '../../src/ledger/pull-ledger.ts';
+import { signOffDay } from '../../src/ledger/sign-off.ts';
+import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
 import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
-import { type Database, openDatabase } from '../../src/staging/database.ts';
-import { createPull } from '../../src/staging/pull-ledger.ts';
-import { signOffDay } from '../../src/staging/sign-off.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { checkDays, checkSeals, checkUnchanged, readContents, readDay } from './check-end.ts';
 import type { LeakCheck } from './check-leaks.ts';

@@ -6,8 +6,8 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 import { HOSTILE_FIELDS } from '../support/hostile-fields.ts';
 import type { HostileResponse, HostileStage } from '../support/hostile-responses.ts';
 import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
-import { READABLE, REFUSED } from '../unit/pull/answer-corpus.ts';
-import { TITLES_OF_EVERY_KIND } from '../unit/pull/title-corpus.ts';
+import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
+import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 
 /** Larger ones have tests of their own; here they would only take the time of many others. */
 const MAX_CORPUS_BYTES = 8_000;

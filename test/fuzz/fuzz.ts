@@ -4,8 +4,8 @@
  */
 import { toCivilDate } from '../../src/domain/business-day.ts';
 import { type PullWindow, sweepWindow } from '../../src/domain/pull-plan.ts';
-import { toAnswerText } from '../../src/push/answer-text.ts';
-import { findRefusals } from '../../src/push/provider-statuses.ts';
+import { toAnswerText } from '../../src/providers/answer-text.ts';
+import { findRefusals } from '../../src/providers/provider-statuses.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';
 import { readBothWays, toSlowTitle } from './engine-titles.ts';
 import { providerAnswer, refusedSlowly, SENT } from './provider-answers.ts';

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
-import type { ConsoleParts } from '../../src/console/console-parts.ts';
-import { SESSION_LIMITS } from '../../src/console/guard.ts';
-import { type ConsoleOptions, createConsole } from '../../src/console/server.ts';
+import { startSession } from '../../src/console/access/console-sessions.ts';
+import { addUser, findLoginUser } from '../../src/console/access/console-users.ts';
+import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
+import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
+import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
+import type { Database } from '../../src/database/database.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
-import { startSession } from '../../src/staging/console-sessions.ts';
-import { addUser, findLoginUser } from '../../src/staging/console-users.ts';
-import type { Database } from '../../src/staging/database.ts';
 
 export interface ConsoleAnswer {
   readonly status: number;

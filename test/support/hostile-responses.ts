@@ -4,12 +4,12 @@
  * way against a day that holds `BEFORE`.
  */
 import type { CivilDate } from '../../src/domain/business-day.ts';
-import type { ErrorCode } from '../../src/errors.ts';
 import type {
   PlatformClient,
   PlatformClientOptions,
 } from '../../src/platform/conciliation-client.ts';
 import type { PullParts } from '../../src/pull/pull-parts.ts';
+import type { ErrorCode } from '../../src/runtime/errors.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';

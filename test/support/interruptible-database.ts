@@ -1,4 +1,4 @@
-import type { Database } from '../../src/staging/database.ts';
+import type { Database } from '../../src/database/database.ts';
 
 type Callable = (...parameters: unknown[]) => Promise<unknown>;
 

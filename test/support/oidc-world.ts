@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { createOidcClient, type OidcOptions } from '../../src/console/oidc-client.ts';
-import { addUser } from '../../src/staging/console-users.ts';
-import type { Database } from '../../src/staging/database.ts';
+import { addUser } from '../../src/console/access/console-users.ts';
+import { createOidcClient, type OidcOptions } from '../../src/console/access/oidc-client.ts';
+import type { Database } from '../../src/database/database.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,

@@ -1,18 +1,18 @@
 import { pino } from 'pino';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
+import { ensureCheckpoint } from '../../src/ledger/day-ledger.ts';
+import { createPull } from '../../src/ledger/pull-ledger.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
+import type { PullReport } from '../../src/pull/merge/merge.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Database, openDatabase } from '../../src/staging/database.ts';
-import { ensureCheckpoint } from '../../src/staging/day-ledger.ts';
-import type { PullReport } from '../../src/staging/merge.ts';
-import { migrate } from '../../src/staging/migrate.ts';
-import { createPull } from '../../src/staging/pull-ledger.ts';
 import { createTestDatabase } from './database.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';

@@ -1,10 +1,10 @@
 import { pino } from 'pino';
+import { type Database, openDatabase } from '../../src/database/database.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { createPlatformClient } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
-import { type PushParts, type PushReport, pushOnce } from '../../src/push/push-providers.ts';
+import { type PushParts, type PushReport, pushOnce } from '../../src/providers/push-providers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { type Database, openDatabase } from '../../src/staging/database.ts';
-import { migrate } from '../../src/staging/migrate.ts';
 import { createTestDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { openSchemaEngine } from '../../src/staging/schema-engine.ts';
+import { openSchemaEngine } from '../../src/database/schema-engine.ts';
 
 const SCHEMA_NAME = 'conciliation';
 

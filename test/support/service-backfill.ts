@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
+import { createBackfill, readBackfillProgress } from '../../src/backfills/backfill-ledger.ts';
 import type { BackfillRange } from '../../src/domain/backfill-plan.ts';
 import { datesBetween } from '../../src/domain/business-day.ts';
-import { createBackfill, readBackfillProgress } from '../../src/staging/backfill-ledger.ts';
 import { TODAY } from './pull-world.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { predictTitles, readTitles } from './service-titles.ts';

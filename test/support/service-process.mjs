@@ -2,8 +2,8 @@
 // It reads its configuration, logs, takes signals and exits as the command does.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { startService } from '../../dist/app/service.js';
 import { runCommand } from '../../dist/cli/command-run.js';
-import { startService } from '../../dist/main.js';
 
 const { roles, clockFile, overrides } = JSON.parse(process.argv[2]);
 // A file, so that one test can set the clocks of several processes at once.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll } from 'vitest';
-import { ROLES, type Role, type ServiceOverrides } from '../../src/main.ts';
+import { ROLES, type Role, type ServiceOverrides } from '../../src/app/service.ts';
 
 const COMMAND = join(import.meta.dirname, '../../bin/conciliation.js');
 const COMMAND_WITH_OVERRIDES = join(import.meta.dirname, 'service-process.mjs');

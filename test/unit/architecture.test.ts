@@ -6,83 +6,92 @@ import { expect, test } from 'vitest';
 const SRC = join(import.meta.dirname, '../../src');
 
 /**
- * What each part may import, besides itself. The order is the way of the data; whoever is missing
- * from a list is out of bounds.
+ * The folders of src/ that each folder may import, besides itself. A folder lies below all folders that
+ * import it. generated/ holds the Prisma client.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  domain: [],
-  errors: [],
-  'address-faults': [],
-  'environment-reader': ['domain'],
-  config: ['address-faults', 'domain', 'environment-reader', 'errors'],
-  'fault-points': [],
-  repeat: [],
-  logger: ['config', 'errors'],
   generated: [],
-  staging: ['domain', 'errors', 'fault-points', 'logger', 'generated'],
-  platform: ['domain', 'errors', 'logger'],
-  embedded: ['errors', 'logger'],
-  sandbox: ['domain', 'errors'],
-  export: ['domain', 'errors', 'staging'],
-  pull: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'staging'],
-  sweep: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'staging'],
-  push: ['domain', 'errors', 'logger', 'platform', 'staging'],
-  queue: ['domain', 'errors', 'fault-points', 'logger', 'platform', 'pull', 'push', 'staging'],
-  scheduler: ['domain', 'errors', 'logger', 'repeat', 'staging'],
-  alerts: ['domain', 'errors', 'logger', 'repeat', 'staging'],
-  console: ['domain', 'errors', 'export', 'logger', 'staging'],
-  app: ['config', 'domain', 'embedded', 'errors', 'logger', 'platform', 'pull', 'staging'],
-  'foreground-backfill': [
-    'app',
-    'config',
-    'errors',
-    'logger',
-    'pull',
-    'queue',
-    'scheduler',
-    'staging',
-  ],
-  'worker-role': [
-    'config',
-    'console',
+  domain: [],
+  runtime: [],
+  config: ['domain', 'runtime'],
+  database: ['domain', 'runtime'],
+  embedded: ['runtime'],
+  platform: ['domain', 'runtime'],
+  sandbox: ['domain', 'runtime'],
+  audit: ['database', 'domain'],
+  queue: ['database', 'runtime'],
+  reader: ['database', 'domain', 'platform', 'runtime'],
+  accounts: ['audit', 'database', 'domain', 'runtime'],
+  backfills: ['audit', 'database', 'domain', 'runtime'],
+  export: ['audit', 'database', 'domain', 'runtime'],
+  privacy: ['audit', 'database', 'domain', 'runtime'],
+  ledger: ['audit', 'database', 'domain', 'export', 'runtime'],
+  alerts: ['database', 'domain', 'ledger', 'runtime'],
+  pull: [
+    'accounts',
+    'audit',
+    'database',
     'domain',
-    'logger',
+    'export',
+    'ledger',
+    'platform',
+    'privacy',
+    'reader',
+    'runtime',
+  ],
+  providers: ['audit', 'database', 'domain', 'platform', 'pull', 'runtime'],
+  sweep: ['database', 'domain', 'ledger', 'platform', 'pull', 'reader', 'runtime'],
+  console: [
+    'accounts',
+    'alerts',
+    'audit',
+    'backfills',
+    'database',
+    'domain',
+    'export',
+    'ledger',
+    'providers',
     'pull',
-    'push',
-    'queue',
-    'scheduler',
-    'staging',
+    'runtime',
     'sweep',
   ],
-  main: [
+  scheduler: ['backfills', 'database', 'domain', 'ledger', 'providers', 'pull', 'runtime', 'sweep'],
+  worker: ['domain', 'platform', 'providers', 'pull', 'queue', 'runtime'],
+  app: [
     'alerts',
-    'app',
+    'backfills',
     'config',
     'console',
+    'database',
     'domain',
-    'errors',
-    'fault-points',
-    'logger',
+    'embedded',
+    'ledger',
+    'platform',
+    'providers',
+    'pull',
     'queue',
+    'runtime',
     'scheduler',
-    'staging',
-    'worker-role',
+    'sweep',
+    'worker',
   ],
   cli: [
     'app',
+    'audit',
+    'backfills',
     'config',
+    'console',
+    'database',
     'domain',
     'embedded',
-    'errors',
     'export',
-    'foreground-backfill',
-    'logger',
-    'main',
+    'ledger',
+    'privacy',
+    'providers',
     'pull',
-    'push',
     'queue',
+    'runtime',
     'sandbox',
-    'staging',
     'sweep',
   ],
 };
@@ -121,16 +130,20 @@ const isLocal = (target: string) => /\.tsx?$/.test(target);
 
 const imports = sourceFiles().flatMap(importsOf);
 
-test('every part of src/ has a place in the order', () => {
-  expect([...new Set(sourceFiles().map(partOf))].filter((part) => !(part in MAY_IMPORT))).toEqual(
-    [],
+test('every folder of src/ has its place in the order', () => {
+  const folders = new Set(
+    sourceFiles()
+      .filter((file) => dirname(file) !== '.')
+      .map(partOf),
   );
+  expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
 });
 
 test('imports run downwards only', () => {
   const upwards = imports.filter(({ file, target }) => {
     const [from, to] = [partOf(file), partOf(target)];
-    return isLocal(target) && from !== to && !MAY_IMPORT[from]?.includes(to);
+    const isAllowed = to === 'generated' || MAY_IMPORT[from]?.includes(to);
+    return isLocal(target) && from !== to && !isAllowed;
   });
   expect(upwards).toEqual([]);
 });
@@ -168,19 +181,28 @@ test('the pure part has neither IO, nor a clock, nor packages', () => {
   }
 });
 
-test('only staging/ speaks SQL', () => {
-  const speakers = imports.filter(
-    ({ file, target }) =>
-      ['pg', 'pg-copy-streams', 'pg-cursor', '@prisma/adapter-pg'].includes(target) &&
-      !['staging', 'embedded', 'export'].includes(partOf(file)),
-  );
-  // Types of the pool may pass through the engine; statements may not.
-  expect(speakers.filter(({ file }) => partOf(file) !== 'pull')).toEqual([]);
+test('only the folders that copy rows use the driver of PostgreSQL', () => {
+  const drivers = ['pg', 'pg-copy-streams', 'pg-cursor', '@prisma/adapter-pg'];
+  const users = imports.filter(({ target }) => drivers.includes(target));
+  expect([...new Set(users.map(({ file }) => partOf(file)))].sort()).toEqual([
+    'database',
+    'embedded',
+    'export',
+    'pull',
+    'reader',
+  ]);
+});
+
+test('no folder of src/ has more than 25 files, and only entries lie outside of folders', () => {
+  const sizes = new Map<string, number>();
+  for (const file of sourceFiles()) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+  expect([...sizes].filter(([, size]) => size > 25)).toEqual([]);
+  expect(sourceFiles().filter((file) => dirname(file) === '.')).toEqual(['cli.ts']);
 });
 
 test('no part of src/ can install a fault', () => {
   const installers = sourceFiles().filter((file) =>
     readFileSync(join(SRC, file), 'utf8').includes('installFaultHook'),
   );
-  expect(installers).toEqual(['fault-points.ts']);
+  expect(installers).toEqual(['runtime/fault-points.ts']);
 });

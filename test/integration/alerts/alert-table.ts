@@ -1,8 +1,8 @@
 import { pino } from 'pino';
+import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
-import { lockAlerts, settleAlerts } from '../../../src/staging/alerts.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { migrate } from '../../../src/staging/migrate.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 export interface AlertRow {

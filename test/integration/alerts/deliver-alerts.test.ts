@@ -1,10 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { claimDueAlert, recordDelivery } from '../../../src/alerts/alert-delivery.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import type { Database } from '../../../src/database/database.ts';
 import type { Alert } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { claimDueAlert, recordDelivery } from '../../../src/staging/alert-delivery.ts';
-import type { Database } from '../../../src/staging/database.ts';
 import {
   type AlertTable,
   openAlertTable,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import {
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
-} from '../../../src/staging/account-changes.ts';
-import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
-import { type AlertPolicy, deriveAlerts } from '../../../src/staging/derive-alerts.ts';
+} from '../../../src/accounts/account-changes.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { lastClosedDate } from '../../../src/domain/business-day.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROUTE_ACCESS } from '../../../src/console/route-access.ts';
+import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/domain/role.ts';
 import {
   type ConsoleClient,

@@ -5,9 +5,9 @@ import {
   migrationsCheck,
   queueCheck,
   schedulerCheck,
-} from '../../../src/console/health.ts';
-import { openDatabase } from '../../../src/staging/database.ts';
-import { migrate, pendingMigrations } from '../../../src/staging/migrate.ts';
+} from '../../../src/console/watch/health.ts';
+import { openDatabase } from '../../../src/database/database.ts';
+import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createTestLog, startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createMetrics, type Metrics } from '../../../src/console/metrics.ts';
+import { createMetrics, type Metrics } from '../../../src/console/watch/metrics.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { ensureCheckpoint } from '../../../src/staging/day-ledger.ts';
-import { readLedgerGauges } from '../../../src/staging/ledger-gauges.ts';
-import { migrate } from '../../../src/staging/migrate.ts';
+import { ensureCheckpoint } from '../../../src/ledger/day-ledger.ts';
+import { readLedgerGauges } from '../../../src/ledger/ledger-gauges.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole, type TestConsole } from './console-world.ts';

@@ -6,8 +6,8 @@ import {
 } from 'bullmq';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { migrate } from '../../../src/staging/migrate.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

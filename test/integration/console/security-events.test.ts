@@ -1,8 +1,8 @@
 /** What an operator can find out about an attack: the log, and the audit log. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { hashPassword } from '../../../src/console/password.ts';
-import { createApiKey } from '../../../src/staging/api-keys.ts';
-import { addUser } from '../../../src/staging/console-users.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.ts';
+import { addUser } from '../../../src/console/access/console-users.ts';
+import { hashPassword } from '../../../src/console/access/password.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

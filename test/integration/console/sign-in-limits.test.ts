@@ -1,8 +1,8 @@
 /** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hashPassword } from '../../../src/console/password.ts';
-import { addUser, changeUser } from '../../../src/staging/console-users.ts';
+import { addUser, changeUser } from '../../../src/console/access/console-users.ts';
+import { hashPassword } from '../../../src/console/access/password.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.ts';
+import { addUser, changeUser, findLoginUser } from '../../../src/console/access/console-users.ts';
 import { KEY_ROLES } from '../../../src/domain/role.ts';
-import { createApiKey } from '../../../src/staging/api-keys.ts';
-import { addUser, changeUser, findLoginUser } from '../../../src/staging/console-users.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,

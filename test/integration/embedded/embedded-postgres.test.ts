@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ShutdownError } from '../../../src/errors.ts';
+import { ShutdownError } from '../../../src/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { openInProcess, query, readServerPid } from './opening-process.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import { killServer, openInProcess, query, requireServerPid } from './opening-process.ts';
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect } from 'vitest';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
 import { dataFolderTest as test } from './data-folder-test.ts';
 import {
   isServerRunning,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { pino } from 'pino';
-import { migrate } from '../../../src/staging/migrate.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 const COMMAND = join(import.meta.dirname, '../../../bin/conciliation.js');

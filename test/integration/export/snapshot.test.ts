@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { readTitleSnapshot, type TitleSnapshot } from '../../../src/staging/export-titles.ts';
+import { readTitleSnapshot, type TitleSnapshot } from '../../../src/export/export-titles.ts';
+import { ShutdownError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 
 const DAY = toCivilDate('2026-03-02');

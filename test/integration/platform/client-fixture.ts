@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { dayWindow, type PullWindow } from '../../../src/domain/pull-plan.ts';
-import type { ConciliationError } from '../../../src/errors.ts';
 import {
   type ConciliationResponse,
   createPlatformClient,
@@ -9,6 +8,7 @@ import {
   type PlatformClientOptions,
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
+import type { ConciliationError } from '../../../src/runtime/errors.ts';
 import { RawServer } from './raw-server.ts';
 
 export const TOKEN = 'eyJ.secret-token.sig';

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { fileToken, type TokenSource } from '../../../src/platform/token.ts';
 import {
   ConfigError,
   PlatformAuthError,
@@ -12,8 +13,7 @@ import {
   PlatformRateLimitedError,
   PlatformRequestError,
   PlatformUnavailableError,
-} from '../../../src/errors.ts';
-import { fileToken, type TokenSource } from '../../../src/platform/token.ts';
+} from '../../../src/runtime/errors.ts';
 import {
   DAY,
   failureOf,

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Provider } from '../../../src/domain/provider.ts';
+import { MAX_ANSWER_BYTES } from '../../../src/platform/providers-client.ts';
 import {
   PlatformAuthError,
   PlatformContractError,
@@ -12,8 +13,7 @@ import {
   PlatformRequestError,
   PlatformUnavailableError,
   ShutdownError,
-} from '../../../src/errors.ts';
-import { MAX_ANSWER_BYTES } from '../../../src/platform/providers-client.ts';
+} from '../../../src/runtime/errors.ts';
 import { failureOf, fetchText, openClient, TOKEN } from './client-fixture.ts';
 
 const SECRET = '11222333000181';

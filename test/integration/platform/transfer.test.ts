@@ -5,7 +5,7 @@ import {
   type ConciliationError,
   PlatformContractError,
   PlatformUnavailableError,
-} from '../../../src/errors.ts';
+} from '../../../src/runtime/errors.ts';
 import {
   failureOf,
   fetchDay,

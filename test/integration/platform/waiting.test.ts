@@ -7,7 +7,7 @@ import {
   PlatformUnavailableError,
   ShutdownError,
   StaleFenceError,
-} from '../../../src/errors.ts';
+} from '../../../src/runtime/errors.ts';
 import {
   failureOf,
   fetchDay,

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TokenUnusableError } from '../../../src/errors.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fileToken } from '../../../src/platform/token.ts';
+import { TokenUnusableError } from '../../../src/runtime/errors.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;

@@ -4,20 +4,20 @@
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { ConciliationError } from '../../../src/errors.ts';
-import { createLogger, describeError } from '../../../src/logger.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
+import { ConciliationError } from '../../../src/runtime/errors.ts';
+import { createLogger, describeError } from '../../../src/runtime/logger.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { acceptRejects, releasePull } from '../../../src/staging/decisions.ts';
-import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
-import { createPull } from '../../../src/staging/pull-ledger.ts';
 import {
   canaryTitle,
   expectCleanLedger,

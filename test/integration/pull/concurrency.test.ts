@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { StaleFenceError } from '../../../src/errors.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { pullToEnd } from '../../../src/pull/pull-to-end.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
-import { openDatabase } from '../../../src/staging/database.ts';
-import { createPull } from '../../../src/staging/pull-ledger.ts';
+import { StaleFenceError } from '../../../src/runtime/errors.ts';
 import { environmentOf, startCommand } from '../../support/child-command.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

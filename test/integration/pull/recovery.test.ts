@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../../src/database/database.ts';
+import { createPull, discardAbandoned } from '../../../src/ledger/pull-ledger.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
-import type { Database } from '../../../src/staging/database.ts';
-import { createPull, discardAbandoned } from '../../../src/staging/pull-ledger.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

@@ -1,6 +1,6 @@
 /** Rows are counted twice: as PostgreSQL says it took them, and as they lie there before the merge. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { StagingUnavailableError } from '../../../src/errors.ts';
+import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

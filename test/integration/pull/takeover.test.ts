@@ -1,9 +1,9 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PlatformUnavailableError, StaleFenceError } from '../../../src/errors.ts';
+import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
-import { createPull, startAttempt } from '../../../src/staging/pull-ledger.ts';
+import { PlatformUnavailableError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

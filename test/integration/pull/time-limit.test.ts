@@ -2,10 +2,10 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { deriveAlerts } from '../../../src/staging/derive-alerts.ts';
-import { createPull } from '../../../src/staging/pull-ledger.ts';
 import { environmentOf, runCommand, startCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ShutdownError } from '../../../src/errors.ts';
+import { ShutdownError } from '../../../src/runtime/errors.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { aborted, eventually, openQueueWorld, type QueueWorld } from './queue-world.ts';
 

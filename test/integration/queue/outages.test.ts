@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ShutdownError, StagingUnavailableError } from '../../../src/errors.ts';
+import { ShutdownError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { describeOnEachServer } from './queue-servers.ts';
 import { eventually, LOCK_MS, openQueueWorld, type QueueWorld } from './queue-world.ts';
 import { killWorkerProcesses } from './worker-process.ts';

@@ -7,7 +7,7 @@ import {
   type JobWorker,
   type JobWorkerOptions,
   startJobWorker,
-} from '../../../src/queue/job-worker.ts';
+} from '../../../src/worker/job-worker.ts';
 import type { QueueServer, QueueServerKind } from './queue-servers.ts';
 import {
   startWorkerProcess,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../src/embedded/free-port.ts';
-import { ConfigError } from '../../../src/errors.ts';
 import { openPullQueue } from '../../../src/queue/job-queue.ts';
-import { startJobWorker } from '../../../src/queue/job-worker.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
+import { startJobWorker } from '../../../src/worker/job-worker.ts';
 import {
   AUTHORITY,
   OTHER_AUTHORITY,

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { openPullQueue } from '../../../dist/queue/job-queue.js';
-import { startJobWorker } from '../../../dist/queue/job-worker.js';
+import { startJobWorker } from '../../../dist/worker/job-worker.js';
 
 const { redisUrl, databaseUrl, lockMs, handling, handlingMs, enqueue } = JSON.parse(
   process.argv[2],

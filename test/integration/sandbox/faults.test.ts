@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { InputError } from '../../../src/errors.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/sandbox.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { InputError } from '../../../src/errors.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/sandbox.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
 

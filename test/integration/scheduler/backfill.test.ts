@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { InputError } from '../../../src/errors.ts';
 import {
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   readBackfills,
   resumeBackfill,
-} from '../../../src/staging/backfill-ledger.ts';
-import { startAttempt } from '../../../src/staging/pull-ledger.ts';
+} from '../../../src/backfills/backfill-ledger.ts';
+import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
+import { startAttempt } from '../../../src/ledger/pull-ledger.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
 import {
   CONFIG,
   openSchedulerWorld,

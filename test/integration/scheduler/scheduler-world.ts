@@ -1,4 +1,6 @@
 import { pino } from 'pino';
+import { type Database, openDatabase } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import {
   createPlanner,
@@ -7,8 +9,6 @@ import {
   type PlannerParts,
   type WakeUpQueue,
 } from '../../../src/scheduler/planner-loop.ts';
-import { type Database, openDatabase } from '../../../src/staging/database.ts';
-import { migrate } from '../../../src/staging/migrate.ts';
 import { createTestDatabase } from '../../support/database.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { InputError, StaleFenceError } from '../../../src/errors.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { createSweep, startSweepAttempt } from '../../../src/staging/sweep-ledger.ts';
+import { InputError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { runSweep } from '../../../src/sweep/run-sweep.ts';
+import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatAmount, formatCount, renderTable } from '../../../src/cli/table.ts';
+import { formatAmount, formatCount, renderTable } from '../../../src/cli/output/table.ts';
 
 test.each([
   ['0', '0.00'],

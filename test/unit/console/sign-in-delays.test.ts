@@ -1,5 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createSignInDelays, type SignInDelays } from '../../../src/console/sign-in-delays.ts';
+import {
+  createSignInDelays,
+  type SignInDelays,
+} from '../../../src/console/access/sign-in-delays.ts';
 
 let now = 1_800_000_000_000;
 let delays: SignInDelays;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toJsonText } from '../../../src/domain/json-text.ts';
 import type { JsonValue } from '../../../src/domain/json-value.ts';
-import { parseExactJson } from '../../../src/pull/exact-json.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
 
 function json(text: string): JsonValue {
   const { value, problems } = parseExactJson(Buffer.from(text));

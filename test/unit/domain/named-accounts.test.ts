@@ -4,7 +4,7 @@ import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { sweepWindow } from '../../../src/domain/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
-import { parseExactJson } from '../../../src/pull/exact-json.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
 import { titleText } from '../../support/titles.ts';
 
 const DATE = toCivilDate('2026-01-05');

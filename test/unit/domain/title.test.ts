@@ -13,7 +13,7 @@ import {
   type TitleColumn,
   VALUE_COLUMNS,
 } from '../../../src/domain/title.ts';
-import { parseExactJson } from '../../../src/pull/exact-json.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
 
 function decimal(written: string): Decimal {
   const parsed = parseDecimal(written);

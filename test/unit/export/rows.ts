@@ -1,4 +1,4 @@
-import type { ExportColumn, ExportRow, RowBatches } from '../../../src/staging/export-columns.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../../src/export/export-columns.ts';
 
 /** One column of every kind. */
 export const COLUMNS: readonly ExportColumn[] = [

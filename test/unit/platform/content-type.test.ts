@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { PlatformContractError } from '../../../src/errors.ts';
 import { requireJson } from '../../../src/platform/content-type.ts';
+import { PlatformContractError } from '../../../src/runtime/errors.ts';
 
 test.each([
   'application/json',

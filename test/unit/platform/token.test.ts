@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../src/errors.ts';
 import { fileToken, fixedToken } from '../../../src/platform/token.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
 
 let directory: string;
 let path: string;

@@ -1,0 +1,75 @@
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { InputError } from '../runtime/errors.ts';
+
+/** A bank account as titles name it. Personal data. */
+export interface BankAccount {
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string;
+  readonly accountDigit: string | null;
+}
+
+/** Another bank account than the one last seen. Personal data but for the ids, kind and dates. */
+export interface AccountChange {
+  readonly id: number;
+  readonly kind: 'provider' | 'financial_agent';
+  readonly partyKey: string;
+  readonly before: BankAccount;
+  readonly after: BankAccount;
+  readonly acceptedDate: CivilDate;
+  readonly titleId: number;
+  readonly pullId: number;
+  readonly detectedAt: Date;
+}
+
+/** The changes that nobody has acknowledged, oldest first. */
+export function readUnacknowledgedAccountChanges(
+  database: Database,
+  limit: number,
+): Promise<AccountChange[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<AccountChange[]>`
+      SELECT id::float8 AS id, kind, party_key AS "partyKey", before, after,
+             accepted_date::text AS "acceptedDate", title_id::float8 AS "titleId",
+             pull_id::float8 AS "pullId", detected_at AS "detectedAt"
+      FROM conciliation.account_change
+      WHERE acknowledged_at IS NULL ORDER BY id LIMIT ${limit}`,
+  );
+}
+
+/**
+ * A person has looked into a change.
+ *
+ * @throws InputError when there is no such change, or it was acknowledged before
+ */
+export function acknowledgeAccountChange(
+  database: Database,
+  id: bigint,
+  decision: { readonly by: string; readonly reason: string },
+): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
+        UPDATE conciliation.account_change
+        SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
+        WHERE id = ${id} AND acknowledged_at IS NULL
+        RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
+      if (acknowledged === undefined) {
+        throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
+          context: { accountChangeId: String(id) },
+        });
+      }
+      await recordAudit(tx, {
+        actor: decision.by,
+        action: 'account_change.acknowledge',
+        ...acknowledged,
+        reason: decision.reason,
+        details: { accountChangeId: Number(id) },
+      });
+    }),
+  );
+}

@@ -1,0 +1,271 @@
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import {
+  ALERT_KINDS,
+  type Alert,
+  type ChangedAccounts,
+  type CheckpointProgress,
+  type ContradictedDate,
+  changedAccountsAlert,
+  contractDriftAlert,
+  contradictedDateAlert,
+  DRIFT_PATHS_NAMED,
+  type FailedPull,
+  type FailedSweep,
+  type FailingPush,
+  failedPullAlert,
+  failedSweepAlert,
+  failingPushAlert,
+  faultyProcessAlerts,
+  type HeldDay,
+  heldDayAlert,
+  type NewDrift,
+  type OpenRejects,
+  openRejectsAlert,
+  PUSH_FAILING_MINUTES,
+  type RefusedProviders,
+  refusedProvidersAlert,
+  restatedDayAlert,
+  type StalenessLimits,
+  type SweepFindings,
+  staleCheckpointAlert,
+  staleSweepAlert,
+  sweepFindingAlerts,
+} from '../domain/alert.ts';
+import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { readFaults } from '../ledger/process-faults.ts';
+import { lockAlerts, settleAlerts } from './alert-ledger.ts';
+
+export interface AlertPolicy extends StalenessLimits {
+  /** Decides which dates are over. */
+  readonly timeZone: string;
+  /** The slot before the latest of the sweeps. Absent: whether sweeps are missing is not asked. */
+  readonly sweepSlotBefore?: (now: Date) => Date;
+}
+
+/**
+ * Brings the alerts in line with the tables: raises what is new, resolves what is over. Because they
+ * are read off the tables and not off events, a process that died between a merge and its alert has
+ * lost nothing: the next call raises it. May run in several processes at once.
+ */
+export function deriveAlerts(
+  database: Database,
+  now: Date,
+  policy: AlertPolicy,
+): Promise<{ raised: number; resolved: number }> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      await lockAlerts(tx);
+      const stale = await readStaleCheckpoint(tx, now, policy);
+      const staleSweep = await readStaleSweep(tx, now, policy);
+      const alerts: Alert[] = [
+        ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+        ...(await readFailedSweep(tx)).map(failedSweepAlert),
+        ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
+        ...(await readContradictedDates(tx)).map(contradictedDateAlert),
+        ...(await readHeldDays(tx)).map(heldDayAlert),
+        ...(await readOpenRejects(tx)).map(openRejectsAlert),
+        ...(await readRestatedDays(tx)).map(restatedDayAlert),
+        ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
+        ...(await readFailingPush(tx)).map(failingPushAlert),
+        ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+        ...(await readNewDrift(tx)).map(contractDriftAlert),
+        ...faultyProcessAlerts(await readFaults(tx)),
+        ...[stale, staleSweep].filter((alert) => alert !== null),
+      ];
+      return settleAlerts(tx, ALERT_KINDS, alerts);
+    }),
+  );
+}
+
+/**
+ * Of each date the newest pull that failed, unless a newer fetch was merged into the date or is held there.
+ * A pull that is queued or running has proved nothing yet.
+ */
+function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
+  return tx.$queryRaw<FailedPull[]>`
+    SELECT DISTINCT ON (failed.date)
+           failed.id AS "pullId", failed.date::text AS "from", failed.attempts,
+           failed.error_code AS "errorCode"
+    FROM conciliation.pull AS failed
+    LEFT JOIN conciliation.day AS day ON day.date = failed.date
+    LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
+    WHERE failed.state = 'failed' AND failed.fence > greatest(merged.fence, held.fence, 0)
+    ORDER BY failed.date, failed.fence DESC`;
+}
+
+/** The newest failed sweep, unless a newer one is complete. */
+function readFailedSweep(tx: Prisma.TransactionClient): Promise<FailedSweep[]> {
+  return tx.$queryRaw<FailedSweep[]>`
+    SELECT from_date::text AS "from", attempts, error_code AS "errorCode", over_limit AS "overLimit"
+    FROM conciliation.sweep
+    WHERE state = 'failed'
+      AND fence > (SELECT coalesce(max(fence), 0) FROM conciliation.sweep WHERE state = 'complete')
+    ORDER BY fence DESC LIMIT 1`;
+}
+
+function readSweepFindings(tx: Prisma.TransactionClient): Promise<SweepFindings[]> {
+  return tx.$queryRaw<SweepFindings[]>`
+    SELECT from_date::text AS "from", dates_compared AS "datesCompared",
+           (SELECT count(*) FROM conciliation.sweep_difference
+            WHERE sweep_id = sweep.id AND ledger_fold_count IS NOT NULL)::int AS "datesDiffering",
+           undated_titles AS undated, future_titles AS future, early_titles AS early
+    FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
+}
+
+/** Sweeps whose differences may still be an alert. */
+const SWEEPS_LOOKED_AT = 10;
+
+/**
+ * The dates of which the two newest sweeps over them differ from the answers of the pulls that followed. A
+ * sweep whose pull of the date has no answer yet has proved nothing.
+ */
+function readContradictedDates(tx: Prisma.TransactionClient): Promise<ContradictedDate[]> {
+  return tx.$queryRaw<ContradictedDate[]>`
+    WITH recent AS (
+      SELECT id, fence, from_date FROM conciliation.sweep WHERE state = 'complete'
+      ORDER BY fence DESC LIMIT ${SWEEPS_LOOKED_AT}
+    ), verdict AS (
+      SELECT candidate.date, pull.id AS pull_id, differing.fold_count AS sweep_titles,
+             pull.fold_count AS pull_titles,
+             coalesce((pull.fold_count, pull.fold_sum)
+                      <> (differing.fold_count, differing.fold_sum), false) AS contradicts,
+             row_number() OVER (PARTITION BY candidate.date ORDER BY recent.fence DESC) AS place
+      FROM (SELECT DISTINCT date FROM conciliation.sweep_difference
+            WHERE sweep_id IN (SELECT id FROM recent)) AS candidate
+      JOIN recent ON recent.from_date <= candidate.date
+      LEFT JOIN conciliation.sweep_difference AS differing
+        ON differing.sweep_id = recent.id AND differing.date = candidate.date
+      LEFT JOIN conciliation.pull ON pull.id = differing.pull_id
+      WHERE differing.date IS NULL OR pull.fold_count IS NOT NULL
+    )
+    SELECT newest.date::text AS date, newest.pull_id AS "pullId",
+           newest.sweep_titles AS "sweepTitles", newest.pull_titles AS "pullTitles"
+    FROM verdict AS newest
+    JOIN verdict AS before ON before.date = newest.date AND before.place = 2 AND before.contradicts
+    WHERE newest.place = 1 AND newest.contradicts
+    ORDER BY newest.date`;
+}
+
+/** Where the newest complete sweep is older than two slots, and the ledger is older than that, too. */
+async function readStaleSweep(
+  tx: Prisma.TransactionClient,
+  now: Date,
+  { timeZone, sweepSlotBefore }: AlertPolicy,
+): Promise<Alert | null> {
+  if (sweepSlotBefore === undefined) return null;
+  const slotAt = sweepSlotBefore(now);
+  const [ledger] = await tx.$queryRaw<[{ completeAt: Date | null; isOld: boolean }]>`
+    SELECT (SELECT fetch_started_at FROM conciliation.sweep
+            WHERE state = 'complete' ORDER BY fence DESC LIMIT 1) AS "completeAt",
+           EXISTS (SELECT FROM conciliation.checkpoint
+                   WHERE start_date < ${dateIn(timeZone, slotAt)}::date)
+             AND coalesce((SELECT created_at < ${slotAt}::timestamptz FROM conciliation.pull
+                           ORDER BY id LIMIT 1), false) AS "isOld"`;
+  const { completeAt, isOld } = ledger;
+  if (!isOld || (completeAt !== null && completeAt >= slotAt)) return null;
+  return staleSweepAlert(completeAt);
+}
+
+function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
+  return tx.$queryRaw<HeldDay[]>`
+    SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
+           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason
+    FROM conciliation.day AS day
+    JOIN conciliation.pull AS held ON held.id = day.held_pull_id
+    WHERE day.state = 'held'`;
+}
+
+/** A day that is held says so, and its older rejects wait with it. */
+function readOpenRejects(tx: Prisma.TransactionClient): Promise<OpenRejects[]> {
+  return tx.$queryRaw<OpenRejects[]>`
+    SELECT reject.date::text AS date, count(*)::int AS rejects, max(reject.last_pull_id) AS "pullId"
+    FROM conciliation.day AS day
+    JOIN conciliation.rejected_title AS reject ON reject.date = day.date AND reject.status = 'open'
+    WHERE day.state = 'attention'
+    GROUP BY reject.date`;
+}
+
+function readRestatedDays(
+  tx: Prisma.TransactionClient,
+): Promise<{ date: CivilDate; pullId: bigint | null }[]> {
+  return tx.$queryRaw<{ date: CivilDate; pullId: bigint | null }[]>`
+    SELECT date::text AS date, last_pull_id AS "pullId"
+    FROM conciliation.day WHERE restated_after_sign_off`;
+}
+
+/** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */
+function readRefusedProviders(
+  tx: Prisma.TransactionClient,
+  timeZone: string,
+): Promise<RefusedProviders[]> {
+  return tx.$queryRaw<RefusedProviders[]>`
+    SELECT (changed_at AT TIME ZONE ${timeZone})::date::text AS "writtenDate",
+           count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
+           count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid
+    FROM conciliation.provider
+    WHERE sync_state IN ('rejected', 'invalid')
+    GROUP BY 1`;
+}
+
+/**
+ * At most one row: the failures since the platform last decided anything, if the first is old enough.
+ * A token that is refused (401) or unusable (CONFIG_INVALID) has an alert of its own.
+ */
+function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
+  return tx.$queryRaw<FailingPush[]>`
+    WITH failure AS (
+      SELECT id, created_at, error_code FROM conciliation.provider_batch
+      WHERE id > coalesce((SELECT id FROM conciliation.provider_batch
+                           WHERE finished_at IS NOT NULL AND error_code IS NULL
+                           ORDER BY id DESC LIMIT 1), 0)
+        AND error_code NOT IN ('SHUTDOWN', 'CONFIG_INVALID') AND http_status IS DISTINCT FROM 401
+    ), waiting AS (
+      SELECT count(*)::int AS pending FROM conciliation.provider WHERE sync_state = 'pending'
+    )
+    SELECT pending, (SELECT error_code FROM failure ORDER BY id DESC LIMIT 1) AS "errorCode"
+    FROM waiting
+    WHERE pending > 0
+      AND (SELECT min(created_at) FROM failure)
+          < clock_timestamp() - make_interval(mins => ${PUSH_FAILING_MINUTES}::int)`;
+}
+
+function readChangedAccounts(tx: Prisma.TransactionClient): Promise<ChangedAccounts[]> {
+  return tx.$queryRaw<ChangedAccounts[]>`
+    SELECT pull_id AS "pullId", count(*)::int AS changes,
+           CASE WHEN min(accepted_date) = max(accepted_date)
+                THEN min(accepted_date)::text END AS "acceptedDate"
+    FROM conciliation.account_change
+    WHERE acknowledged_at IS NULL
+    GROUP BY pull_id`;
+}
+
+function readNewDrift(tx: Prisma.TransactionClient): Promise<NewDrift[]> {
+  return tx.$queryRaw<NewDrift[]>`
+    SELECT drift.first_pull_id AS "pullId", pull.date::text AS date,
+           (array_agg(DISTINCT drift.path ORDER BY drift.path))[1:${DRIFT_PATHS_NAMED}::int] AS paths,
+           count(DISTINCT drift.path)::int AS "pathCount"
+    FROM conciliation.drift AS drift
+    LEFT JOIN conciliation.pull AS pull ON pull.id = drift.first_pull_id
+    WHERE drift.acknowledged_at IS NULL
+    GROUP BY drift.first_pull_id, pull.date`;
+}
+
+async function readStaleCheckpoint(
+  tx: Prisma.TransactionClient,
+  now: Date,
+  policy: AlertPolicy,
+): Promise<Alert | null> {
+  const [checkpoint] = await tx.$queryRaw<[CheckpointProgress?]>`
+    SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate",
+           updated_at AS "advancedAt"
+    FROM conciliation.checkpoint`;
+  if (checkpoint === undefined) return null;
+  return staleCheckpointAlert(
+    checkpoint,
+    { now, lastClosedDate: lastClosedDate(policy.timeZone, now) },
+    policy,
+  );
+}

@@ -1,0 +1,118 @@
+/** A backfill in the foreground: a worker and a planner for as long as it takes, beside any service. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BackfillProgress, readBackfillProgress } from '../backfills/backfill-ledger.ts';
+import type { Config } from '../config/config.ts';
+import type { PullParts } from '../pull/pull-parts.ts';
+import { runPull } from '../pull/run-pull.ts';
+import { openPullQueue } from '../queue/job-queue.ts';
+import { InputError, PlatformAuthError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createNudge } from '../scheduler/nudge.ts';
+import { createPlanner, type Planner } from '../scheduler/planner-loop.ts';
+import { createAttemptHandler } from '../worker/attempt-handler.ts';
+import { createAuthGate } from '../worker/auth-gate.ts';
+import { startJobWorker } from '../worker/job-worker.ts';
+import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts';
+
+export interface ForegroundOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Ends the work early; the backfill stays as it is and can be resumed. */
+  readonly signal: AbortSignal;
+}
+
+const POLL_INTERVAL_MS = 300;
+/** What was lost on the way, such as a job, is found again by the next run of the planner. */
+const PLAN_INTERVAL_MS = 10_000;
+const STOP_GRACE_MS = 5_000;
+
+/**
+ * Works on a backfill until it is done, cancelled, or `signal` aborts.
+ *
+ * @param onProgress called a few times a second
+ * @returns how far it is
+ * @throws PlatformAuthError when the platform refuses the token: nobody could go on
+ */
+export async function runBackfill(
+  { config, logger, signal }: ForegroundOptions,
+  staging: OpenStaging,
+  id: bigint,
+  onProgress: (progress: BackfillProgress) => void,
+): Promise<BackfillProgress> {
+  const { database, databaseUrl } = staging;
+  const token = openToken(config);
+  const platform = openPlatform(config, token);
+  const pulls = await openPulls(config, logger, staging, platform);
+  const queue = await openPullQueue({
+    redisUrl: config.redisUrl,
+    redisCaFile: config.redisCaFile,
+    databaseUrl,
+    logger,
+  });
+  try {
+    const planner = createPlanner({
+      database,
+      queue,
+      logger,
+      config: { ...config, backfillsOnly: true, maxOpenBackfillPulls: concurrencyOf(config) },
+    });
+    const refused = new AbortController();
+    const nudge = createNudge(planner);
+    const parts: PullParts = {
+      ...pulls,
+      onOutcome: ({ outcome }) => {
+        if (outcome.kind === 'unauthorized' && outcome.error instanceof PlatformAuthError) {
+          refused.abort(outcome.error);
+        }
+        nudge.plan();
+      },
+    };
+    const worker = await startJobWorker({
+      queue,
+      logger,
+      concurrency: concurrencyOf(config),
+      handle: createAttemptHandler({
+        subject: 'pull',
+        attempt: (pullId, pullSignal) => runPull(parts, pullId, pullSignal),
+        gate: createAuthGate({ token, logger }),
+        logger,
+      }),
+    });
+    try {
+      return await watch(planner, AbortSignal.any([signal, refused.signal]), async () => {
+        const progress = await readBackfillProgress(database, id);
+        if (progress === null) throw new InputError(`there is no backfill ${id}`);
+        refused.signal.throwIfAborted();
+        onProgress(progress);
+        return progress;
+      });
+    } finally {
+      await worker.close(STOP_GRACE_MS);
+      await nudge.stop();
+    }
+  } finally {
+    await queue.close();
+    await platform.close();
+  }
+}
+
+async function watch(
+  planner: Planner,
+  signal: AbortSignal,
+  read: () => Promise<BackfillProgress>,
+): Promise<BackfillProgress> {
+  let plannedAtMs = Number.NEGATIVE_INFINITY;
+  for (;;) {
+    if (performance.now() - plannedAtMs > PLAN_INTERVAL_MS) {
+      plannedAtMs = performance.now();
+      await planner.runOnce();
+    }
+    const progress = await read();
+    if (progress.state !== 'running' || signal.aborted) return progress;
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+function concurrencyOf(config: Config): number {
+  return config.platform?.concurrency ?? 1;
+}

@@ -1,0 +1,181 @@
+/**
+ * The composition root, the only file that knows every part: configuration in, running parts out,
+ * started and stopped in order. The database is opened first and closed last.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import type { Config, PlatformConfig } from '../config/config.ts';
+import { readClock, requireSameClock } from '../database/clock.ts';
+import { type Database, openDatabase } from '../database/database.ts';
+import { migrate, pendingMigrations } from '../database/migrate.ts';
+import { lastClosedDate } from '../domain/business-day.ts';
+import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
+import { ensureCheckpoint } from '../ledger/day-ledger.ts';
+import { createPlatformClient, type PlatformClient } from '../platform/conciliation-client.ts';
+import { fileToken, fixedToken, type TokenSource } from '../platform/token.ts';
+import type { PullParts } from '../pull/pull-parts.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+
+/** The staging database, migrated and ready; on the embedded server where no DATABASE_URL is set. */
+export interface OpenStaging {
+  readonly database: Database;
+  readonly databaseUrl: string;
+  close(): Promise<void>;
+}
+
+export interface StagingOptions {
+  /** Also migrate a server of somebody else's. */
+  readonly migrate?: boolean;
+  /** Refuse an embedded database that another service has taken. */
+  readonly exclusive?: boolean;
+}
+
+/** The longest step of a merge, with a day of millions of titles on a slow disk. */
+const STATEMENT_TIMEOUT_MS = 15 * 60_000;
+
+export async function openStaging(
+  config: Config,
+  logger: Logger,
+  options: StagingOptions = {},
+): Promise<OpenStaging> {
+  const embedded =
+    config.databaseUrl === null
+      ? await openEmbeddedPostgres({
+          dataDir: config.dataDir,
+          logger,
+          exclusive: options.exclusive === true,
+        })
+      : null;
+  try {
+    const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
+    // Somebody else's server is changed only by the command that says so; our own is ours.
+    if (options.migrate === true || embedded !== null) await migrate({ databaseUrl, logger });
+    else await requireMigrated(databaseUrl);
+    const database = openDatabase({
+      databaseUrl,
+      applicationName: 'conciliation',
+      // A pull copies on two connections and merges on a third; a few more serve everybody else.
+      maxConnections: 3 * (config.platform?.concurrency ?? 1) + 4,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+      logger,
+    });
+    return {
+      database,
+      databaseUrl,
+      async close() {
+        await database.close();
+        await embedded?.close();
+      },
+    };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+async function requireMigrated(databaseUrl: string): Promise<void> {
+  const pending = await pendingMigrations(databaseUrl);
+  if (pending.length === 0) return;
+  throw new ConfigError([
+    `DATABASE_URL: the database lacks ${pending.length} migration(s); run "conciliation migrate" first`,
+  ]);
+}
+
+/** Where the platform's token comes from, as the configuration says. */
+export function openToken(config: Config): TokenSource {
+  const { tokenFile, token } = requirePlatform(config);
+  return tokenFile === null ? fixedToken(token ?? '') : fileToken(tokenFile);
+}
+
+function requirePlatform(config: Config): PlatformConfig {
+  if (config.platform === null) throw new Error('this command was configured without a platform');
+  return config.platform;
+}
+
+/** The client of the platform that the configuration names. */
+export function openPlatform(config: Config, token = openToken(config)): PlatformClient {
+  const platform = requirePlatform(config);
+  return createPlatformClient({
+    baseUrl: platform.baseUrl,
+    token,
+    concurrency: platform.concurrency,
+    timeoutMs: platform.timeoutSeconds * 1000,
+    limits: platform,
+    userAgent: `erp-conciliation-sync/${packageVersion()}`,
+  });
+}
+
+/**
+ * For a command that pulls: what would keep it from doing so is found before the ledger hears of it.
+ *
+ * @throws ConfigError when there is no usable token, when the clock of this machine differs from the
+ *   database's, or when START_DATE is not over
+ */
+export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
+  await openToken(config).current();
+  await requireSameClock(database);
+  requireStartDateOver(config, await readClock(database));
+}
+
+/**
+ * What the pull engine needs, and the first date of the ledger decided.
+ *
+ * @param now what decides which dates are over; the database's clock unless given
+ * @throws ConfigError when START_DATE is not over
+ */
+export async function openPulls(
+  config: Config,
+  logger: Logger,
+  staging: OpenStaging,
+  platform: PlatformClient,
+  now?: () => Date,
+): Promise<PullParts> {
+  const at = now?.() ?? (await readClock(staging.database));
+  await ensureStartDate(config, logger, staging.database, at);
+  return {
+    database: staging.database,
+    platform,
+    logger,
+    timeZone: config.timeZone,
+    withdrawalLimitPercent: config.withdrawalLimitPercent,
+    retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
+  };
+}
+
+async function ensureStartDate(
+  config: Config,
+  logger: Logger,
+  database: Database,
+  now: Date,
+): Promise<void> {
+  requireStartDateOver(config, now);
+  const wanted = config.startDate ?? lastClosedDate(config.timeZone, now);
+  const startDate = await ensureCheckpoint(database.prisma, wanted);
+  if (config.startDate !== null && config.startDate !== startDate) {
+    logger.warn(
+      { startDate, ignored: config.startDate },
+      'START_DATE is ignored: the ledger already began on another date; "conciliation start-date set" corrects that date',
+    );
+  }
+}
+
+function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void {
+  const yesterday = lastClosedDate(timeZone, now);
+  if (startDate === null || startDate <= yesterday) return;
+  throw new ConfigError([
+    `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
+  ]);
+}
+
+/** The package's root, from src/ and from dist/ alike. */
+export function packageRoot(): URL {
+  const root = new URL('../', import.meta.url);
+  if (!existsSync(new URL('package.json', root))) throw new Error('package.json is missing');
+  return root;
+}
+
+export function packageVersion(): string {
+  const text = readFileSync(new URL('package.json', packageRoot()), 'utf8');
+  const { version } = JSON.parse(text) as { version: string };
+  return version;
+}

@@ -1,0 +1,288 @@
+/**
+ * The always-on service: which parts a process has by its roles, in the order in which they start.
+ * They stop in the opposite order, so that the database goes last.
+ */
+import { startAlertLoop } from '../alerts/alert-loop.ts';
+import { startFaultReports } from '../alerts/fault-reports.ts';
+import type { Config } from '../config/config.ts';
+import { createOidcClient } from '../console/access/oidc-client.ts';
+import { createConsole } from '../console/shell/server.ts';
+import {
+  clockCheck,
+  databaseCheck,
+  migrationsCheck,
+  queueCheck,
+  schedulerCheck,
+  tokenCheck,
+} from '../console/watch/health.ts';
+import { createMetrics } from '../console/watch/metrics.ts';
+import { findClockFault } from '../database/clock.ts';
+import { pendingMigrations } from '../database/migrate.ts';
+import { STALENESS_LIMITS } from '../domain/alert.ts';
+import { lastClosedDate } from '../domain/business-day.ts';
+import { readLedgerGauges } from '../ledger/ledger-gauges.ts';
+import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { cronFault, slotBefore } from '../scheduler/cron-slot.ts';
+import { startHousekeeping } from '../scheduler/housekeeping.ts';
+import type { WakeGrace } from '../scheduler/plan-ledger.ts';
+import { createPlanner } from '../scheduler/planner-loop.ts';
+import { startTicker, type Ticker } from '../scheduler/tick.ts';
+import { createAuthGate } from '../worker/auth-gate.ts';
+import { openPlatform, openPulls, openStaging, openToken, packageVersion } from './parts.ts';
+import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
+
+export const ROLES = ['scheduler', 'worker', 'console'] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly roles: ReadonlySet<Role>;
+  readonly overrides?: ServiceOverrides;
+}
+
+/** What tests replace: the clock that says what is due, and times too long to be waited for. */
+export interface ServiceOverrides {
+  readonly clock?: { readonly now: () => Date };
+  readonly tickExpression?: string;
+  readonly planner?: { readonly grace: WakeGrace };
+  readonly worker?: { readonly lockMs: number };
+  readonly handler?: { readonly stagingRetryMs: number };
+  readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
+  readonly alerts?: { readonly intervalMs: number };
+  readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
+}
+
+export interface Service {
+  /** Null without the console. */
+  readonly consoleUrl: string | null;
+  /** Settles when the service finds that it cannot go on and should be restarted. */
+  readonly stuck: Promise<void>;
+  /** Gives running merges `graceMs`, then hands the other pulls back. May be called more than once. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+type Stop = (graceMs: number) => Promise<void>;
+
+/** What the parts of one process share. */
+interface Shared extends WorkerParts {
+  readonly config: Config;
+  readonly overrides: ServiceOverrides;
+  readonly databaseUrl: string;
+}
+
+/** As long as container platforms commonly wait, less what the rest of the stop takes. */
+const STOP_GRACE_MS = 30_000;
+
+/**
+ * Starts the parts of `roles`. Whatever has started is stopped again when a later part cannot start.
+ *
+ * @throws ConfigError, StagingUnavailableError
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { config, logger, roles } = options;
+  requireSchedules(config);
+  const stops: Stop[] = [];
+  let stopping: Promise<void> | undefined;
+  const stop = (graceMs = STOP_GRACE_MS) => {
+    stopping ??= stopAll(stops, graceMs, logger);
+    return stopping;
+  };
+  let onStuck = () => {};
+  const stuck = new Promise<void>((resolve) => {
+    onStuck = resolve;
+  });
+  try {
+    const shared = await openShared(options, stops);
+    startReports(shared, roles, stops);
+    if (roles.has('worker')) {
+      const workers = await startWorkers(shared, onStuck, shared.overrides);
+      stops.push((graceMs) => workers.close(graceMs));
+    }
+    const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
+    const consoleUrl = roles.has('console')
+      ? await startConsole(shared, roles, ticker, stops)
+      : null;
+    logger.info({ roles: [...roles], consoleUrl }, 'service started');
+    return { consoleUrl, stuck, stop };
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+}
+
+function requireSchedules(config: Config): void {
+  const problems = [
+    ['PULL_CRON', config.pullCron],
+    ['SWEEP_CRON', config.sweepCron],
+  ].flatMap(([name = '', expression = '']) => {
+    const fault = cronFault(expression);
+    return fault === null ? [] : [`${name}: got ${JSON.stringify(expression)}, expected ${fault}`];
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
+  const { config, logger, overrides = {} } = options;
+  const staging = await openStaging(config, logger, { migrate: true, exclusive: true });
+  stops.push(() => staging.close());
+  const token = openToken(config);
+  const platform = openPlatform(config, token);
+  stops.push(() => platform.close());
+  const pulls = {
+    ...(await openPulls(config, logger, staging, platform, overrides.clock?.now)),
+    ...overrides.clock,
+  };
+  const { database, databaseUrl } = staging;
+  const queue = await openPullQueue({
+    redisUrl: config.redisUrl,
+    redisCaFile: config.redisCaFile,
+    databaseUrl,
+    logger,
+  });
+  stops.push(() => queue.close());
+  const sweepQueue = await openSweepQueue(queue, logger);
+  stops.push(() => sweepQueue.close());
+  const pushQueue = await openPushQueue(queue, logger);
+  stops.push(() => pushQueue.close());
+  const planner = createPlanner({
+    database,
+    queue,
+    sweepQueue,
+    pushQueue,
+    logger,
+    config: {
+      timeZone: config.timeZone,
+      pullCron: config.pullCron,
+      lookbackDays: config.lookbackDays,
+      sweepCron: config.sweepCron,
+      sweepDays: config.sweepDays,
+      sweepMaxDays: config.sweepMaxDays,
+      startDate: config.startDate,
+      // One request is always left for what is due today.
+      maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
+    },
+    ...overrides.clock,
+    ...overrides.planner,
+  });
+  const metrics = createMetrics({
+    readLedger: () => readLedgerGauges(database, lastClosedDate(config.timeZone, new Date())),
+    countJobs: async () => ({
+      pulls: await queue.counts(),
+      sweeps: await sweepQueue.counts(),
+      pushes: await pushQueue.counts(),
+    }),
+  });
+  const gate = createAuthGate({ token, logger, ...overrides.gate });
+  return {
+    config,
+    logger,
+    overrides,
+    database,
+    databaseUrl,
+    queue,
+    sweepQueue,
+    pushQueue,
+    planner,
+    gate,
+    metrics,
+    pulls,
+  };
+}
+
+/** Only a worker has use for a token. */
+function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
+  const { logger, overrides, database, gate } = shared;
+  const reports = startFaultReports({
+    database,
+    logger,
+    async read() {
+      const token = roles.has('worker')
+        ? await gate.report()
+        : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
+      const isClockWrong = (await findClockFault(database)) !== null;
+      const { fault, ...rest } = token;
+      const clock = isClockWrong ? (['clock_skew'] as const) : [];
+      return { faults: fault === null ? clock : [fault, ...clock], ...rest };
+    },
+    ...overrides.reports,
+  });
+  stops.push(() => reports.stop());
+}
+
+function startScheduler(shared: Shared, stops: Stop[]): Ticker {
+  const { config, logger, overrides, database, planner } = shared;
+  const ticker = startTicker(planner, undefined, overrides.tickExpression);
+  stops.push(() => ticker.stop());
+  const alerts = startAlertLoop({
+    database,
+    logger,
+    webhookUrl: config.alertWebhookUrl,
+    policy: {
+      ...STALENESS_LIMITS,
+      timeZone: config.timeZone,
+      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
+    },
+    ...overrides.alerts,
+  });
+  stops.push(() => alerts.stop());
+  const housekeeping = startHousekeeping({
+    database,
+    logger,
+    silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
+  });
+  stops.push(() => housekeeping.stop());
+  return ticker;
+}
+
+async function startConsole(
+  shared: Shared,
+  roles: ReadonlySet<Role>,
+  ticker: Ticker | null,
+  stops: Stop[],
+): Promise<string> {
+  const { config, logger, database, databaseUrl, queue, sweepQueue, pushQueue, metrics } = shared;
+  const checks = [
+    databaseCheck(database),
+    migrationsCheck(() => pendingMigrations(databaseUrl)),
+    queueCheck(() => queue.isReachable()),
+    clockCheck(() => findClockFault(database)),
+    ...(roles.has('worker') ? [tokenCheck(() => shared.gate.findFault())] : []),
+    ...(ticker === null ? [] : [schedulerCheck(() => ticker.lastTickAt())]),
+  ];
+  const webConsole = createConsole({
+    host: config.consoleHost,
+    port: config.consolePort,
+    trustedProxies: config.trustedProxies,
+    checks,
+    registry: metrics.registry,
+    queues: [queue.bullQueue, sweepQueue.bullQueue, pushQueue.bullQueue],
+    logger,
+    parts: {
+      database,
+      version: packageVersion(),
+      timeZone: config.timeZone,
+      fourEyes: config.signOffFourEyes,
+      publicUrl: config.consolePublicUrl,
+      oidc: config.oidc === null ? null : createOidcClient(config.oidc),
+      wake: (pullId) => queue.enqueue(pullId),
+      plan: () => void shared.planner.runOnce(),
+    },
+  });
+  stops.push(() => webConsole.close());
+  return (await webConsole.start()).url;
+}
+
+/** One part that cannot be stopped must not keep the database from being stopped. */
+async function stopAll(stops: readonly Stop[], graceMs: number, logger: Logger): Promise<void> {
+  reachFaultPoint('shutdown');
+  for (const stop of stops.toReversed()) {
+    await stop(graceMs).catch((error: unknown) => {
+      logger.error({ err: describeError(error) }, 'a part could not be stopped');
+    });
+  }
+  logger.info('service stopped');
+}

@@ -1,0 +1,218 @@
+/**
+ * The worker's role of the service: what takes the jobs of the queues, and what each outcome sets in
+ * motion besides the tables, which the attempts write themselves.
+ */
+import type { Config } from '../config/config.ts';
+import type { Metrics } from '../console/watch/metrics.ts';
+import type { Database } from '../database/database.ts';
+import { lastClosedDate } from '../domain/business-day.ts';
+import { readLedgerGauges } from '../ledger/ledger-gauges.ts';
+import { readPushDelayMs } from '../providers/providers.ts';
+import { type PushParts, pushOnce } from '../providers/push-providers.ts';
+import type { ObservedAttempt, PullParts } from '../pull/pull-parts.ts';
+import { runPull } from '../pull/run-pull.ts';
+import type { PushSubject } from '../queue/job-kind.ts';
+import type { OpenJobQueue } from '../queue/job-queue.ts';
+import { startWatchdog, type Watchdog } from '../queue/watchdog.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { createNudge } from '../scheduler/nudge.ts';
+import type { Planner } from '../scheduler/planner-loop.ts';
+import { runSweep, type SweepParts } from '../sweep/run-sweep.ts';
+import { createAttemptHandler } from '../worker/attempt-handler.ts';
+import type { AuthGate } from '../worker/auth-gate.ts';
+import { type JobWorker, startJobWorker } from '../worker/job-worker.ts';
+import { createPushHandler } from '../worker/push-handler.ts';
+
+export interface WorkerParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly queue: OpenJobQueue<bigint>;
+  readonly sweepQueue: OpenJobQueue<bigint>;
+  readonly pushQueue: OpenJobQueue<PushSubject>;
+  readonly planner: Planner;
+  readonly gate: AuthGate;
+  readonly metrics: Metrics;
+  readonly pulls: PullParts;
+}
+
+/** Times too long for tests to wait for. */
+export interface WorkerOverrides {
+  readonly worker?: { readonly lockMs: number };
+  readonly handler?: { readonly stagingRetryMs: number };
+}
+
+/** Who pushes, in the audit log. */
+const ACTOR = 'service';
+
+/** A worker beyond the requests that may be made at once would only wait. */
+export function workerConcurrency(config: Config): number {
+  return config.platform?.concurrency ?? 1;
+}
+
+/**
+ * Starts a worker for each queue.
+ *
+ * @param onStuck called when due pulls make no progress here
+ * @returns closes both at once, see `JobWorker.close`
+ * @throws StagingUnavailableError when the queue has gone since it was opened
+ */
+export async function startWorkers(
+  parts: WorkerParts,
+  onStuck: () => void,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const watchdog = startPullWatchdog(parts, onStuck);
+  const started: JobWorker[] = [];
+  const close = async (graceMs: number) => {
+    watchdog.stop();
+    await Promise.all(started.map((worker) => worker.close(graceMs)));
+  };
+  try {
+    started.push(await startPullWorker(parts, watchdog, overrides));
+    started.push(await startSweepWorker(parts, watchdog, overrides));
+    started.push(await startPushWorker(parts, overrides));
+    return { close };
+  } catch (error) {
+    await close(0);
+    throw error;
+  }
+}
+
+function startPullWatchdog(parts: WorkerParts, onStuck: () => void): Watchdog {
+  const { config, logger, database, queue, gate } = parts;
+  return startWatchdog({
+    logger,
+    onStuck,
+    read: async () => {
+      const ledger = await readLedgerGauges(database, lastClosedDate(config.timeZone, new Date()));
+      const isBlocked = !gate.isOpen() || !(await queue.isReachable());
+      return { oldestDueAgeMs: ledger.oldestDueAgeSeconds * 1000, isBlocked };
+    },
+  });
+}
+
+async function startPullWorker(
+  parts: WorkerParts,
+  watchdog: Watchdog,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, queue, gate, metrics } = parts;
+  const nudge = createNudge(parts.planner);
+  const pulls: PullParts = {
+    ...parts.pulls,
+    onProgress: () => watchdog.progress(),
+    onOutcome: (observed) => {
+      watchdog.progress();
+      observePull(metrics, observed);
+      if (observed.attempt.origin === 'backfill') nudge.plan();
+    },
+  };
+  const handle = createAttemptHandler({
+    subject: 'pull',
+    attempt: (pullId, signal) => {
+      watchdog.progress();
+      return runPull(pulls, pullId, signal);
+    },
+    gate,
+    logger,
+    ...overrides.handler,
+  });
+  const worker = await startJobWorker({
+    queue,
+    // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
+    handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
+    logger,
+    concurrency: workerConcurrency(parts.config),
+    ...overrides.worker,
+  });
+  return {
+    async close(graceMs) {
+      await worker.close(graceMs);
+      await nudge.stop();
+    },
+  };
+}
+
+/** One at a time. What is still being read is given up at once: a sweep that is started again loses nothing. */
+function startSweepWorker(
+  parts: WorkerParts,
+  watchdog: Watchdog,
+  overrides: WorkerOverrides,
+): Promise<JobWorker> {
+  const { logger, gate, metrics } = parts;
+  const sweeps: SweepParts = {
+    ...parts.pulls,
+    // Where one request is allowed at a time, pulls wait for the sweep, which does make progress.
+    onProgress: () => watchdog.progress(),
+    onSweepOutcome: ({ outcome, httpStatus }) => {
+      metrics.observeSweep(outcome.kind);
+      metrics.observePlatformResponse(httpStatus);
+    },
+  };
+  const handle = createAttemptHandler({
+    subject: 'sweep',
+    attempt: (sweepId, signal) => runSweep(sweeps, sweepId, signal),
+    gate,
+    logger,
+    ...overrides.handler,
+  });
+  return startJobWorker({
+    queue: parts.sweepQueue,
+    handle: (sweepId, _signal, stopping) => handle(sweepId, stopping, stopping),
+    logger,
+    concurrency: 1,
+    ...overrides.worker,
+  });
+}
+
+/** A request under way has the grace to be answered: one that is given up may be applied all the same. */
+function startPushWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
+  const { logger, database, gate, metrics } = parts;
+  const push: PushParts = {
+    database,
+    logger,
+    platform: parts.pulls.platform,
+    retry: parts.pulls.retry,
+    actor: ACTOR,
+    onRequest: ({ outcome, httpStatus }) => {
+      metrics.observeBatch(outcome);
+      metrics.observePlatformResponse(httpStatus);
+    },
+  };
+  return startJobWorker({
+    queue: parts.pushQueue,
+    handle: createPushHandler({
+      readDelayMs: () => readPushDelayMs(database),
+      pushOnce: (signal, stopping) => pushOnce(push, signal, stopping),
+      gate,
+      logger,
+      ...overrides.handler,
+    }),
+    logger,
+    concurrency: 1,
+    ...overrides.worker,
+  });
+}
+
+function observePull(
+  metrics: Metrics,
+  { attempt, outcome, durationMs, httpStatus }: ObservedAttempt,
+): void {
+  metrics.observePlatformResponse(httpStatus);
+  if (outcome.kind !== 'done') {
+    metrics.observePull(attempt.origin, outcome.kind, durationMs, null);
+    return;
+  }
+  const { report } = outcome;
+  const isMerged = report.state === 'merged' || report.state === 'unchanged';
+  const count = (titles: number) => (isMerged ? titles : 0);
+  metrics.observePull(attempt.origin, report.state, durationMs, {
+    inserted: count(report.inserted),
+    changed: count(report.changed),
+    withdrawn: count(report.withdrawn),
+    restored: count(report.restored),
+    unchanged: count(report.unchanged),
+    rejected: report.rejected,
+  });
+}

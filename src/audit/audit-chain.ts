@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+
+/** A link of the audit log's chain. Kept elsewhere, it proves that nothing up to it was taken away. */
+export interface ChainLink {
+  readonly position: number;
+  /** SHA-256 in hexadecimal. */
+  readonly hash: string;
+}
+
+/**
+ * What is wrong with the chain.
+ *
+ * - `changed`: the entry is not the one that was linked
+ * - `deleted`: the entry is gone
+ * - `unlinked`: the entry was put in past the chain, or its link was removed
+ * - `broken_link`: the link does not follow the one before it
+ * - `anchor_missing`, `anchor_changed`: the link that was kept elsewhere is gone, or another one
+ */
+export type ChainFault =
+  | 'changed'
+  | 'deleted'
+  | 'unlinked'
+  | 'broken_link'
+  | 'anchor_missing'
+  | 'anchor_changed';
+
+export interface ChainReport {
+  /** Links that were found right, up to the first fault. */
+  readonly links: number;
+  /** The last of them; null: none. */
+  readonly head: ChainLink | null;
+  /** Null: the chain is whole. */
+  readonly fault: {
+    readonly kind: ChainFault;
+    readonly position: number | null;
+    readonly entryId: number | null;
+  } | null;
+}
+
+interface LinkedEntry {
+  readonly position: string;
+  readonly entry_id: string;
+  readonly previous_hash: string;
+  readonly hash: string;
+  readonly is_there: boolean;
+  /** The entry's columns as text, in the order in which they are hashed. */
+  readonly fields: readonly (string | null)[];
+}
+
+const FIRST_PREVIOUS_HASH = '0'.repeat(64);
+const LINKS_PER_READ = 1000;
+
+/**
+ * Walks the whole chain, and computes every hash anew from the entry's columns: by what is in the
+ * database's own functions nothing is believed.
+ *
+ * @param anchor a link that was kept outside of the database; without one, it does not show that the
+ *   newest entries were taken away together with their links
+ */
+export async function verifyAuditChain(
+  database: Database,
+  anchor: ChainLink | null = null,
+): Promise<ChainReport> {
+  let head: ChainLink | null = null;
+  let isAnchored = anchor === null;
+  for (;;) {
+    const links = await readLinks(database, head?.position ?? 0);
+    for (const link of links) {
+      const position: number = (head?.position ?? 0) + 1;
+      const isAnchor = anchor !== null && anchor.position === position;
+      const kind =
+        faultOf(link, head) ?? (isAnchor && anchor.hash !== link.hash ? 'anchor_changed' : null);
+      if (kind !== null) return brokenAt(head, { kind, position, entryId: Number(link.entry_id) });
+      head = { position, hash: link.hash };
+      isAnchored ||= isAnchor;
+    }
+    if (links.length < LINKS_PER_READ) break;
+  }
+  const unlinked = await readFirstUnlinked(database);
+  if (unlinked !== null) {
+    return brokenAt(head, { kind: 'unlinked', position: null, entryId: unlinked });
+  }
+  if (!isAnchored) {
+    return brokenAt(head, {
+      kind: 'anchor_missing',
+      position: anchor?.position ?? null,
+      entryId: null,
+    });
+  }
+  return { links: head?.position ?? 0, head, fault: null };
+}
+
+/** The newest link; null: nothing was ever done. */
+export function readChainHead(database: Database): Promise<ChainLink | null> {
+  return inStaging(async () => {
+    const [head] = await database.prisma.$queryRaw<[ChainLink?]>`
+      SELECT position::float8 AS position, hash FROM conciliation.audit_chain
+      ORDER BY audit_chain.position DESC LIMIT 1`;
+    return head ?? null;
+  });
+}
+
+function brokenAt(head: ChainLink | null, fault: NonNullable<ChainReport['fault']>): ChainReport {
+  return { links: head?.position ?? 0, head, fault };
+}
+
+function faultOf(link: LinkedEntry, head: ChainLink | null): ChainFault | null {
+  const position = (head?.position ?? 0) + 1;
+  const previousHash = head?.hash ?? FIRST_PREVIOUS_HASH;
+  if (link.position !== String(position) || link.previous_hash !== previousHash) {
+    return 'broken_link';
+  }
+  if (!link.is_there) return 'deleted';
+  return hashOf([link.position, previousHash, ...link.fields]) === link.hash ? null : 'changed';
+}
+
+/** As conciliation.audit_entry_hash. */
+function hashOf(fields: readonly (string | null)[]): string {
+  const text = fields
+    .map((field) => (field === null ? '-' : `${Buffer.byteLength(field)}:${field}`))
+    .join('\n');
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+function readLinks(database: Database, after: number): Promise<LinkedEntry[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<LinkedEntry[]>`
+      SELECT chain.position::text AS position, chain.entry_id::text AS entry_id, chain.previous_hash,
+             chain.hash, entry.id IS NOT NULL AS is_there,
+             ARRAY[entry.id::text, to_char(entry.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
+                   entry.actor, entry.action, to_char(entry.date, 'YYYY-MM-DD'), entry.pull_id::text,
+                   entry.reason, entry.details::text] AS fields
+      FROM conciliation.audit_chain chain
+      LEFT JOIN conciliation.audit_entry entry ON entry.id = chain.entry_id
+      WHERE chain.position > ${after}::bigint
+      ORDER BY chain.position LIMIT ${LINKS_PER_READ}`,
+  );
+}
+
+function readFirstUnlinked(database: Database): Promise<number | null> {
+  return inStaging(async () => {
+    const [entry] = await database.prisma.$queryRaw<[{ id: number }?]>`
+      SELECT id::float8 AS id FROM conciliation.audit_entry entry
+      WHERE NOT EXISTS (SELECT FROM conciliation.audit_chain WHERE entry_id = entry.id)
+      ORDER BY entry.id LIMIT 1`;
+    return entry?.id ?? null;
+  });
+}

@@ -1,0 +1,165 @@
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import {
+  type BackfillRange,
+  backfillRangeFault,
+  MAX_BACKFILL_CONCURRENCY,
+} from '../domain/backfill-plan.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { InputError } from '../runtime/errors.ts';
+import { cancelQueuedPulls } from './backfill-plans.ts';
+
+export type BackfillState = 'running' | 'done' | 'cancelled';
+
+/** How far a backfill is, in dates. `done`, `failed`, `held` and `open` are disjoint. */
+export interface BackfillProgress {
+  readonly id: number;
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly state: BackfillState;
+  readonly concurrency: number;
+  readonly requestedBy: string;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  readonly total: number;
+  /** Pulled, or found to have been pulled by somebody else since. */
+  readonly done: number;
+  readonly failed: number;
+  /** Pulled, and waiting for a person's release. */
+  readonly held: number;
+  /** Being pulled, or about to be. The rest of `total` have no pull yet. */
+  readonly open: number;
+  /** Titles in the responses so far. */
+  readonly titles: number;
+}
+
+/**
+ * Records that a range is to be pulled day by day; a planner does the rest.
+ *
+ * @param by who asks for it, for the audit log
+ * @throws InputError for a range or concurrency that cannot be
+ */
+export function createBackfill(
+  database: Database,
+  backfill: { readonly range: BackfillRange; readonly concurrency: number; readonly by: string },
+  today: CivilDate,
+): Promise<bigint> {
+  const { range, concurrency, by } = backfill;
+  return inStaging(async () => {
+    const fault = backfillRangeFault(range, today);
+    if (fault !== null) throw new InputError(fault);
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
+      throw new InputError(
+        `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
+      );
+    return database.prisma.$transaction(async (tx) => {
+      const [row] = await tx.$queryRaw<[{ id: bigint }]>`
+        INSERT INTO conciliation.backfill (from_date, to_date, concurrency, requested_by)
+        VALUES (${range.from}::date, ${range.to}::date, ${concurrency}, ${by}) RETURNING id`;
+      await audit(tx, 'backfill.create', by, row.id);
+      return row.id;
+    });
+  });
+}
+
+/**
+ * Stops a backfill: it gets no further pulls, and those that wait are cancelled. One that is being
+ * made ends by itself; what was pulled stays.
+ *
+ * @throws InputError when there is no such backfill or it is not running
+ */
+export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      await step(tx, id, 'running', 'cancelled');
+      await cancelQueuedPulls(tx, id);
+      await audit(tx, 'backfill.cancel', by, id);
+    }),
+  );
+}
+
+/**
+ * Goes on with a cancelled backfill where it was stopped: dates that it pulled are not pulled again.
+ * One that was interrupted in any other way needs no resuming, the next planner goes on with it.
+ *
+ * @throws InputError when there is no such backfill or it was not cancelled
+ */
+export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      // What was cancelled with it is cancelled for good; the planner makes new pulls.
+      await cancelQueuedPulls(tx, id);
+      await step(tx, id, 'cancelled', 'running');
+      await audit(tx, 'backfill.resume', by, id);
+    }),
+  );
+}
+
+async function step(
+  tx: Prisma.TransactionClient,
+  id: bigint,
+  from: BackfillState,
+  to: BackfillState,
+): Promise<void> {
+  const changed = await tx.$executeRaw`
+    UPDATE conciliation.backfill
+    SET state = ${to}, finished_at = CASE WHEN ${to} <> 'running' THEN clock_timestamp() END
+    WHERE id = ${id} AND state = ${from}`;
+  if (changed > 0) return;
+  const [row] = await tx.$queryRaw<[{ state: BackfillState }?]>`
+    SELECT state FROM conciliation.backfill WHERE id = ${id}`;
+  throw new InputError(
+    row === undefined
+      ? `there is no backfill ${id}`
+      : `backfill ${id} is ${row.state}, not ${from}`,
+  );
+}
+
+async function audit(
+  tx: Prisma.TransactionClient,
+  action: string,
+  actor: string,
+  backfillId: bigint,
+): Promise<void> {
+  const [range] = await tx.$queryRaw<[{ from: CivilDate; to: CivilDate }]>`
+    SELECT from_date::text AS "from", to_date::text AS "to"
+    FROM conciliation.backfill WHERE id = ${backfillId}`;
+  const details = { backfillId: Number(backfillId), ...range };
+  await recordAudit(tx, { actor, action, details });
+}
+
+/** Null where there is no such backfill. */
+export function readBackfillProgress(
+  database: Database,
+  id: bigint,
+): Promise<BackfillProgress | null> {
+  return inStaging(async () => {
+    const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
+    return row ?? null;
+  });
+}
+
+/** The newest backfills first. */
+export function readBackfills(database: Database, limit = 20): Promise<BackfillProgress[]> {
+  return inStaging(() =>
+    readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`),
+  );
+}
+
+function readProgress(database: Database, which: Prisma.Sql): Promise<BackfillProgress[]> {
+  return database.prisma.$queryRaw<BackfillProgress[]>`
+    SELECT backfill.id::float8 AS id, from_date::text AS "from", to_date::text AS "to", state, concurrency,
+           requested_by AS "requestedBy", created_at AS "createdAt", finished_at AS "finishedAt",
+           to_date - from_date + 1 AS total, own.*
+    FROM conciliation.backfill backfill, LATERAL (
+      SELECT count(*) FILTER (WHERE state IN ('merged', 'unchanged', 'superseded'))::int AS done,
+             count(*) FILTER (WHERE state = 'failed')::int AS failed,
+             count(*) FILTER (WHERE state = 'held')::int AS held,
+             count(*) FILTER (WHERE state IN ('queued', 'running'))::int AS open,
+             coalesce(sum(titles), 0)::float8 AS titles
+      FROM (SELECT DISTINCT ON (date) state, titles FROM conciliation.pull
+            WHERE backfill_id = backfill.id ORDER BY date, id DESC) AS newest
+    ) AS own ${which}`;
+}

@@ -1,0 +1,124 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { HoldReason } from '../../domain/day-state.ts';
+import type { PullReport } from '../../pull/merge/merge.ts';
+import type { AttemptOutcome } from '../../pull/pull-parts.ts';
+import type { ConciliationError } from '../../runtime/errors.ts';
+import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { formatCount, renderTable } from './table.ts';
+
+/** The output of the command `pull`. */
+export function pullResult(
+  pullId: bigint,
+  outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
+): CommandResult {
+  if (outcome.kind !== 'done') return failedResult(pullId, outcome.error);
+  const { report } = outcome;
+  return {
+    document: {
+      pullId: Number(pullId),
+      state: report.state,
+      titles: report.titles,
+      rejected: report.rejected,
+      dates: [toDocument(report)],
+    },
+    text: [pullsTable([report]), ...advice(report)].join('\n'),
+    exit: exitOf(report),
+  };
+}
+
+function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
+  return {
+    document: {
+      pullId: Number(pullId),
+      state: 'failed',
+      error: { code: error.code, message: error.message },
+    },
+    text: `Pull ${pullId} failed and changed nothing: ${error.message}`,
+    exit: EXIT.failed,
+  };
+}
+
+export function exitOf(report: PullReport): ExitStatus {
+  return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
+}
+
+/** A pull in JSON. `titles` are those that keep the contract. */
+export function toDocument(report: PullReport) {
+  const { pullId: _, state, titles, ...counts } = report;
+  return { ...counts, outcome: state, titles: titles - report.rejected };
+}
+
+/** A line for each pull. */
+export function pullsTable(reports: readonly PullReport[]): string {
+  return renderTable(
+    [
+      { title: 'date' },
+      { title: 'titles', align: 'right' },
+      { title: 'inserted', align: 'right' },
+      { title: 'changed', align: 'right' },
+      { title: 'withdrawn', align: 'right' },
+      { title: 'restored', align: 'right' },
+      { title: 'rejected', align: 'right' },
+      { title: 'outcome' },
+    ],
+    reports.map((report) => [
+      report.date,
+      ...[
+        report.titles - report.rejected,
+        report.inserted,
+        report.changed,
+        report.withdrawn,
+        report.restored,
+        report.rejected,
+      ].map(formatCount),
+      report.state === 'held' ? 'held, not merged' : report.state,
+    ]),
+  );
+}
+
+/** What a held response asks of a person. */
+export function holdAdvice(hold: {
+  readonly date: CivilDate;
+  readonly pullId: bigint | number;
+  readonly reason: HoldReason | null;
+  readonly titles: number;
+  readonly withdrawals: number;
+}): string[] {
+  const { date, pullId, reason } = hold;
+  if (reason === 'unreadable') {
+    return [
+      `${date} is held: ${formatCount(hold.titles)} title(s) came, none could be read. Nothing was changed.`,
+      `Pull again when the platform has mended them: conciliation pull ${date}`,
+    ];
+  }
+  const why =
+    reason === 'emptied'
+      ? 'the platform returned no title for a date that had titles'
+      : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
+  return [
+    `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
+    `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,
+  ];
+}
+
+export function withheldText(date: CivilDate, withheld: number): string {
+  return withheld === 1
+    ? `1 title of ${date} is not in the newest response and stays as it was, because a rejected title may be that title.`
+    : `${formatCount(withheld)} titles of ${date} are not in the newest response and stay as they were, because a rejected title may be one of them.`;
+}
+
+/** What a person has to do after a pull. */
+export function advice(report: PullReport): string[] {
+  const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
+  const lines: string[] = [];
+  if (state === 'held') {
+    const withdrawals = withdrawn;
+    lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
+  } else if (rejected > 0) {
+    lines.push(
+      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again once they are mended, or: conciliation accept-rejects ${date} --reason "…"`,
+    );
+  }
+  if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));
+  return lines.length === 0 ? [] : ['', ...lines];
+}

@@ -1,0 +1,283 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import {
+  databaseAddressFault,
+  fileFault,
+  redisAddressFault,
+  secureAddressFault,
+} from './address-faults.ts';
+import { type Environment, EnvironmentReader } from './environment-reader.ts';
+
+/** Everything the environment decides, checked once; see the README for each variable. */
+export interface Config {
+  /** Null where the command brings its own platform (`demo`, `sandbox`) or needs none (`status`). */
+  readonly platform: PlatformConfig | null;
+  /** Null: the embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  readonly timeZone: string;
+  readonly startDate: CivilDate | null;
+  /** Null: the queue lives in the staging database. */
+  readonly redisUrl: string | null;
+  /** PEM file of the authority that vouches for Redis; null: those that Node trusts. */
+  readonly redisCaFile: string | null;
+  readonly pullCron: string;
+  readonly lookbackDays: number;
+  readonly sweepCron: string;
+  readonly sweepDays: number;
+  readonly sweepMaxDays: number;
+  readonly consoleHost: string;
+  readonly consolePort: number;
+  /** Where people's browsers find the console, behind a proxy; null: where it listens. */
+  readonly consolePublicUrl: URL | null;
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Null: people sign in to the console with passwords alone. */
+  readonly oidc: OidcConfig | null;
+  /** Whether who released or accepted something on a day may not sign it off. */
+  readonly signOffFourEyes: boolean;
+  /** May hold a secret in its path or query: never logged. */
+  readonly alertWebhookUrl: URL | null;
+  readonly pullAttempts: number;
+  readonly pullBackoffSeconds: number;
+  readonly withdrawalLimitPercent: number;
+  readonly logLevel: LogLevel;
+  readonly logFormat: 'json' | 'pretty';
+}
+
+export interface PlatformConfig {
+  readonly baseUrl: URL;
+  /** Exactly one of the two is set. */
+  readonly tokenFile: string | null;
+  readonly token: string | null;
+  readonly concurrency: number;
+  readonly timeoutSeconds: number;
+  /** Of one answer with titles. */
+  readonly maxMinutes: number;
+  readonly maxBytes: number;
+}
+
+export type { Environment } from './environment-reader.ts';
+
+export interface OidcConfig {
+  readonly issuerUrl: URL;
+  readonly clientId: string;
+  /** At most one of the two is set; neither for a public client. */
+  readonly clientSecretFile: string | null;
+  readonly clientSecret: string | null;
+  /** Where the provider sends browsers back to. */
+  readonly publicUrl: URL;
+  readonly assumesVerifiedEmail: boolean;
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.
+ * @throws ConfigError naming every variable at fault
+ */
+export function readConfig(
+  environment: Environment,
+  needs: { readonly platform: boolean },
+): Config {
+  const reader = new EnvironmentReader(environment);
+  refuseTrustInAnybody(reader);
+  const consolePublicUrl = readPublicUrl(reader);
+  const config: Config = {
+    platform: needs.platform ? readPlatform(reader) : null,
+    databaseUrl: readDatabaseUrl(reader),
+    dataDir: reader.text('DATA_DIR') ?? '.data',
+    timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
+    startDate: reader.date('START_DATE'),
+    ...readRedis(reader),
+    pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
+    lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
+    sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
+    ...readSweepReach(reader),
+    consoleHost: reader.text('CONSOLE_HOST') ?? '127.0.0.1',
+    consolePort: reader.integer('CONSOLE_PORT', 8080, 0, 65_535),
+    consolePublicUrl,
+    trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
+    oidc: readOidc(reader, consolePublicUrl),
+    signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
+    alertWebhookUrl: readWebhookUrl(reader),
+    pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
+    pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
+    withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
+    logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
+    logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
+      'json',
+      'pretty',
+    ]),
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return Object.freeze(config);
+}
+
+/** 16 GiB: about ten million titles. */
+const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
+
+function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
+  const baseUrl = readBaseUrl(reader);
+  const tokenFile = reader.text('PLATFORM_TOKEN_FILE');
+  const token = reader.text('PLATFORM_TOKEN');
+  if ((tokenFile === null) === (token === null)) {
+    reader.problems.push(
+      `PLATFORM_TOKEN_FILE, PLATFORM_TOKEN: got ${token === null ? 'neither' : 'both'}, expected one of them`,
+    );
+  }
+  const concurrency = reader.integer('PLATFORM_CONCURRENCY', 4, 1, 64);
+  const timeoutSeconds = reader.integer('PLATFORM_TIMEOUT_SECONDS', 60, 1, 3600);
+  const maxMinutes = reader.integer('PLATFORM_MAX_MINUTES', 60, 1, 1440);
+  const maxBytes = reader.integer(
+    'PLATFORM_MAX_BYTES',
+    DEFAULT_MAX_BYTES,
+    1024 * 1024,
+    Number.MAX_SAFE_INTEGER,
+  );
+  return baseUrl === null
+    ? null
+    : { baseUrl, tokenFile, token, concurrency, timeoutSeconds, maxMinutes, maxBytes };
+}
+
+/** The hard bound is ten years: a sweep keeps a fold of each date in memory. */
+function readSweepReach(reader: EnvironmentReader): Pick<Config, 'sweepDays' | 'sweepMaxDays'> {
+  const sweepDays = reader.integer('SWEEP_DAYS', 45, 1, 366);
+  const sweepMaxDays = reader.integer('SWEEP_MAX_DAYS', 400, 1, 3652);
+  if (sweepMaxDays < sweepDays) {
+    reader.problems.push(
+      `SWEEP_MAX_DAYS: got ${sweepMaxDays}, expected at least SWEEP_DAYS, which is ${sweepDays}`,
+    );
+  }
+  return { sweepDays, sweepMaxDays };
+}
+
+const OIDC_VARIABLES = [
+  'OIDC_CLIENT_ID',
+  'OIDC_CLIENT_SECRET_FILE',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_ASSUME_EMAIL_VERIFIED',
+] as const;
+
+function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig | null {
+  const issuer = reader.text('OIDC_ISSUER_URL');
+  if (issuer === null) {
+    const set = OIDC_VARIABLES.filter((name) => reader.text(name) !== null);
+    if (set.length > 0) reader.problems.push(`OIDC_ISSUER_URL: not set, and ${set.join(', ')} is`);
+    return null;
+  }
+  const issuerUrl = readSecureUrl(
+    reader,
+    'OIDC_ISSUER_URL',
+    issuer,
+    'who controls the way would decide who signs in',
+  );
+  const clientId = reader.text('OIDC_CLIENT_ID');
+  if (clientId === null) {
+    reader.problems.push("OIDC_CLIENT_ID: not set, expected the console's name at the provider");
+  }
+  const clientSecretFile = reader.text('OIDC_CLIENT_SECRET_FILE');
+  const clientSecret = reader.text('OIDC_CLIENT_SECRET');
+  if (clientSecretFile !== null && clientSecret !== null) {
+    reader.problems.push(
+      'OIDC_CLIENT_SECRET_FILE, OIDC_CLIENT_SECRET: got both, expected at most one of them',
+    );
+  }
+  if (publicUrl === null && reader.text('CONSOLE_PUBLIC_URL') === null) {
+    reader.problems.push(
+      'CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL, because the provider sends browsers back there',
+    );
+  }
+  const assumesVerifiedEmail =
+    reader.choice('OIDC_ASSUME_EMAIL_VERIFIED', 'off', ['on', 'off']) === 'on';
+  return issuerUrl === null || clientId === null || publicUrl === null
+    ? null
+    : { issuerUrl, clientId, clientSecretFile, clientSecret, publicUrl, assumesVerifiedEmail };
+}
+
+function readBaseUrl(reader: EnvironmentReader): URL | null {
+  const name = 'PLATFORM_BASE_URL';
+  const text = reader.text(name);
+  if (text === null) {
+    reader.problems.push(`${name}: not set, expected the platform's address, https://…`);
+    return null;
+  }
+  return readSecureUrl(reader, name, text, 'the token must not travel in the clear');
+}
+
+function readSecureUrl(
+  reader: EnvironmentReader,
+  name: string,
+  text: string,
+  whyHttps: string,
+): URL | null {
+  const fault = secureAddressFault(text, whyHttps);
+  if (fault !== null) reader.secretFault(name, fault);
+  return fault === null ? new URL(text) : null;
+}
+
+/** Addresses that may hold a password: what is wrong with one is said, never the address. */
+function readDatabaseUrl(reader: EnvironmentReader): string | null {
+  const text = reader.text('DATABASE_URL');
+  const fault = text === null ? null : databaseAddressFault(text);
+  if (fault !== null) reader.secretFault('DATABASE_URL', fault);
+  return text;
+}
+
+function readRedis(reader: EnvironmentReader): Pick<Config, 'redisUrl' | 'redisCaFile'> {
+  const redisUrl = reader.text('REDIS_URL');
+  const urlFault = redisUrl === null ? null : redisAddressFault(redisUrl);
+  if (urlFault !== null) reader.secretFault('REDIS_URL', urlFault);
+  const redisCaFile = reader.text('REDIS_CA_FILE');
+  if (redisCaFile !== null) {
+    const fault = fileFault(redisCaFile);
+    if (fault !== null) {
+      reader.problems.push(`REDIS_CA_FILE: cannot read ${redisCaFile} (${fault})`);
+    }
+    if (!redisUrl?.startsWith('rediss:')) {
+      reader.problems.push('REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://');
+    }
+  }
+  return { redisUrl, redisCaFile };
+}
+
+/** Node would trust any certificate, of the platform's and of everybody's server alike. */
+function refuseTrustInAnybody(reader: EnvironmentReader): void {
+  const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
+  if (reader.text(name) !== '0') return;
+  reader.problems.push(
+    `${name}: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS`,
+  );
+}
+
+function readWebhookUrl(reader: EnvironmentReader): URL | null {
+  const name = 'ALERT_WEBHOOK_URL';
+  const text = reader.text(name);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
+    reader.secretFault(name, 'an address that begins with https:// or http://');
+    return null;
+  }
+  return url;
+}
+
+function readPublicUrl(reader: EnvironmentReader): URL | null {
+  const name = 'CONSOLE_PUBLIC_URL';
+  const text = reader.text(name);
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isPlain = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (
+    url === null ||
+    !isPlain ||
+    url.pathname !== '/' ||
+    url.search !== '' ||
+    url.username !== ''
+  ) {
+    reader.secretFault(name, 'an address such as https://conciliation.example.com, without a path');
+    return null;
+  }
+  return url;
+}

@@ -1,0 +1,101 @@
+import { isIP } from 'node:net';
+import { CronExpressionParser } from 'cron-parser';
+import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads variables and gathers every fault, so that a person mends them all in one go. */
+export class EnvironmentReader {
+  readonly problems: string[] = [];
+  readonly #environment: Environment;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /** An empty variable counts as unset: that is what `VARIABLE=` in an env file means. */
+  text(name: string): string | null {
+    const value = this.#environment[name]?.trim();
+    return value === undefined || value === '' ? null : value;
+  }
+
+  integer(name: string, fallback: number, min: number, max: number): number {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    this.#fault(name, text, `a whole number from ${min} to ${max}`);
+    return fallback;
+  }
+
+  choice<T extends string>(name: string, fallback: T, choices: readonly T[]): T {
+    const text = this.text(name);
+    if (text === null) return fallback;
+    const chosen = choices.find((choice) => choice === text);
+    if (chosen !== undefined) return chosen;
+    this.#fault(name, text, `one of ${choices.join(', ')}`);
+    return fallback;
+  }
+
+  date(name: string): CivilDate | null {
+    const text = this.text(name);
+    if (text === null) return null;
+    const date = parseCivilDate(text);
+    if (date === null) this.#fault(name, text, 'a calendar date as YYYY-MM-DD');
+    return date;
+  }
+
+  timeZone(name: string, fallback: string): string {
+    const text = this.text(name) ?? fallback;
+    try {
+      new Intl.DateTimeFormat('en-US', { timeZone: text });
+      return text;
+    } catch {
+      this.#fault(name, text, 'an IANA time zone such as America/Sao_Paulo');
+      return fallback;
+    }
+  }
+
+  /** Five fields, as crontab has them. */
+  cron(name: string, fallback: string): string {
+    const text = this.text(name) ?? fallback;
+    try {
+      if (text.split(/\s+/).length !== 5) throw new RangeError('five fields');
+      CronExpressionParser.parse(text);
+      return text;
+    } catch {
+      this.#fault(name, text, 'a cron expression of five fields, such as 0 6 * * *');
+      return fallback;
+    }
+  }
+
+  /** IP addresses and blocks of addresses (CIDR); none unless set. */
+  addressBlocks(name: string): string[] {
+    const entries = this.text(name)?.split(',') ?? [];
+    return entries.map((entry) => {
+      const text = entry.trim();
+      if (!isAddressBlock(text)) {
+        this.#fault(name, text, 'IP addresses or blocks such as 10.0.0.0/8, parted by commas');
+      }
+      return text;
+    });
+  }
+
+  /** The value is a secret or may hold one, so only what is wrong with it is said. */
+  secretFault(name: string, expected: string): void {
+    this.problems.push(`${name}: expected ${expected}`);
+  }
+
+  #fault(name: string, got: string, expected: string): void {
+    this.problems.push(`${name}: got ${JSON.stringify(got.slice(0, 80))}, expected ${expected}`);
+  }
+}
+
+/** A block of all addresses is none: everybody could name any address as theirs. */
+function isAddressBlock(text: string): boolean {
+  const [address = '', length, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  const longest = version === 4 ? 32 : 128;
+  return length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= longest);
+}

@@ -1,0 +1,116 @@
+import { KEY_DAYS, KEY_ROLES, KEY_SCOPES } from '../../domain/role.ts';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
+import type { ApiKey } from './api-keys.ts';
+import { RoleField } from './role-field.tsx';
+
+/** The keys of scripts, and a form for one more. */
+export function KeysCard(props: {
+  readonly context: PageContext;
+  readonly keys: readonly ApiKey[];
+  readonly now: Date;
+}) {
+  const { context, keys, now } = props;
+  const { users } = context.text;
+  return (
+    <Card title={users.keys}>
+      <p class="quiet">{users.keysHelp}</p>
+      {keys.length === 0 ? (
+        <p class="quiet">{users.keysNone}</p>
+      ) : (
+        <ul class="timeline">
+          {keys.map((key) => (
+            <Key key={key.id} context={context} apiKey={key} now={now} />
+          ))}
+        </ul>
+      )}
+      <Disclosure label={users.addKey} class="primary">
+        <NewKeyForm context={context} />
+      </Disclosure>
+    </Card>
+  );
+}
+
+function Key(props: {
+  readonly context: PageContext;
+  readonly apiKey: ApiKey;
+  readonly now: Date;
+}) {
+  const { context, apiKey: key, now } = props;
+  const { text } = context;
+  const { users } = text;
+  const state = key.revokedAt !== null ? 'revoked' : key.expiresAt <= now ? 'expired' : 'active';
+  return (
+    <li>
+      <div>
+        <p>
+          <strong class="anywhere">{key.name}</strong>
+        </p>
+        <p class="quiet small">
+          {text.roles[key.role]} · <span class="mono">{key.start}…</span> ·{' '}
+          {key.user === null ? users.noOwner : users.owner(key.user)}
+        </p>
+      </div>
+      <div class="stack">
+        <p>
+          <span class={`tag ${state === 'active' ? 'is-inserted' : 'is-withdrawn'}`}>
+            {users.keyStates[state]}
+          </span>{' '}
+          <span class="quiet small">
+            {key.scopes.map((scope) => users.scopeNames[scope]).join(' · ')}
+          </span>
+        </p>
+        <p class="quiet small">
+          {users.expires} <Instant context={context} at={key.expiresAt} /> · {users.lastUsed}{' '}
+          <Instant context={context} at={key.lastUsedAt} />
+        </p>
+        {state === 'active' && (
+          <Disclosure label={users.revokeKey(key.name)}>
+            <ActionForm context={context} action={`/keys/${key.id}/revoke`}>
+              <p class="small">{users.revokeHelp}</p>
+              <button type="submit" class="button danger">
+                {users.revoke}
+              </button>
+            </ActionForm>
+          </Disclosure>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function NewKeyForm({ context }: { context: PageContext }) {
+  const { users } = context.text;
+  return (
+    <ActionForm context={context} action="/keys">
+      <Field label={users.keyName}>
+        <input name="name" required maxLength={80} autocomplete="off" />
+      </Field>
+      <p class="quiet small">{users.keyNameHelp}</p>
+      <RoleField context={context} label={users.keyRole} roles={KEY_ROLES} chosen="viewer" />
+      <fieldset class="choices">
+        <legend>{users.scopes}</legend>
+        {KEY_SCOPES.map((scope) => (
+          <label key={scope} class="check">
+            <input type="checkbox" name={`scope_${scope}`} value="on" checked={scope === 'read'} />
+            {users.scopeNames[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <Field label={users.days}>
+        <input
+          name="days"
+          type="number"
+          required
+          min={1}
+          max={KEY_DAYS.max}
+          value={KEY_DAYS.default}
+        />
+      </Field>
+      <button type="submit" class="button primary">
+        {users.makeKey}
+      </button>
+    </ActionForm>
+  );
+}

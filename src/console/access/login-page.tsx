@@ -1,0 +1,120 @@
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import type { LinkPurpose } from './console-users.ts';
+import { MIN_PASSWORD_LENGTH } from './password.ts';
+
+export function LoginPage(props: {
+  readonly context: PageContext;
+  readonly next: string;
+  readonly name: string;
+  readonly error: string | null;
+  readonly hasOidc: boolean;
+}) {
+  const { login } = props.context.text;
+  return (
+    <div class="narrow">
+      <form method="post" action="/login" class="card stack">
+        <h1>{login.title}</h1>
+        {props.error !== null && (
+          <p class="error" role="alert">
+            {props.error}
+          </p>
+        )}
+        {props.hasOidc && (
+          <>
+            <a
+              class="button primary"
+              href={`/login/oidc?${new URLSearchParams({ next: props.next })}`}
+            >
+              {login.oidc}
+            </a>
+            <p class="or">{login.orPassword}</p>
+          </>
+        )}
+        <input type="hidden" name="_csrf" value={props.context.csrf} />
+        <input type="hidden" name="next" value={props.next} />
+        <Field label={login.name}>
+          <input
+            name="name"
+            required
+            autocomplete="username"
+            autocapitalize="none"
+            spellcheck={false}
+            value={props.name}
+          />
+        </Field>
+        <Field label={login.password}>
+          <input name="password" type="password" required autocomplete="current-password" />
+        </Field>
+        <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
+          {login.submit}
+        </button>
+        <p class="quiet small">{login.help}</p>
+      </form>
+    </div>
+  );
+}
+
+export function LinkPage(props: {
+  readonly context: PageContext;
+  readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
+  readonly action: string;
+  readonly error: string | null;
+}) {
+  const { context, link } = props;
+  const { link: text } = context.text;
+  if (link === null) {
+    return (
+      <div class="narrow">
+        <section class="card stack">
+          <h1>{text.goneTitle}</h1>
+          <p>{text.gone}</p>
+        </section>
+      </div>
+    );
+  }
+  const min = context.formats.count(MIN_PASSWORD_LENGTH);
+  return (
+    <div class="narrow">
+      <form method="post" action={props.action} class="card stack">
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        {props.error !== null && (
+          <p class="error" role="alert">
+            {props.error}
+          </p>
+        )}
+        {link.purpose === 'sign_in' ? (
+          <>
+            <h1>{text.signInTitle}</h1>
+            <p>{text.signIn(link.name)}</p>
+            <button type="submit" class="button primary">
+              {text.open}
+            </button>
+          </>
+        ) : (
+          <>
+            <h1>{text.passwordTitle}</h1>
+            <p>{text.choose(link.name)}</p>
+            <input type="hidden" name="username" autocomplete="username" value={link.name} />
+            <Field label={text.password}>
+              <input
+                name="password"
+                type="password"
+                required
+                minLength={MIN_PASSWORD_LENGTH}
+                autocomplete="new-password"
+              />
+            </Field>
+            <Field label={text.again}>
+              <input name="again" type="password" required autocomplete="new-password" />
+            </Field>
+            <p class="quiet small">{text.rule(min)}</p>
+            <button type="submit" class="button primary">
+              {text.save}
+            </button>
+          </>
+        )}
+      </form>
+    </div>
+  );
+}

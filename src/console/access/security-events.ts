@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from '../../runtime/logger.ts';
+import { clientAddress } from '../shell/client-address.ts';
+
+/** The names are fixed: rules of log systems match them. docs/operating.md lists them. */
+const MESSAGES = {
+  sign_in_succeeded: 'a user signed in',
+  sign_in_failed: 'a sign-in was refused',
+  sign_in_limited: 'a sign-in was refused because of too many tries',
+  csrf_refused: 'a request was refused that no page of the console made',
+  access_refused: 'a request was refused because of the role or the scopes',
+  key_refused: 'an API key was refused',
+} as const;
+
+export type SecurityEvent = keyof typeof MESSAGES;
+
+/**
+ * @param user the name of a user who exists, or of a key; what somebody typed may be a password
+ */
+export function logSecurityEvent(
+  logger: Logger,
+  request: FastifyRequest,
+  event: SecurityEvent,
+  user: string | null = null,
+): void {
+  logger[event === 'sign_in_succeeded' ? 'info' : 'warn'](
+    {
+      event,
+      address: clientAddress(request),
+      user,
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+    },
+    MESSAGES[event],
+  );
+}

@@ -1,0 +1,63 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clientAddress } from '../shell/client-address.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
+import { type PageContext, textParameter } from '../shell/page-context.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { startSession } from './console-sessions.ts';
+import { LoginPage } from './login-page.tsx';
+import { logSecurityEvent } from './security-events.ts';
+
+/** Tries from one address, of every way to sign in on its own. */
+export const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
+
+/** Begins a session, in exchange for the cookie of the visit. */
+export async function signIn(
+  reply: FastifyReply,
+  { database, publicUrl, logger }: ConsoleParts,
+  {
+    user,
+    next,
+  }: { readonly user: { readonly id: bigint; readonly name: string }; readonly next: string },
+): Promise<FastifyReply> {
+  const { request } = reply;
+  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request));
+  logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
+  return reply
+    .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
+    .clearCookie(visitCookie(publicUrl), cookieOptions(publicUrl))
+    .redirect(next, 303);
+}
+
+export function showLogin(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  answer: {
+    readonly status: number;
+    readonly name?: string;
+    readonly error?: (context: PageContext) => string;
+  },
+): Promise<FastifyReply> {
+  return sendPage(request, reply, parts, (context) => ({
+    title: context.text.login.title,
+    active: null,
+    status: answer.status,
+    body: (
+      <LoginPage
+        context={context}
+        next={nextOf(request)}
+        name={answer.name ?? ''}
+        error={answer.error?.(context) ?? null}
+        hasOidc={parts.oidc !== null}
+      />
+    ),
+  }));
+}
+
+/** Where to go afterwards: a path of this console, whatever was asked for. */
+export function nextOf(request: FastifyRequest): string {
+  const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
+  // `//host` and `/\host` lead elsewhere.
+  return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
+}

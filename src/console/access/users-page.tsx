@@ -1,0 +1,188 @@
+import { CONSOLE_ROLES, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import type { ApiKey } from './api-keys.ts';
+import type { ConsoleUser } from './console-users.ts';
+import { KeysCard } from './keys-card.tsx';
+import { RoleField } from './role-field.tsx';
+
+/** What is shown this once: a link for a person, or a key for a script. */
+export interface NewSecret {
+  readonly kind: 'link' | 'key';
+  /** Whose, or what for. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface UsersPageData {
+  readonly users: readonly ConsoleUser[];
+  readonly keys: readonly ApiKey[];
+  readonly secret: NewSecret | null;
+  /** Why nothing was done; null: nothing was asked for, or it was done. */
+  readonly error: string | null;
+  readonly now: Date;
+}
+
+export function UsersPage({ context, data }: { context: PageContext; data: UsersPageData }) {
+  const { users } = context.text;
+  return (
+    <>
+      <h1>{users.title}</h1>
+      {data.error !== null && (
+        <p class="error" role="alert">
+          {data.error}
+        </p>
+      )}
+      {data.secret !== null && <Secret context={context} secret={data.secret} />}
+      <Card title={users.people}>
+        <ul class="timeline">
+          {data.users.map((user) => (
+            <User key={user.id} context={context} user={user} />
+          ))}
+        </ul>
+        <Disclosure label={users.addUser} class="primary">
+          <ActionForm context={context} action="/users">
+            <Field label={users.name}>
+              <input
+                name="name"
+                required
+                maxLength={64}
+                autocomplete="off"
+                autocapitalize="none"
+                spellcheck={false}
+              />
+            </Field>
+            <p class="quiet small">{users.nameHelp}</p>
+            <RoleField context={context} label={users.role} roles={CONSOLE_ROLES} chosen="viewer" />
+            <Field label={users.email}>
+              <input name="email" type="email" maxLength={254} autocomplete="off" />
+            </Field>
+            <p class="quiet small">{users.emailHelp}</p>
+            <button type="submit" class="button primary">
+              {users.add}
+            </button>
+          </ActionForm>
+        </Disclosure>
+      </Card>
+      <KeysCard context={context} keys={data.keys} now={data.now} />
+    </>
+  );
+}
+
+function Secret({ context, secret }: { context: PageContext; secret: NewSecret }) {
+  const { text, formats } = context;
+  const { users } = text;
+  const isLink = secret.kind === 'link';
+  return (
+    <section class="card secret" role="status">
+      <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
+      <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
+      <p class="mono">{secret.text}</p>
+      {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
+    </section>
+  );
+}
+
+function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
+  const { text, formats } = context;
+  const { users } = text;
+  const isOwn = context.principal?.name === user.name;
+  const state =
+    user.disabledAt !== null
+      ? 'disabled'
+      : user.hasPassword || user.lastLoginAt !== null
+        ? 'active'
+        : 'fresh';
+  const path = `/users/${encodeURIComponent(user.name)}`;
+  return (
+    <li>
+      <div>
+        <p>
+          <strong class="anywhere">{user.name}</strong>
+          {isOwn && <span class="quiet"> ({users.you})</span>}
+        </p>
+        <p class="quiet small">{text.roles[user.role]}</p>
+      </div>
+      <div class="stack">
+        <p>
+          <span
+            class={`tag ${{ active: 'is-inserted', fresh: 'is-changed', disabled: 'is-withdrawn' }[state]}`}
+          >
+            {users.states[state]}
+          </span>{' '}
+          <span class="quiet small">
+            {user.lastLoginAt === null
+              ? users.neverLogin
+              : users.lastLogin(formats.instant(user.lastLoginAt))}
+            {user.email !== null && (
+              <>
+                {' · '}
+                <span class="anywhere">{user.email}</span>
+              </>
+            )}
+            {user.isBound && ` · ${users.bound}`}
+          </span>
+        </p>
+        <Disclosure label={users.change(user.name)}>
+          <div class="deeds">
+            {isOwn ? (
+              <p class="quiet small">{users.ownHelp}</p>
+            ) : (
+              <ActionForm context={context} action={`${path}/role`}>
+                <RoleField
+                  context={context}
+                  label={users.role}
+                  roles={CONSOLE_ROLES}
+                  chosen={user.role}
+                />
+                <button type="submit" class="button">
+                  {users.saveRole}
+                </button>
+              </ActionForm>
+            )}
+            <ActionForm context={context} action={`${path}/email`}>
+              <Field label={users.email}>
+                <input
+                  name="email"
+                  type="email"
+                  maxLength={254}
+                  autocomplete="off"
+                  value={user.email ?? ''}
+                />
+              </Field>
+              <p class="quiet small">{users.saveEmailHelp}</p>
+              <button type="submit" class="button">
+                {users.saveEmail}
+              </button>
+            </ActionForm>
+            {state !== 'disabled' && (
+              <ActionForm context={context} action={`${path}/link`}>
+                <button type="submit" class="button">
+                  {users.newLink}
+                </button>
+                <p class="quiet small">{users.newLinkHelp}</p>
+              </ActionForm>
+            )}
+            {state === 'disabled' ? (
+              <ActionForm context={context} action={`${path}/enable`}>
+                <button type="submit" class="button">
+                  {users.enable}
+                </button>
+              </ActionForm>
+            ) : (
+              !isOwn && (
+                <ActionForm context={context} action={`${path}/disable`}>
+                  <button type="submit" class="button danger">
+                    {users.disable}
+                  </button>
+                  <p class="quiet small">{users.disableHelp}</p>
+                </ActionForm>
+              )
+            )}
+          </div>
+        </Disclosure>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { cancelBackfill, readBackfillProgress } from '../../backfills/backfill-ledger.ts';
+import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import { acknowledgeDrift } from '../../ledger/drift.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.ts';
+import { reopenDay, signOffDay } from '../../ledger/sign-off.ts';
+import { acceptRejects, releasePull } from '../../pull/decisions.ts';
+import { startBackfill } from '../backfills/backfill-routes.tsx';
+import { requestPull } from '../days/request-pull.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { textParameter } from '../shell/page-context.ts';
+import { actorOf, optionalReason, requireReason } from '../shell/path-parameters.ts';
+import { describe, requireDate, requireId } from './api-request.ts';
+import * as schemas from './api-schemas.ts';
+
+/** What the buttons of the pages do. */
+export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const decide = (
+    path: string,
+    summary: string,
+    body: TSchema,
+    deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
+  ) => {
+    const schema = { params: schemas.DateParameter, body, answer: schemas.Day };
+    api.post(path, describe('days', summary, schema), async (request) => {
+      const date = requireDate(request);
+      await deed(request, date);
+      return readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date()));
+    });
+  };
+  decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>
+    signOffDay(database, date, {
+      by: actorOf(request),
+      reason: optionalReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+      fourEyes: parts.fourEyes,
+    }),
+  );
+  decide('/days/:date/reopen', 'Reopen a day', schemas.ReasonBody, (request, date) =>
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+  decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    return acceptRejects(database, date, decision);
+  });
+
+  api.post(
+    '/days/:date/pull',
+    describe('pulls', 'Pull a day again', {
+      params: schemas.DateParameter,
+      status: 202,
+      answer: Type.Object({ pullId: Type.Integer() }),
+    }),
+    async (request, reply) => {
+      const pullId = await requestPull(parts, requireDate(request), actorOf(request));
+      return reply.code(202).send({ pullId: Number(pullId) });
+    },
+  );
+
+  api.post(
+    '/pulls/:id/release',
+    describe('pulls', 'Merge what a held pull would change', {
+      params: schemas.IdParameter,
+      body: schemas.ReasonBody,
+      answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
+    }),
+    async (request) => {
+      const decision = { by: actorOf(request), reason: requireReason(request.body) };
+      const { pullId, date } = await releasePull(database, requireId(request), decision);
+      return { pullId: Number(pullId), dates: [date] };
+    },
+  );
+
+  api.post(
+    '/drift/acknowledge',
+    describe('alerts', 'Acknowledge fields and values outside the documented interface', {
+      body: schemas.AcknowledgeDriftBody,
+      answer: Type.Object({ acknowledged: Type.Integer() }),
+    }),
+    async (request) => {
+      const items = await acknowledgeDrift(database, {
+        by: actorOf(request),
+        reason: requireReason(request.body),
+        seenDigest: textParameter(request.body, 'digest') ?? '',
+      });
+      return { acknowledged: items.length };
+    },
+  );
+
+  api.post(
+    '/backfills',
+    describe('backfills', 'Pull a range day by day', {
+      body: schemas.BackfillBody,
+      status: 201,
+      answer: schemas.Backfill,
+    }),
+    async (request, reply) => {
+      const body = request.body as { from: string; to: string; concurrency?: number };
+      const source = { ...body, concurrency: String(body.concurrency ?? 2) };
+      const id = await startBackfill(parts, source, actorOf(request));
+      return reply.code(201).send(await readBackfillProgress(database, id));
+    },
+  );
+
+  api.post(
+    '/backfills/:id/cancel',
+    describe('backfills', 'Stop a backfill; what was pulled stays', {
+      params: schemas.IdParameter,
+      answer: schemas.Backfill,
+    }),
+    async (request) => {
+      const id = requireId(request);
+      await cancelBackfill(database, id, actorOf(request));
+      return readBackfillProgress(database, id);
+    },
+  );
+}

@@ -1,0 +1,235 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { readAlerts } from '../../alerts/alert-list.ts';
+import { readAuditLog } from '../../audit/audit.ts';
+import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.ts';
+import {
+  addDays,
+  type CivilDate,
+  dateIn,
+  daysBetween,
+  lastClosedDate,
+  parseCivilDate,
+} from '../../domain/business-day.ts';
+import type { CsvLocale } from '../../export/csv.ts';
+import { readOpenDrift } from '../../ledger/drift.ts';
+import { readBadges, readLedgerDay, readLedgerDays, readNeeds } from '../../ledger/ledger-days.ts';
+import { readDayChanges } from '../../ledger/moved-titles.ts';
+import { readCheckpoint } from '../../ledger/reads.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { readSweeps } from '../../sweep/sweep-reads.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { maskColumn } from '../shell/masking.ts';
+import { textParameter } from '../shell/page-context.ts';
+import { parseExport } from '../titles/export-routes.tsx';
+import { readTitleDetail } from '../titles/title-detail.ts';
+import { sendTitleFile } from '../titles/title-export.ts';
+import { parseTitleQuery } from '../titles/title-filters.ts';
+import { readTitlePage } from '../titles/title-list.ts';
+import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
+import * as schemas from './api-schemas.ts';
+
+const MAX_DAYS = 1_000;
+const MAX_CHANGES = 1_000;
+
+/** What the pages show. */
+export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const now = () => parts.now?.() ?? new Date();
+  const today = () => dateIn(parts.timeZone, now());
+
+  api.get(
+    '/status',
+    describe('status', 'How far the ledger is, and what waits for a person', {
+      answer: schemas.Status,
+    }),
+    async () => {
+      const [checkpoint, { counts }, badges] = await Promise.all([
+        readCheckpoint(database),
+        readNeeds(database, 1, today()),
+        readBadges(database),
+      ]);
+      const reached =
+        checkpoint === null
+          ? null
+          : (checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1));
+      return {
+        startDate: checkpoint?.startDate ?? null,
+        lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
+        lagDays:
+          reached === null
+            ? null
+            : Math.max(0, daysBetween(reached, lastClosedDate(parts.timeZone, now()))),
+        needs: counts,
+        openAlerts: badges.alerts,
+        accountChanges: badges.accountChanges,
+      };
+    },
+  );
+
+  api.get(
+    '/days',
+    describe('days', 'The days of a range, both ends included', {
+      querystring: schemas.RangeQuery,
+      answer: Type.Array(schemas.Day),
+    }),
+    async (request) => readLedgerDays(database, rangeOf(request), today()),
+  );
+
+  api.get(
+    '/days/:date',
+    describe('days', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
+    async (request, reply) =>
+      (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
+  );
+
+  api.get(
+    '/days/:date/titles',
+    describe('titles', 'Titles of a day, page by page', {
+      params: schemas.DateParameter,
+      querystring: schemas.TitleQueryParameters,
+      answer: schemas.TitlePage,
+    }),
+    async (request) => {
+      const query = parseTitleQuery(request.query, requireDate(request), today());
+      if (query.hasFault) throw new InputError('one of the filters cannot be read');
+      return readTitlePage(database, { ...query, limit: limitOf(request) });
+    },
+  );
+
+  api.get(
+    '/days/:date/changes',
+    describe('days', 'What moved since the sign-off, or what the newest change brought', {
+      params: schemas.DateParameter,
+      answer: schemas.Changes,
+    }),
+    async (request) => {
+      const { moved, ...changes } = await readDayChanges(
+        database,
+        requireDate(request),
+        MAX_CHANGES,
+      );
+      const titles = moved.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
+      return { ...changes, ...moved, titles };
+    },
+  );
+
+  api.get(
+    '/titles/:id',
+    describe('titles', 'One title with its whole history', {
+      params: schemas.IdParameter,
+      answer: schemas.Title,
+    }),
+    async (request, reply) => {
+      const title = await readTitleDetail(database, requireId(request));
+      if (title === null) return reply.callNotFound();
+      const { first: _, contentHash: __, ...rest } = title;
+      return {
+        ...rest,
+        fields: Object.fromEntries(
+          Object.entries(title.fields).map(([column, value]) => [
+            column,
+            maskColumn(column, value),
+          ]),
+        ),
+        revisions: title.revisions.map(({ revision, kind, changedAt, pullId, fields }) => ({
+          revision,
+          kind,
+          changedAt,
+          pullId,
+          fields: fields.map(mask),
+        })),
+      };
+    },
+  );
+
+  api.get(
+    '/alerts',
+    describe('alerts', 'Alerts that last, then those that are over', {
+      answer: Type.Array(schemas.Alert),
+    }),
+    async () => readAlerts(database, 500),
+  );
+
+  api.get(
+    '/drift',
+    describe(
+      'alerts',
+      'Fields and values outside the documented interface that wait for a person',
+      {
+        answer: schemas.OpenDrift,
+      },
+    ),
+    async () => {
+      const { digest, items } = await readOpenDrift(database);
+      // Without the values: one may be personal data.
+      return { digest, items: items.map(({ value: _, ...item }) => item) };
+    },
+  );
+
+  api.get(
+    '/audit',
+    describe('audit', 'Who did what, newest first', {
+      querystring: schemas.AuditQuery,
+      answer: Type.Array(schemas.AuditEntry),
+    }),
+    async (request) => {
+      const before = numberOf(request, 'before');
+      return readAuditLog(database, {
+        before: before === null ? null : BigInt(before),
+        limit: limitOf(request),
+      });
+    },
+  );
+
+  api.get(
+    '/sweeps',
+    describe('sweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
+    async () => readSweeps(database, 100),
+  );
+
+  api.get(
+    '/backfills',
+    describe('backfills', 'The newest backfills', { answer: Type.Array(schemas.Backfill) }),
+    async () => readBackfills(database, 100),
+  );
+
+  api.get(
+    '/backfills/:id',
+    describe('backfills', 'How far a backfill is', {
+      params: schemas.IdParameter,
+      answer: schemas.Backfill,
+    }),
+    async (request, reply) =>
+      (await readBackfillProgress(database, requireId(request))) ?? reply.callNotFound(),
+  );
+
+  api.get(
+    '/export',
+    describe('titles', 'Titles of a range as a file', {
+      querystring: schemas.ExportQuery,
+      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    }),
+    async (request, reply) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('this route has no guard');
+      const locale: CsvLocale = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
+      return sendTitleFile(reply, parts, principal, { ...parseExport(request.query), locale });
+    },
+  );
+}
+
+function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {
+  const { column, before, after } = field;
+  return { column, before: maskColumn(column, before), after: maskColumn(column, after) };
+}
+
+function rangeOf(request: FastifyRequest): { from: CivilDate; to: CivilDate } {
+  const [from, to] = ['from', 'to'].map((name) =>
+    parseCivilDate(textParameter(request.query, name) ?? ''),
+  );
+  if (!from || !to || from > to || daysBetween(from, to) >= MAX_DAYS) {
+    throw new InputError(`from and to: expected two dates in order, at most ${MAX_DAYS} days`);
+  }
+  return { from, to };
+}

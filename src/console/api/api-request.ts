@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { dateOfPath, idOfPath } from '../shell/path-parameters.ts';
+import { ErrorAnswer } from './api-schemas.ts';
+
+const DEFAULT_LIMIT = 100;
+
+/** What the document of the API says about a route, and what its input is checked against. */
+export function describe(
+  tag: string,
+  summary: string,
+  schema: {
+    readonly params?: TSchema;
+    readonly querystring?: TSchema;
+    readonly body?: TSchema;
+    readonly status?: number;
+    readonly answer: TSchema;
+  },
+) {
+  const { status = 200, answer, ...input } = schema;
+  const failures = Object.fromEntries(
+    [400, 401, 403, 404].map((code) => [code, { description: 'Refused.', ...ErrorAnswer }]),
+  );
+  return {
+    schema: {
+      tags: [tag],
+      summary,
+      ...input,
+      response: { [status]: { description: 'Done.', ...answer }, ...failures },
+    },
+  };
+}
+
+export function requireDate(request: FastifyRequest): CivilDate {
+  const date = dateOfPath(request);
+  if (date === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
+  return date;
+}
+
+export function requireId(request: FastifyRequest): bigint {
+  const text = numberOf(request, 'id', request.params);
+  const id = text === null ? idOfPath(request) : BigInt(text);
+  if (id === null) throw new InputError('id: expected a number');
+  return id;
+}
+
+/** Validated by the schema, which makes numbers of what a query says. */
+export function numberOf(
+  request: FastifyRequest,
+  name: string,
+  source: unknown = request.query,
+): number | null {
+  const value: unknown =
+    typeof source === 'object' && source !== null ? Reflect.get(source, name) : undefined;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
+}
+
+export function limitOf(request: FastifyRequest): number {
+  return numberOf(request, 'limit') ?? DEFAULT_LIMIT;
+}

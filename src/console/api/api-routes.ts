@@ -1,0 +1,40 @@
+/**
+ * `/api`: what the pages show and do, as JSON, for scripts with a key and for people who are signed in.
+ * The same table says who may.
+ */
+import fastifySwagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { addApiDecisions } from './api-decisions.ts';
+import { addApiReads } from './api-reads.ts';
+
+export async function addApiRoutes(
+  server: FastifyInstance,
+  parts: ConsoleParts,
+  version: string,
+): Promise<void> {
+  await server.register(fastifySwagger, {
+    hideUntagged: true,
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'erp-conciliation-sync',
+        version,
+        description:
+          'The ledger of anticipated receivables. Amounts are exact decimals as text; dates are calendar dates.',
+      },
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }],
+    },
+  });
+  await server.register(
+    async (api) => {
+      // What goes out is tested against the schemas; making it by them would only hide a difference.
+      api.setSerializerCompiler(() => (data) => JSON.stringify(data));
+      addApiReads(api, parts);
+      addApiDecisions(api, parts);
+      api.get('/openapi.json', async () => server.swagger());
+    },
+    { prefix: '/api' },
+  );
+}

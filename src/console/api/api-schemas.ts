@@ -1,0 +1,296 @@
+/** What `/api` takes and gives, as JSON Schema: validated on the way in, published in OpenAPI. */
+import { Type } from 'typebox';
+import { ALERT_KINDS } from '../../domain/alert.ts';
+import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
+import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
+import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
+import { EXPORT_FORMATS } from '../../export/title-file.ts';
+import { NEEDS } from '../../ledger/ledger-days.ts';
+import { SWEEP_STATES } from '../../sweep/sweep-reads.ts';
+import { TITLE_SORTS } from '../titles/title-list.ts';
+
+const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
+const orNull = (type: string, more: object = {}) =>
+  Type.Unsafe<string | null>({ type: [type, 'null'], ...more });
+const date = Type.Unsafe<string>({ type: 'string', format: 'date', examples: ['2026-03-02'] });
+const dateOrNull = orNull('string', { format: 'date' });
+const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+const instantOrNull = orNull('string', { format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+const id = Type.Integer({ minimum: 1 });
+/** Text, because most readers of JSON would round a number to a double. */
+const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
+const amountOrNull = orNull('string');
+const reason = Type.String({ minLength: 1, maxLength: 500 });
+
+const sums = Type.Object(Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, amount])));
+
+export const ErrorAnswer = Type.Object({
+  code: Type.String({ description: 'Stable; may be matched.' }),
+  message: Type.String(),
+});
+
+export const Day = Type.Object({
+  date,
+  state: words(DAY_STATES),
+  titles: count,
+  withdrawn: count,
+  rejected: count,
+  sums,
+  contentDigest: orNull('string'),
+  heldPullId: orNull('integer'),
+  hold: Type.Union(
+    [
+      Type.Object({
+        reason: orNull('string', { enum: [...HOLD_REASONS, null] }),
+        titles: count,
+        withdrawals: count,
+        faults: Type.Array(Type.String()),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The response that waits for a person: what a release would withdraw.' },
+  ),
+  withheld: Type.Integer({
+    minimum: 0,
+    description:
+      'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
+  }),
+  verifiedAt: instantOrNull,
+  changedAt: instantOrNull,
+  signedOffAt: instantOrNull,
+  signedOffBy: orNull('string'),
+  signedOffDigest: orNull('string'),
+  isRestated: Type.Boolean({ description: 'Restated after it was signed off.' }),
+});
+
+export const Status = Type.Object({
+  startDate: dateOrNull,
+  lastReconciledDate: dateOrNull,
+  lagDays: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
+  needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
+    description: 'Days that wait for a person, by what they need first.',
+  }),
+  openAlerts: count,
+  accountChanges: Type.Integer({
+    minimum: 0,
+    description: 'Changed bank accounts that nobody acknowledged.',
+  }),
+});
+
+export const Sweep = Type.Object(
+  {
+    id,
+    from: date,
+    state: words(SWEEP_STATES),
+    attempts: count,
+    createdAt: instant,
+    startedAt: instantOrNull,
+    finishedAt: instantOrNull,
+    titles: orNull('integer'),
+    datesCompared: orNull('integer'),
+    datesDiffering: orNull('integer'),
+    undatedTitles: orNull('integer', {
+      description: 'Titles without a readable accepted date. They belong to no date.',
+    }),
+    futureTitles: orNull('integer', {
+      description: 'Titles of a date that had not begun. They belong to no date.',
+    }),
+    earlyTitles: orNull('integer', {
+      description: 'Titles of a date before `from`. They belong to no date.',
+    }),
+    overLimit: Type.Boolean({
+      description: 'The answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES.',
+    }),
+    errorCode: orNull('string'),
+    errorMessage: orNull('string'),
+  },
+  { description: 'What only a complete sweep knows is null in any other state.' },
+);
+
+export const TitleRow = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  orderUid: Type.String(),
+  occurrence: id,
+  provider: orNull('string'),
+  agent: orNull('string'),
+  dueDate: dateOrNull,
+  originalValue: amount,
+  platformDiscountedValue: amountOrNull,
+  financialDiscountedValue: amountOrNull,
+  changedAt: instant,
+});
+
+export const TitlePage = Type.Object({
+  rows: Type.Array(TitleRow),
+  previous: orNull('string', {
+    description: 'For `at`: the page before. Null: this is the first.',
+  }),
+  next: orNull('string', { description: 'For `at`: the page after. Null: this is the last.' }),
+});
+
+const MovedField = Type.Object({
+  column: Type.String({ description: 'A column of conciliation.title.' }),
+  before: orNull('string'),
+  after: orNull('string'),
+});
+
+export const Changes = Type.Object({
+  since: words(['sign_off', 'last_change']),
+  pullId: orNull('integer'),
+  count,
+  counts: Type.Object({ inserted: count, changed: count, withdrawn: count, restored: count }),
+  titles: Type.Array(
+    Type.Object({
+      titleId: id,
+      orderUid: Type.String(),
+      occurrence: id,
+      kind: words(['inserted', 'changed', 'withdrawn', 'restored']),
+      fields: Type.Array(MovedField),
+      originalValue: amount,
+      pullId: id,
+      changedAt: instant,
+    }),
+  ),
+});
+
+export const Title = Type.Object({
+  id,
+  status: words(['current', 'withdrawn']),
+  acceptedDate: date,
+  occurrence: id,
+  fields: Type.Object(
+    Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
+    { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
+  ),
+  createdAt: instant,
+  changedAt: instant,
+  revisions: Type.Array(
+    Type.Object({
+      revision: id,
+      kind: words(['changed', 'withdrawn', 'restored']),
+      changedAt: instant,
+      pullId: id,
+      fields: Type.Array(MovedField),
+    }),
+  ),
+});
+
+export const Alert = Type.Object({
+  id,
+  kind: Type.String({ description: `Such as ${ALERT_KINDS.join(', ')}.` }),
+  message: Type.String(),
+  date: dateOrNull,
+  pullId: orNull('integer'),
+  raisedAt: instant,
+  resolvedAt: instantOrNull,
+  deliveredAt: instantOrNull,
+});
+
+export const OpenDrift = Type.Object({
+  digest: Type.String({ description: 'Names exactly these items; to be given back with them.' }),
+  items: Type.Array(
+    Type.Object({
+      path: Type.String({ examples: ['titles[].financialAgent.type'] }),
+      kind: words(['unknown_field', 'unknown_value']),
+      firstSeenAt: instant,
+      pullId: id,
+    }),
+  ),
+});
+
+export const AuditEntry = Type.Object({
+  id,
+  at: instant,
+  actor: Type.String(),
+  action: Type.String(),
+  date: dateOrNull,
+  pullId: orNull('integer'),
+  reason: orNull('string'),
+  details: Type.Unknown(),
+});
+
+export const Backfill = Type.Object({
+  id,
+  from: date,
+  to: date,
+  state: words(['running', 'done', 'cancelled']),
+  concurrency: id,
+  requestedBy: Type.String(),
+  createdAt: instant,
+  finishedAt: instantOrNull,
+  total: count,
+  done: count,
+  failed: count,
+  held: count,
+  open: count,
+  titles: count,
+});
+
+export const RangeQuery = Type.Object({ from: date, to: date });
+
+/** Read by the same parser as the page's, which takes what it cannot read for absent. */
+export const TitleQueryParameters = Type.Object({
+  order: Type.Optional(Type.String({ maxLength: 200 })),
+  provider: Type.Optional(Type.String({ maxLength: 200 })),
+  agent: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of the name, in any case.' }),
+  ),
+  status: Type.Optional(words(['current', 'withdrawn'])),
+  dueFrom: Type.Optional(date),
+  dueTo: Type.Optional(date),
+  minValue: Type.Optional(Type.String({ maxLength: 200 })),
+  maxValue: Type.Optional(Type.String({ maxLength: 200 })),
+  sort: Type.Optional(words(TITLE_SORTS)),
+  direction: Type.Optional(words(['ascending', 'descending'])),
+  at: Type.Optional(
+    Type.String({ maxLength: 2000, description: 'A place that an earlier answer named.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+
+export const AuditQuery = Type.Object({
+  before: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Only entries with a smaller id.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+
+export const ExportQuery = Type.Object({
+  from: date,
+  to: date,
+  format: words(EXPORT_FORMATS),
+  locale: Type.Optional(words(['en', 'pt-BR'])),
+  includeWithdrawn: Type.Optional(words(['true', 'false'])),
+});
+
+export const SignOffBody = Type.Object({
+  digest: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description:
+      'contentDigest of the day as it was looked at; refused where it has changed since.',
+  }),
+  reason: Type.Optional(reason),
+});
+export const ReasonBody = Type.Object({ reason });
+export const AcknowledgeDriftBody = Type.Object({
+  digest: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: 'digest of the list as it was looked at; refused where it has changed since.',
+  }),
+  reason,
+});
+export const BackfillBody = Type.Object({
+  from: date,
+  to: date,
+  concurrency: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_BACKFILL_CONCURRENCY, default: 2 }),
+  ),
+});
+
+export const DateParameter = Type.Object({ date });
+export const IdParameter = Type.Object({ id });

@@ -1,0 +1,244 @@
+import type { BackfillProgress } from '../../backfills/backfill-ledger.ts';
+import type { BackfillRange } from '../../domain/backfill-plan.ts';
+import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { DayState } from '../../domain/day-state.ts';
+import { DataTable } from '../shell/data-table.tsx';
+import type { Formats } from '../shell/formats.ts';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Instant, StateBadge } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import type { Text } from '../shell/texts.ts';
+
+export function BackfillsPage(props: {
+  readonly context: PageContext;
+  readonly backfills: readonly BackfillProgress[];
+  readonly suggested: BackfillRange;
+}) {
+  const { context, backfills } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  return (
+    <>
+      <div>
+        <h1>{text.backfills.title}</h1>
+        <p class="quiet">{text.backfills.intro}</p>
+      </div>
+      {mayUse(role, 'GET', '/backfills/new') && (
+        <form method="get" action="/backfills/new" class="card filters">
+          <Field label={text.backfills.from}>
+            <input type="date" name="from" required value={props.suggested.from} />
+          </Field>
+          <Field label={text.backfills.to}>
+            <input type="date" name="to" required value={props.suggested.to} />
+          </Field>
+          <Field label={text.backfills.concurrency}>
+            <input
+              type="number"
+              name="concurrency"
+              min="1"
+              max={MAX_BACKFILL_CONCURRENCY}
+              value="2"
+            />
+          </Field>
+          <div class="buttons">
+            <button type="submit" class="button primary">
+              {text.backfills.preview}
+            </button>
+          </div>
+        </form>
+      )}
+      <section class="card">
+        {backfills.length === 0 ? (
+          <p class="quiet">{text.backfills.none}</p>
+        ) : (
+          <DataTable
+            label={text.backfills.title}
+            heads={[
+              text.backfills.number,
+              text.backfills.range,
+              text.backfills.state,
+              text.backfills.progress,
+              text.backfills.by,
+              text.backfills.at,
+            ]}
+          >
+            {backfills.map((backfill) => (
+              <tr key={backfill.id}>
+                <th scope="row">
+                  <a href={`/backfills/${backfill.id}`}>{backfill.id}</a>
+                </th>
+                <td class="tight">
+                  {formats.date(backfill.from)} – {formats.date(backfill.to)}
+                </td>
+                <td>{text.backfills.states[backfill.state]}</td>
+                <td>{progressTexts(backfill, text, formats).progress}</td>
+                <td>{backfill.requestedBy}</td>
+                <td>
+                  <Instant context={context} at={backfill.createdAt} />
+                </td>
+              </tr>
+            ))}
+          </DataTable>
+        )}
+      </section>
+    </>
+  );
+}
+
+export interface BackfillPreview {
+  readonly range: BackfillRange;
+  readonly concurrency: number;
+  readonly dates: number;
+  readonly signedOff: number;
+  readonly states: readonly { readonly state: DayState | null; readonly days: number }[];
+}
+
+export function BackfillPreviewPage(props: {
+  readonly context: PageContext;
+  readonly preview: BackfillPreview;
+}) {
+  const { context, preview } = props;
+  const { text, formats } = context;
+  const { range } = preview;
+  return (
+    <>
+      <h1>{text.backfills.previewTitle}</h1>
+      <Card title={`${formats.date(range.from)} – ${formats.date(range.to)}`}>
+        <div class="stack">
+          <p>{text.backfills.dates(formats.count(preview.dates))}</p>
+          {preview.signedOff > 0 && (
+            <p>
+              <StateBadge context={context} look="signed" />{' '}
+              {text.backfills.signedOff(formats.count(preview.signedOff))}
+            </p>
+          )}
+          <div>
+            <h3>{text.backfills.byState}</h3>
+            <ul>
+              {preview.states.map(({ state, days }) => (
+                <li key={state}>
+                  {formats.count(days)}{' '}
+                  {state === null ? text.backfills.neverPulled : text.states[state]}
+                </li>
+              ))}
+            </ul>
+          </div>
+          <ActionForm context={context} action="/backfills">
+            <input type="hidden" name="from" value={range.from} />
+            <input type="hidden" name="to" value={range.to} />
+            <input type="hidden" name="concurrency" value={preview.concurrency} />
+            <button type="submit" class="button primary">
+              {text.backfills.start}
+            </button>
+          </ActionForm>
+        </div>
+      </Card>
+    </>
+  );
+}
+
+/** The figures of a backfill in words; the same ones are sent while it runs. */
+export function progressTexts(backfill: BackfillProgress, text: Text, formats: Formats) {
+  const ended = backfill.done + backfill.failed + backfill.held;
+  return {
+    progress: text.backfills.progressOf(formats.count(ended), formats.count(backfill.total)),
+    done: formats.count(backfill.done),
+    failed: formats.count(backfill.failed),
+    held: formats.count(backfill.held),
+    open: formats.count(backfill.open),
+    titles: formats.count(backfill.titles),
+  };
+}
+
+export function BackfillPage(props: {
+  readonly context: PageContext;
+  readonly backfill: BackfillProgress;
+}) {
+  const { context, backfill } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const texts = progressTexts(backfill, text, formats);
+  const isRunning = backfill.state === 'running';
+  const rows = [
+    ['done', text.backfills.pulled],
+    ['open', text.backfills.open],
+    ['held', text.backfills.held],
+    ['failed', text.backfills.failed],
+    ['titles', text.backfills.titlesSeen],
+  ] as const;
+  return (
+    <>
+      <nav class="crumbs" aria-label={text.backfills.title}>
+        <a href="/backfills">← {text.backfills.title}</a>
+      </nav>
+      <div class="day-head">
+        <h1>
+          {text.backfills.number} {backfill.id}
+        </h1>
+        <span class="tag">{text.backfills.states[backfill.state]}</span>
+      </div>
+      <section
+        class="card stack"
+        {...(isRunning && { 'data-events': `/backfills/${backfill.id}/events` })}
+      >
+        <p>
+          <RangeText context={context} from={backfill.from} to={backfill.to} />
+        </p>
+        <div>
+          <progress
+            max={backfill.total}
+            value={backfill.done + backfill.failed + backfill.held}
+            aria-label={text.backfills.progress}
+          />
+          <p data-value="progress">{texts.progress}</p>
+        </div>
+        <dl class="fields">
+          {rows.map(([name, label]) => (
+            <>
+              <dt key={`${name} label`}>{label}</dt>
+              <dd key={name} data-value={name}>
+                {texts[name]}
+              </dd>
+            </>
+          ))}
+          <dt>{text.backfills.by}</dt>
+          <dd>{backfill.requestedBy}</dd>
+          <dt>{text.backfills.at}</dt>
+          <dd>
+            <Instant context={context} at={backfill.createdAt} />
+          </dd>
+          <dt>{text.backfills.finished}</dt>
+          <dd>
+            <Instant context={context} at={backfill.finishedAt} />
+          </dd>
+        </dl>
+        {isRunning && mayUse(role, 'POST', '/backfills/:id/cancel') && (
+          <ActionForm context={context} action={`/backfills/${backfill.id}/cancel`}>
+            <button type="submit" class="button danger">
+              {text.backfills.cancel}
+            </button>
+            <p class="quiet small">{text.backfills.cancelHelp}</p>
+          </ActionForm>
+        )}
+        {backfill.state === 'cancelled' && mayUse(role, 'POST', '/backfills/:id/resume') && (
+          <ActionForm context={context} action={`/backfills/${backfill.id}/resume`}>
+            <button type="submit" class="button">
+              {text.backfills.resume}
+            </button>
+          </ActionForm>
+        )}
+      </section>
+    </>
+  );
+}
+
+function RangeText(props: { context: PageContext; from: CivilDate; to: CivilDate }) {
+  const { formats } = props.context;
+  return (
+    <>
+      {formats.date(props.from)} – {formats.date(props.to)}
+    </>
+  );
+}

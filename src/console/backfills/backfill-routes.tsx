@@ -1,0 +1,178 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import {
+  cancelBackfill,
+  createBackfill,
+  readBackfillProgress,
+  readBackfills,
+  resumeBackfill,
+} from '../../backfills/backfill-ledger.ts';
+import { type BackfillRange, backfillRangeFault } from '../../domain/backfill-plan.ts';
+import {
+  addDays,
+  dateIn,
+  daysBetween,
+  lastClosedDate,
+  parseCivilDate,
+} from '../../domain/business-day.ts';
+import type { DayState } from '../../domain/day-state.ts';
+import { readLedgerDays } from '../../ledger/ledger-days.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/logger.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type PageContext, pageContext, textParameter } from '../shell/page-context.ts';
+import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import {
+  BackfillPage,
+  type BackfillPreview,
+  BackfillPreviewPage,
+  BackfillsPage,
+  progressTexts,
+} from './backfill-pages.tsx';
+
+const EVENT_INTERVAL_MS = 1_000;
+/** A stream that lasted this long is asked for anew by the browser, which checks the session again. */
+const MAX_STREAM_MS = 5 * 60_000;
+
+/** Pulling ranges again: a look before, progress, and an end. */
+export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+  const now = () => parts.now?.() ?? new Date();
+
+  server.get('/backfills', async (request, reply) => {
+    const backfills = await readBackfills(database, 50);
+    const to = lastClosedDate(parts.timeZone, now());
+    const suggested = { from: addDays(to, -6), to };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.backfills.title,
+      active: '/backfills',
+      body: <BackfillsPage context={context} backfills={backfills} suggested={suggested} />,
+    }));
+  });
+
+  server.get('/backfills/new', async (request, reply) => {
+    const preview = await previewBackfill(parts, parseBackfill(request.query));
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.backfills.previewTitle,
+      active: '/backfills',
+      body: <BackfillPreviewPage context={context} preview={preview} />,
+    }));
+  });
+
+  server.post('/backfills', async (request, reply) => {
+    const id = await startBackfill(parts, request.body, actorOf(request));
+    return reply.redirect(`/backfills/${id}`, 303);
+  });
+
+  server.get('/backfills/:id', async (request, reply) => {
+    const id = idOfPath(request);
+    const backfill = id === null ? null : await readBackfillProgress(database, id);
+    if (backfill === null) return reply.callNotFound();
+    return sendPage(request, reply, parts, (context) => ({
+      title: `${context.text.backfills.number} ${backfill.id}`,
+      active: '/backfills',
+      body: <BackfillPage context={context} backfill={backfill} />,
+    }));
+  });
+
+  const change = (
+    path: string,
+    notice: string,
+    deed: (id: bigint, by: string) => Promise<void>,
+  ) => {
+    server.post(path, async (request, reply) => {
+      const id = idOfPath(request);
+      if (id === null) return reply.callNotFound();
+      await deed(id, actorOf(request));
+      parts.plan();
+      return reply.redirect(`/backfills/${id}?notice=${notice}`, 303);
+    });
+  };
+  change('/backfills/:id/cancel', 'backfill_cancelled', (id, by) =>
+    cancelBackfill(database, id, by),
+  );
+  change('/backfills/:id/resume', 'backfill_resumed', (id, by) => resumeBackfill(database, id, by));
+
+  server.get('/backfills/:id/events', async (request, reply) => {
+    const id = idOfPath(request);
+    const backfill = id === null ? null : await readBackfillProgress(database, id);
+    if (id === null || backfill === null) return reply.callNotFound();
+    const events = progressEvents(parts, pageContext(request, parts.timeZone), id);
+    return reply.type('text/event-stream').send(Readable.from(events));
+  });
+}
+
+/** @throws InputError for a range or a concurrency that cannot be */
+export async function startBackfill(
+  parts: ConsoleParts,
+  source: unknown,
+  by: string,
+): Promise<bigint> {
+  const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+  const id = await createBackfill(parts.database, { ...parseBackfill(source), by }, today);
+  parts.plan();
+  return id;
+}
+
+function parseBackfill(source: unknown): { range: BackfillRange; concurrency: number } {
+  const from = parseCivilDate(textParameter(source, 'from') ?? '');
+  const to = parseCivilDate(textParameter(source, 'to') ?? '');
+  if (from === null || to === null) {
+    throw new InputError('from and to: expected two dates as YYYY-MM-DD');
+  }
+  const concurrency = textParameter(source, 'concurrency') ?? '2';
+  return {
+    range: { from, to },
+    concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,
+  };
+}
+
+async function previewBackfill(
+  { database, timeZone, now }: ConsoleParts,
+  { range, concurrency }: { range: BackfillRange; concurrency: number },
+): Promise<BackfillPreview> {
+  const today = dateIn(timeZone, now?.() ?? new Date());
+  const fault = backfillRangeFault(range, today);
+  if (fault !== null) throw new InputError(fault);
+  const days = await readLedgerDays(database, range, today);
+  const counts = new Map<DayState, number>();
+  for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const dates = daysBetween(range.from, range.to) + 1;
+  const never = dates - days.length;
+  return {
+    range,
+    concurrency,
+    dates,
+    signedOff: days.filter(({ signedOffAt }) => signedOffAt !== null).length,
+    states: [
+      ...[...counts].map(([state, number]) => ({ state, days: number })),
+      ...(never > 0 ? [{ state: null, days: never }] : []),
+    ],
+  };
+}
+
+/** Ends by itself with the backfill, and with the reader, who makes the stream that reads it go away. */
+async function* progressEvents(
+  { database, logger }: ConsoleParts,
+  { text, formats }: PageContext,
+  id: bigint,
+): AsyncGenerator<string> {
+  const startedMs = performance.now();
+  try {
+    while (performance.now() - startedMs < MAX_STREAM_MS) {
+      const backfill = await readBackfillProgress(database, id);
+      if (backfill === null) return;
+      const ended = backfill.done + backfill.failed + backfill.held;
+      const texts = progressTexts(backfill, text, formats);
+      const data = JSON.stringify({ state: backfill.state, ended, texts });
+      yield `event: progress\ndata: ${data}\n\n`;
+      if (backfill.state !== 'running') return;
+      await sleep(EVENT_INTERVAL_MS, undefined, { ref: false });
+    }
+  } catch (error) {
+    // The browser asks again by itself.
+    logger.warn({ err: describeError(error) }, 'the progress of a backfill could not be read');
+  }
+}

@@ -1,0 +1,121 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { SignOff } from '../../ledger/sign-off.ts';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+
+export function DayActions(props: {
+  readonly context: PageContext;
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+}) {
+  const { context, date, day } = props;
+  const { text } = context;
+  const role = context.principal?.role ?? 'viewer';
+  return (
+    <div class="buttons">
+      {mayUse(role, 'POST', '/days/:date/pull') && (
+        <Disclosure label={text.day.pull}>
+          <ActionForm context={context} action={`/days/${date}/pull`}>
+            <p class="small">{text.day.pullHelp}</p>
+            <button type="submit" class="button primary">
+              {text.day.pull}
+            </button>
+          </ActionForm>
+        </Disclosure>
+      )}
+      {day !== null && (
+        <a class="button" href={`/exports?from=${date}&to=${date}`}>
+          {text.day.exportDay}
+        </a>
+      )}
+    </div>
+  );
+}
+
+export function SignOffCard(props: {
+  readonly context: PageContext;
+  readonly day: LedgerDay;
+  readonly seals: readonly SignOff[];
+  readonly isOwnDecision: boolean;
+}) {
+  const { context, day, seals } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
+  const isOpen = day.signedOffAt === null || day.isRestated;
+  const ended = seals.filter((seal) => seal.endedAt !== null);
+  const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
+  return (
+    <Card title={text.day.signOff}>
+      <div class="stack">
+        {day.signedOffAt !== null && day.signedOffBy !== null ? (
+          <div>
+            <p>{text.day.signedBy(day.signedOffBy, formats.instant(day.signedOffAt))}</p>
+            {note !== null && <p class="quiet">{note}</p>}
+          </div>
+        ) : (
+          <p>{text.day.notSigned}</p>
+        )}
+        {isOpen && day.state !== 'reconciled' && <p class="quiet">{text.day.onlyReconciled}</p>}
+        {isOpen && day.state === 'reconciled' && !mayReview && (
+          <p class="quiet">{text.day.reviewersSign}</p>
+        )}
+        {isOpen && day.state === 'reconciled' && mayReview && props.isOwnDecision && (
+          <p class="quiet">{text.day.ownDecision}</p>
+        )}
+        {isOpen && day.state === 'reconciled' && mayReview && !props.isOwnDecision && (
+          <ActionForm context={context} action={`/days/${day.date}/sign-off`}>
+            <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
+            <Field label={text.day.note}>
+              <input name="reason" maxLength={500} />
+            </Field>
+            <button type="submit" class="button primary">
+              {day.isRestated ? text.day.signAgain : text.day.sign}
+            </button>
+            <p class="quiet small">{text.day.signHelp}</p>
+          </ActionForm>
+        )}
+        {day.signedOffAt !== null && mayReview && (
+          <Disclosure label={text.day.reopen}>
+            <ActionForm context={context} action={`/days/${day.date}/reopen`}>
+              <p class="small">{text.day.reopenHelp}</p>
+              <Field label={text.day.reason}>
+                <input name="reason" required maxLength={500} />
+              </Field>
+              <button type="submit" class="button danger">
+                {text.day.reopen}
+              </button>
+            </ActionForm>
+          </Disclosure>
+        )}
+        {ended.length > 0 && (
+          <div>
+            <h3>{text.day.seals}</h3>
+            <ul class="small">
+              {ended.map((seal) => (
+                <li key={seal.id}>
+                  {text.day.signedBy(seal.signedOffBy, formats.instant(seal.signedOffAt))};{' '}
+                  {text.day.sealEnded(
+                    seal.endedBy ?? '',
+                    seal.endedAt === null ? '' : formats.instant(seal.endedAt),
+                  )}
+                  {seal.endReason !== null && <span class="quiet"> ({seal.endReason})</span>}
+                  <br />
+                  <span class="quiet">
+                    {text.day.sealedTitles(
+                      formats.count(seal.titles),
+                      formats.amount(seal.originalValueSum),
+                    )}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,51 @@
+import { addDays, type CivilDate } from '../../domain/business-day.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { lookOf, StateBadge } from '../shell/parts.tsx';
+
+/** What both pages of a day begin with. */
+export function DayHead(props: {
+  readonly context: PageContext;
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+  readonly active: 'overview' | 'titles';
+}) {
+  const { context, date, day } = props;
+  const { text, formats } = context;
+  const tabs = [
+    ['overview', `/days/${date}`, text.day.overview],
+    ['titles', `/days/${date}/titles`, text.day.titles],
+  ] as const;
+  return (
+    <>
+      <nav class="crumbs" aria-label={text.nav.days}>
+        <a href={`/days/${addDays(date, -1)}`}>← {text.day.previous}</a>
+        <a href={`/days/${addDays(date, 1)}`}>{text.day.next} →</a>
+      </nav>
+      <div class="day-head">
+        <h1>{formats.longDate(date)}</h1>
+        <StateBadge context={context} look={lookOf(day)} />
+        {day !== null && lookOf(day) !== 'restated' && day.isRestated && (
+          <StateBadge context={context} look="restated" />
+        )}
+        {day !== null && (
+          <p class="quiet small">
+            {day.verifiedAt === null
+              ? text.day.never
+              : text.day.verified(formats.instant(day.verifiedAt))}
+          </p>
+        )}
+      </div>
+      {day !== null && (
+        <nav class="tabs" aria-label={formats.date(date)}>
+          {tabs.map(([name, href, label]) => (
+            <a key={name} href={href} {...(props.active === name && { 'aria-current': 'page' })}>
+              {label}
+              {name === 'titles' && ` (${formats.count(day.titles)})`}
+            </a>
+          ))}
+        </nav>
+      )}
+    </>
+  );
+}

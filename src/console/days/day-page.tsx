@@ -1,0 +1,223 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import type { Hold } from '../../ledger/day-note.ts';
+import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { DayChanges } from '../../ledger/moved-titles.ts';
+import type { SignOff } from '../../ledger/sign-off.ts';
+import type { DayTotalsBy } from '../../pull/merge/day-totals.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { Amount, Banner, Card } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { PartyTable } from '../titles/party-table.tsx';
+import { DayActions, SignOffCard } from './day-actions.tsx';
+import { DayHead } from './day-head.tsx';
+import { DayRejects } from './day-rejects.tsx';
+import { MovedTable } from './moved.tsx';
+import { PullsTable } from './pulls-table.tsx';
+
+export interface DayPageData {
+  readonly date: CivilDate;
+  readonly day: LedgerDay | null;
+  readonly totals: DayTotalsBy;
+  readonly changes: DayChanges;
+  readonly rejects: readonly DayReject[];
+  readonly pulls: readonly DayPull[];
+  readonly seals: readonly SignOff[];
+  /** Whether this person decided something about the day that keeps them from signing it. */
+  readonly isOwnDecision: boolean;
+}
+
+export function DayPage({ context, data }: { context: PageContext; data: DayPageData }) {
+  const { day, date } = data;
+  const { text } = context;
+  return (
+    <>
+      <DayHead context={context} date={date} day={day} active="overview" />
+      {day === null ? (
+        <section class="card stack">
+          <p>{text.day.notInLedger}</p>
+          <p class="quiet">{text.day.notInLedgerHelp}</p>
+          <DayActions context={context} date={date} day={day} />
+        </section>
+      ) : (
+        <DayBody context={context} data={data} day={day} />
+      )}
+    </>
+  );
+}
+
+function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDay }) {
+  const { context, data, day } = props;
+  const { text, formats } = context;
+  const { changes } = data;
+  const movedTitle =
+    changes.since === 'sign_off'
+      ? text.day.movedSinceSeal
+      : text.day.movedLast(String(changes.pullId ?? '–'));
+  const moved = (
+    <Card title={movedTitle}>
+      <MovedTable context={context} label={movedTitle} moved={changes.moved} />
+    </Card>
+  );
+  return (
+    <>
+      <Banners context={context} day={day} />
+      <DayActions context={context} date={data.date} day={day} />
+      {day.isRestated && moved}
+      <div class="columns wide-first">
+        <ControlTotals context={context} day={day} />
+        <SignOffCard
+          context={context}
+          day={day}
+          seals={data.seals}
+          isOwnDecision={data.isOwnDecision}
+        />
+      </div>
+      {data.rejects.length > 0 && (
+        <DayRejects context={context} date={data.date} rejects={data.rejects} />
+      )}
+      {!day.isRestated && moved}
+      <div class="columns">
+        <Card title={text.day.byAgent}>
+          <PartyTable context={context} by="agent" totals={data.totals.agent} date={data.date} />
+        </Card>
+        <Card title={text.day.byProvider}>
+          <PartyTable
+            context={context}
+            by="provider"
+            totals={data.totals.provider}
+            date={data.date}
+          />
+        </Card>
+      </div>
+      <Card
+        title={text.day.pulls}
+        aside={<a href={`/audit?date=${data.date}`}>{text.day.audit}</a>}
+      >
+        <PullsTable context={context} pulls={data.pulls} />
+      </Card>
+      <p class="quiet small">
+        {text.day.digest}: <span class="mono">{day.contentDigest ?? '–'}</span>.{' '}
+        {text.day.digestHelp} {formats.count(day.titles)} {text.days.titles.toLowerCase()}.
+      </p>
+    </>
+  );
+}
+
+function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
+  const { text } = context;
+  return (
+    <>
+      {day.isRestated && (
+        <Banner look="restated" title={text.day.restatedTitle}>
+          <p>{text.day.restatedHelp}</p>
+          <p class="small">
+            {text.day.digestSigned}: <span class="mono">{day.signedOffDigest}</span>
+            <br />
+            {text.day.digestNow}: <span class="mono">{day.contentDigest}</span>
+          </p>
+        </Banner>
+      )}
+      {day.hold !== null && <HeldBanner context={context} day={day} hold={day.hold} />}
+      {day.state === 'attention' && (
+        <Banner look="attention" title={text.day.attentionTitle}>
+          <p>
+            {text.day.rejectsHelp} <a href="#rejects">{text.day.rejects}</a>
+          </p>
+        </Banner>
+      )}
+      {day.state === 'failed' && (
+        <Banner look="failed" title={text.day.failedTitle}>
+          <p>{text.day.failedHelp}</p>
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function HeldBanner(props: {
+  readonly context: PageContext;
+  readonly day: LedgerDay;
+  readonly hold: Hold;
+}) {
+  const { context, day, hold } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const pull = String(day.heldPullId);
+  // A release of titles that cannot be read helps nobody, so this banner leads to none.
+  if (hold.reason === 'unreadable') {
+    return (
+      <Banner look="held" title={text.day.unreadableTitle(hold.titles, formats.count(hold.titles))}>
+        <p>{text.day.unreadable(pull)}</p>
+        {hold.faults.length > 0 && (
+          <ul class="small">
+            {hold.faults.map((fault) => (
+              <li key={fault} lang="en">
+                {fault}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Banner>
+    );
+  }
+  const titles = formats.count(day.titles);
+  return (
+    <Banner look="held" title={text.day.heldTitle}>
+      <p>
+        {hold.reason === 'emptied'
+          ? text.day.heldEmptied(pull, titles)
+          : text.day.held(pull, formats.count(hold.withdrawals), titles)}
+      </p>
+      {mayUse(role, 'GET', '/pulls/:id/release') ? (
+        <a class="button" href={`/pulls/${pull}/release`}>
+          {text.day.review}
+        </a>
+      ) : (
+        <p class="quiet">{text.day.waitsForOperator}</p>
+      )}
+    </Banner>
+  );
+}
+
+function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay }) {
+  const { text, formats } = context;
+  return (
+    <Card title={text.day.controlTotals}>
+      <table class="data">
+        <thead>
+          <tr>
+            <th scope="col">{text.day.amount}</th>
+            <th scope="col" class="right">
+              {text.day.sum}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {AMOUNT_COLUMNS.map((column) => (
+            <tr key={column}>
+              <th scope="row">{text.amounts[column]}</th>
+              <td class="right">
+                <Amount context={context} value={day.sums[column]} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">{text.days.titles}</th>
+            <td class="right number">{formats.count(day.titles)}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <p class="quiet small">
+        {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
+        {formats.count(day.rejected)}
+      </p>
+      {day.hold === null && day.withheld > 0 && (
+        <p class="small">{text.day.withheld(day.withheld, formats.count(day.withheld))}</p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,81 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { DayReject } from '../../ledger/day-pulls.ts';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+
+/** Titles of a day that broke the contract, and what may be done about them. */
+export function DayRejects(props: {
+  readonly context: PageContext;
+  readonly date: CivilDate;
+  readonly rejects: readonly DayReject[];
+  /** Titles that stay current because of them. */
+}) {
+  const { context, date, rejects } = props;
+  const { text, formats } = context;
+  const role = context.principal?.role ?? 'viewer';
+  const hasOpen = rejects.some(({ status }) => status === 'open');
+  const isRevealed = rejects.some(({ raw }) => raw !== null);
+  return (
+    <Card title={text.day.rejects} id="rejects">
+      <ul class="timeline">
+        {rejects.map((reject) => (
+          <li key={reject.id}>
+            <div>
+              <p>{text.day.rejectNumber(formats.count(reject.ordinal + 1))}</p>
+              <p class="quiet small">
+                {reject.status === 'open'
+                  ? text.day.rejectOpen
+                  : text.day.rejectAccepted(reject.decidedBy ?? '')}
+                {' · '}
+                {text.day.rejectBytes(formats.count(reject.rawBytes))}
+              </p>
+            </div>
+            <div>
+              <ul>
+                {reject.reasons.map((reason) => (
+                  <li key={reason}>{reason}</li>
+                ))}
+              </ul>
+              {reject.reason !== null && <p class="quiet">{reject.reason}</p>}
+              {reject.raw !== null && (
+                // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+                <pre class="raw mono" tabIndex={0}>
+                  {reject.raw}
+                </pre>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      {mayUse(role, 'POST', '/days/:date/rejects') && (
+        <div class="buttons">
+          {!isRevealed && (
+            <Disclosure label={text.day.showRaw}>
+              <ActionForm context={context} action={`/days/${date}/rejects`}>
+                <p class="small">{text.day.showRawHelp}</p>
+                <button type="submit" class="button">
+                  {text.day.showRaw}
+                </button>
+              </ActionForm>
+            </Disclosure>
+          )}
+          {hasOpen && (
+            <Disclosure label={text.day.accept}>
+              <ActionForm context={context} action={`/days/${date}/accept-rejects`}>
+                <p class="small">{text.day.acceptHelp}</p>
+                <Field label={text.day.reason}>
+                  <input name="reason" required maxLength={500} />
+                </Field>
+                <button type="submit" class="button primary">
+                  {text.day.accept}
+                </button>
+              </ActionForm>
+            </Disclosure>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}

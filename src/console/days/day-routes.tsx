@@ -1,0 +1,141 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../audit/audit.ts';
+import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.ts';
+import { readDayChanges } from '../../ledger/moved-titles.ts';
+import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.ts';
+import { acceptRejects, releasePull } from '../../pull/decisions.ts';
+import { readDayTotals } from '../../pull/merge/day-totals.ts';
+import { previewRelease } from '../../pull/release-preview.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { textParameter } from '../shell/page-context.ts';
+import {
+  actorOf,
+  dateOfPath,
+  idOfPath,
+  optionalReason,
+  requireReason,
+} from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { DayPage, type DayPageData } from './day-page.tsx';
+import { ReleasePage } from './release-page.tsx';
+import { requestPull } from './request-pull.ts';
+
+const PARTIES_SHOWN = 8;
+const MOVED_SHOWN = 100;
+const REJECTS_SHOWN = 50;
+const PULLS_SHOWN = 20;
+const WITHDRAWALS_SHOWN = 100;
+
+/** One day, and what can be decided about it. */
+export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showDay = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    date: CivilDate,
+    withRaw: boolean,
+  ) => {
+    const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.formats.date(date),
+      active: '/',
+      body: <DayPage context={context} data={data} />,
+    }));
+  };
+
+  server.get('/days/:date', async (request, reply) => {
+    const date = dateOfPath(request);
+    return date === null ? reply.callNotFound() : showDay(request, reply, date, false);
+  });
+
+  server.post('/days/:date/rejects', async (request, reply) => {
+    const date = dateOfPath(request);
+    if (date === null) return reply.callNotFound();
+    await recordAudit(database.prisma, {
+      actor: actorOf(request),
+      action: 'rejects.reveal',
+      date,
+    });
+    return showDay(request, reply, date, true);
+  });
+
+  /** Does it, and leads back to the day, so that a reload repeats nothing. */
+  const decide = (
+    path: string,
+    notice: string,
+    deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
+  ) => {
+    server.post(path, async (request, reply) => {
+      const date = dateOfPath(request);
+      if (date === null) return reply.callNotFound();
+      await deed(request, date);
+      return reply.redirect(`/days/${date}?notice=${notice}`, 303);
+    });
+  };
+  decide('/days/:date/pull', 'pull_requested', (request, date) =>
+    requestPull(parts, date, actorOf(request)),
+  );
+  decide('/days/:date/sign-off', 'signed_off', (request, date) =>
+    signOffDay(database, date, {
+      by: actorOf(request),
+      reason: optionalReason(request.body),
+      seenDigest: textParameter(request.body, 'digest') ?? '',
+      fourEyes: parts.fourEyes,
+    }),
+  );
+  decide('/days/:date/reopen', 'reopened', (request, date) =>
+    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+  decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
+    acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+  );
+
+  server.get('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const preview = await previewRelease(database, id, WITHDRAWALS_SHOWN);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.release.title(String(id)),
+      active: '/',
+      status: preview === null ? 404 : 200,
+      body: <ReleasePage context={context} pullId={id} preview={preview} />,
+    }));
+  });
+
+  server.post('/pulls/:id/release', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    const { date } = await releasePull(database, id, decision);
+    return reply.redirect(`/days/${date}?notice=released`, 303);
+  });
+}
+
+async function readDay(
+  { database, fourEyes, timeZone, now }: ConsoleParts,
+  date: CivilDate,
+  options: { readonly withRaw: boolean; readonly reader: string },
+): Promise<DayPageData> {
+  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
+    readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
+    readDayTotals(database, date, PARTIES_SHOWN),
+    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+    readDayPulls(database, date, PULLS_SHOWN),
+    readSignOffs(database, date),
+    readDeciders(database.prisma, date),
+    readDayChanges(database, date, MOVED_SHOWN),
+  ]);
+  return {
+    date,
+    day,
+    totals,
+    rejects,
+    pulls,
+    seals,
+    changes,
+    isOwnDecision: fourEyes && deciders.some(({ actor }) => actor === options.reader),
+  };
+}

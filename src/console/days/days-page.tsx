@@ -1,0 +1,160 @@
+import { addDays, type CivilDate, daysBetween } from '../../domain/business-day.ts';
+import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.ts';
+import type { CheckpointRow } from '../../ledger/reads.ts';
+import type { CompleteSweep } from '../../sweep/sweep-reads.ts';
+import type { Badges } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from '../shell/parts.tsx';
+import { Calendar } from './calendar.tsx';
+import { DaysTable } from './days-table.tsx';
+import { SumsChart } from './sums-chart.tsx';
+
+export interface DaysPageData {
+  readonly checkpoint: CheckpointRow | null;
+  /** The newest complete sweep. */
+  readonly sweep: CompleteSweep | null;
+  /** The last date that is over. */
+  readonly closedDate: CivilDate;
+  /** `YYYY-MM`, the months shown, in order. */
+  readonly months: readonly string[];
+  readonly days: readonly LedgerDay[];
+  readonly needs: NeedCounts;
+  readonly badges: Badges;
+  readonly earlier: string | null;
+  readonly later: string | null;
+}
+
+const NEED_LOOKS: Readonly<Record<Need, DayLook>> = {
+  failed: 'failed',
+  restated: 'restated',
+  held: 'held',
+  attention: 'attention',
+  sign_off: 'reconciled',
+};
+
+export function DaysPage({ context, data }: { context: PageContext; data: DaysPageData }) {
+  const { days } = context.text;
+  return (
+    <>
+      <Headline context={context} data={data} />
+      {data.badges.accountChanges > 0 && (
+        <Banner
+          look="attention"
+          title={days.accountChanges(context.formats.count(data.badges.accountChanges))}
+        >
+          <p>
+            {days.accountChangesHelp} <a href="/providers">{context.text.nav.providers}</a>
+          </p>
+        </Banner>
+      )}
+      {data.needs.days.length > 0 && <Needs context={context} needs={data.needs} />}
+      <Card
+        title={days.calendar}
+        aside={
+          <nav class="pager" aria-label={days.calendar}>
+            {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {days.earlier}</a>}
+            {data.later !== null && <a href={`/?to=${data.later}`}>{days.later} →</a>}
+          </nav>
+        }
+      >
+        <Calendar context={context} months={data.months} days={data.days} />
+      </Card>
+      {data.days.length > 0 && <SumsChart context={context} days={data.days} />}
+      {data.days.length > 0 && <DaysTable context={context} days={data.days} />}
+    </>
+  );
+}
+
+function Headline({ context, data }: { context: PageContext; data: DaysPageData }) {
+  const { text, formats } = context;
+  const { days } = text;
+  const { checkpoint, needs, closedDate } = data;
+  const reached = checkpoint?.lastReconciledDate ?? null;
+  const from = reached ?? (checkpoint === null ? null : addDays(checkpoint.startDate, -1));
+  const lagDays = from === null ? 0 : Math.max(0, daysBetween(from, closedDate));
+  const urgent =
+    needs.counts.failed + needs.counts.restated + needs.counts.held + needs.counts.attention;
+  const toSign = needs.counts.sign_off;
+  const isGood = reached !== null && urgent === 0 && toSign === 0 && lagDays === 0;
+  const parts = [
+    urgent > 0 ? days.needsYou(formats.count(urgent)) : null,
+    toSign > 0 ? days.toSign(formats.count(toSign)) : null,
+    lagDays > 0
+      ? days.behind(lagDays === 1 ? days.lagDay : days.lagDays(formats.count(lagDays)))
+      : null,
+  ].filter((part) => part !== null);
+  return (
+    <section class="headline">
+      <div>
+        <h1>{isGood ? days.allGood : parts.length > 0 ? parts.join(' · ') : days.title}</h1>
+        <p class="quiet">
+          {checkpoint === null
+            ? days.emptyLedger
+            : reached === null
+              ? days.nothingYet
+              : isGood
+                ? days.allGoodHelp(formats.date(reached))
+                : days.reconciledTo(formats.date(reached))}
+        </p>
+      </div>
+      <dl class="metrics">
+        <Metric label={days.checkpoint} value={reached === null ? '–' : formats.date(reached)} />
+        <Metric
+          label={days.lag}
+          class={lagDays > 0 ? 'is-warning' : ''}
+          value={
+            lagDays === 0
+              ? days.noLag
+              : lagDays === 1
+                ? days.lagDay
+                : days.lagDays(formats.count(lagDays))
+          }
+        />
+        <Metric
+          label={days.lastSweep}
+          value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
+        />
+        <Metric label={days.waitingToSign} value={formats.count(toSign)} />
+        <Metric
+          label={days.openAlerts}
+          class={data.badges.alerts > 0 ? 'is-warning' : ''}
+          value={formats.count(data.badges.alerts)}
+          href="/alerts"
+        />
+      </dl>
+    </section>
+  );
+}
+
+function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) {
+  const { text, formats } = context;
+  const shown = new Map<Need, number>();
+  for (const { need } of needs.days) shown.set(need, (shown.get(need) ?? 0) + 1);
+  const kinds = [...shown.keys()];
+  return (
+    <Card title={text.days.needs}>
+      <ul class="needs">
+        {kinds.map((need) => (
+          <li key={need} class={`need is-${NEED_LOOKS[need]}`}>
+            <p class="need-what">
+              <StateIcon look={NEED_LOOKS[need]} />
+              {text.days.need[need]}
+            </p>
+            <p class="need-days">
+              {needs.days
+                .filter((day) => day.need === need)
+                .map((day) => (
+                  <DayLink key={day.date} context={context} date={day.date} />
+                ))}
+              {needs.counts[need] > (shown.get(need) ?? 0) && (
+                <span class="quiet">
+                  {text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
+                </span>
+              )}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,98 @@
+import type { MovedField, MovedTitles } from '../../ledger/moved-titles.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { maskColumn } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { Amount } from '../shell/parts.tsx';
+
+const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
+const AMOUNT_COLUMN = /_(?:value|fee)$/;
+
+/** The fields that differ, each as it was and as it is, identifiers masked unless they may be seen. */
+export function Moves(props: {
+  readonly context: PageContext;
+  readonly fields: readonly MovedField[];
+  readonly isRevealed: boolean;
+}) {
+  const { context, isRevealed } = props;
+  const { text } = context;
+  const show = (column: string, value: string | null) => {
+    const shown = isRevealed ? value : maskColumn(column, value);
+    if (shown === null) return text.day.notStated;
+    return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
+  };
+  const labels: Readonly<Record<string, string>> = text.title.fields;
+  return (
+    <ul class="moves">
+      {props.fields.map(({ column, before, after }) => (
+        <li key={column}>
+          <span class="quiet">{labels[column] ?? column}</span>
+          <span>
+            <del class="before">
+              <span class="sr">{text.day.before}: </span>
+              {show(column, before)}
+            </del>
+            {' → '}
+            <ins class="after">
+              <span class="sr">{text.day.after}: </span>
+              {show(column, after)}
+            </ins>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function MovedTable(props: {
+  readonly context: PageContext;
+  readonly label: string;
+  readonly moved: MovedTitles;
+}) {
+  const { context, moved } = props;
+  const { text, formats } = context;
+  if (moved.count === 0) return <p class="quiet">{text.day.movedNone}</p>;
+  return (
+    <>
+      <p class="buttons">
+        {KINDS.filter((kind) => moved.counts[kind] > 0).map((kind) => (
+          <span key={kind} class={`tag is-${kind}`}>
+            {text.day.kinds[kind]}: {formats.count(moved.counts[kind])}
+          </span>
+        ))}
+      </p>
+      <DataTable
+        label={props.label}
+        heads={[
+          text.titles.order,
+          text.day.change,
+          `${text.day.before} → ${text.day.after}`,
+          right(text.titles.value),
+          text.day.pullNumber,
+        ]}
+      >
+        {moved.titles.map((title) => (
+          <tr key={title.titleId}>
+            <th scope="row">
+              <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+            </th>
+            <td>
+              <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
+            </td>
+            <td>
+              <Moves context={context} fields={title.fields} isRevealed={false} />
+            </td>
+            <td class="right">
+              <Amount context={context} value={title.originalValue} />
+            </td>
+            <td class="number">{title.pullId}</td>
+          </tr>
+        ))}
+      </DataTable>
+      {moved.count > moved.titles.length && (
+        <p class="quiet small">
+          {text.day.movedCount(formats.count(moved.titles.length), formats.count(moved.count))}
+        </p>
+      )}
+    </>
+  );
+}

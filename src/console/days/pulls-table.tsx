@@ -1,0 +1,60 @@
+import type { DayPull } from '../../ledger/day-pulls.ts';
+import { DataTable } from '../shell/data-table.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Instant } from '../shell/parts.tsx';
+
+/** The pulls that touched a day, and what each did to it. */
+export function PullsTable({
+  context,
+  pulls,
+}: {
+  context: PageContext;
+  pulls: readonly DayPull[];
+}) {
+  const { text, formats } = context;
+  if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
+  const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
+    [inserted, changed, withdrawn, restored]
+      .map((count) => (count === null ? '–' : formats.count(count)))
+      .join(' · ');
+  return (
+    <DataTable
+      label={text.day.pulls}
+      heads={[
+        text.day.pullNumber,
+        text.day.origin,
+        text.day.fetched,
+        text.day.outcome,
+        text.day.counts,
+        text.day.by,
+      ]}
+    >
+      {pulls.map((pull) => (
+        <tr key={pull.id}>
+          <th scope="row" class="number">
+            {pull.id}
+          </th>
+          <td>{text.day.origins[pull.origin]}</td>
+          <td>
+            <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
+          </td>
+          <td>
+            {text.day.outcomes[pull.isReleased ? 'released' : pull.state]}
+            {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
+          </td>
+          <td class="number">
+            {pull.inserted === null
+              ? '–'
+              : pull.state === 'held'
+                ? text.day.wouldBe(countsOf(pull))
+                : countsOf(pull)}
+          </td>
+          <td>
+            {pull.decidedBy ?? pull.requestedBy}
+            {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
+          </td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}

@@ -1,0 +1,112 @@
+import type { ReleasePreview } from '../../pull/release-preview.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+
+export function ReleasePage(props: {
+  readonly context: PageContext;
+  readonly pullId: bigint;
+  readonly preview: ReleasePreview | null;
+}) {
+  const { context, preview } = props;
+  const { text, formats } = context;
+  const { release } = text;
+  if (preview === null) {
+    return (
+      <>
+        <h1>{release.title(String(props.pullId))}</h1>
+        <p>{release.gone}</p>
+      </>
+    );
+  }
+  return (
+    <>
+      <div>
+        <h1>{release.title(String(props.pullId))}</h1>
+        <p class="quiet">{release.intro}</p>
+      </div>
+      <Card title={text.days.table}>
+        <DataTable
+          label={text.days.table}
+          heads={[
+            text.days.date,
+            right(release.now),
+            right(release.response),
+            right(text.day.kinds.withdrawn),
+            right(release.withdrawnSum),
+            right(text.day.kinds.changed),
+            right(text.day.kinds.inserted),
+            text.day.reason,
+          ]}
+        >
+          <tr>
+            <th scope="row">
+              <DayLink context={context} date={preview.date} />
+            </th>
+            <td class="right number">{formats.count(preview.currentTitles)}</td>
+            <td class="right number">{formats.count(preview.responseTitles)}</td>
+            <td class="right number">{formats.count(preview.withdrawn)}</td>
+            <td class="right">
+              <Amount context={context} value={preview.withdrawnSum} />
+            </td>
+            <td class="right number">{formats.count(preview.changed)}</td>
+            <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
+            <td>
+              {preview.holdReason !== null && release.reasons[preview.holdReason]}
+              {preview.isSignedOff && <strong> {release.signedOff}</strong>}
+            </td>
+          </tr>
+        </DataTable>
+        {preview.rejected > 0 && (
+          <p class="small">
+            {text.days.rejected}: {formats.count(preview.rejected)}.{' '}
+            {preview.withheld > 0 &&
+              release.withheld(preview.withheld, formats.count(preview.withheld))}
+          </p>
+        )}
+      </Card>
+      <Card title={text.release.release}>
+        <ActionForm context={context} action={`/pulls/${props.pullId}/release`}>
+          <Field label={release.confirm}>
+            <input name="reason" required maxLength={500} />
+          </Field>
+          <button type="submit" class="button danger">
+            {release.release}
+          </button>
+          <p class="quiet small">{release.releaseHelp}</p>
+        </ActionForm>
+      </Card>
+      {preview.withdrawals.length > 0 && (
+        <Card title={release.withdrawals}>
+          <DataTable
+            label={release.withdrawals}
+            heads={[
+              text.titles.order,
+              text.titles.accepted,
+              text.titles.provider,
+              text.title.agent,
+              right(text.titles.value),
+            ]}
+          >
+            {preview.withdrawals.map((title) => (
+              <tr key={title.titleId}>
+                <th scope="row">
+                  <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+                </th>
+                <td>
+                  <DayLink context={context} date={preview.date} />
+                </td>
+                <td>{title.provider ?? '–'}</td>
+                <td>{title.agent ?? '–'}</td>
+                <td class="right">
+                  <Amount context={context} value={title.originalValue} />
+                </td>
+              </tr>
+            ))}
+          </DataTable>
+        </Card>
+      )}
+    </>
+  );
+}

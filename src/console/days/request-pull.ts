@@ -1,0 +1,32 @@
+import { recordAudit } from '../../audit/audit.ts';
+import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import { createPull } from '../../ledger/pull-ledger.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { describeError } from '../../runtime/logger.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+
+/**
+ * Records that a date is to be pulled and wakes a worker. The row is what counts: where the queue is
+ * away, the planner wakes the worker later.
+ *
+ * @throws InputError for a date that has not begun
+ */
+export async function requestPull(
+  { database, logger, timeZone, wake, now }: ConsoleParts,
+  date: CivilDate,
+  by: string,
+): Promise<bigint> {
+  if (date > dateIn(timeZone, now?.() ?? new Date())) {
+    throw new InputError(`${date} is in the future`);
+  }
+  const pullId = await createPull(database, {
+    origin: 'manual',
+    date,
+    requestedBy: by,
+  });
+  await recordAudit(database.prisma, { actor: by, action: 'pull.request', date, pullId });
+  await wake(pullId).catch((error: unknown) => {
+    logger.warn({ pullId: String(pullId), err: describeError(error) }, 'no worker was woken');
+  });
+  return pullId;
+}

@@ -1,0 +1,65 @@
+import type { ComponentChildren } from 'preact';
+import type { AmountColumn } from '../../export/export-titles.ts';
+import type { PageContext } from './page-context.ts';
+import { Amount, TableFrame } from './parts.tsx';
+
+/** The head of a column; figures stand to the right. */
+export type ColumnHead = string | { readonly right: string };
+
+export const right = (title: string): ColumnHead => ({ right: title });
+
+/** A table that scrolls in itself where the page is too narrow; the children are its rows. */
+export function DataTable(props: {
+  readonly label: string;
+  readonly heads: readonly ColumnHead[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <TableFrame label={props.label}>
+      <table class="data">
+        <thead>
+          <tr>
+            {props.heads.map((head) =>
+              typeof head === 'string' ? (
+                <th key={head} scope="col">
+                  {head}
+                </th>
+              ) : (
+                <th key={head.right} scope="col" class="right">
+                  {head.right}
+                </th>
+              ),
+            )}
+          </tr>
+        </thead>
+        <tbody>{props.children}</tbody>
+      </table>
+    </TableFrame>
+  );
+}
+
+/** What titles come to, in the tables that have no room for every amount. */
+const MAIN_AMOUNTS = [
+  'original_value',
+  'platform_discounted_value',
+  'financial_discounted_value',
+] as const satisfies readonly AmountColumn[];
+
+export function mainAmountHeads({ text }: PageContext): readonly ColumnHead[] {
+  return MAIN_AMOUNTS.map((column) => right(text.amounts[column]));
+}
+
+export function MainAmountCells(props: {
+  readonly context: PageContext;
+  readonly sums: Readonly<Record<AmountColumn, string>>;
+}) {
+  return (
+    <>
+      {MAIN_AMOUNTS.map((column) => (
+        <td key={column} class="right">
+          <Amount context={props.context} value={props.sums[column]} />
+        </td>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,70 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { Language } from './language.ts';
+
+/** How numbers, dates and instants are written for a reader. */
+export interface Formats {
+  /** Every digit of an exact decimal, at least two behind the sign: `1.234.567,50`. */
+  amount(decimal: string): string;
+  count(count: number): string;
+  /** `02/03/2026` or `2 Mar 2026`. */
+  date(date: CivilDate): string;
+  /** The same, with the day of the week in front. */
+  longDate(date: CivilDate): string;
+  /** `março de 2026`. */
+  month(yearMonth: string): string;
+  /** In the configured time zone. */
+  instant(at: Date): string;
+  /** Monday first. */
+  readonly weekdays: readonly string[];
+}
+
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', 'pt-BR': 'pt-BR' };
+/** A Monday; only the names of the days are asked of this calendar. */
+const SOME_MONDAY_MS = Date.UTC(2024, 0, 1);
+const DAY_MS = 86_400_000;
+
+const made = new Map<string, Formats>();
+
+export function formatsOf(language: Language, timeZone: string): Formats {
+  const key = `${language} ${timeZone}`;
+  const known = made.get(key) ?? createFormats(language, timeZone);
+  made.set(key, known);
+  return known;
+}
+
+function createFormats(language: Language, timeZone: string): Formats {
+  const locale = LOCALES[language];
+  const [group, point] = language === 'en' ? [',', '.'] : ['.', ','];
+  const civil = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { ...options, timeZone: 'UTC' });
+    return (date: string) => format.format(new Date(`${date}T00:00:00Z`));
+  };
+  const instant = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'short',
+    timeStyle: 'short',
+    timeZone,
+  });
+  const weekday = new Intl.DateTimeFormat(locale, { weekday: 'short', timeZone: 'UTC' });
+  const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, group);
+  const date = civil(
+    language === 'en'
+      ? { day: 'numeric', month: 'short', year: 'numeric' }
+      : { day: '2-digit', month: '2-digit', year: 'numeric' },
+  );
+  const month = civil({ month: 'long', year: 'numeric' });
+  return {
+    amount(decimal) {
+      const [whole = '', fraction = ''] = decimal.replace('-', '').split('.');
+      const sign = decimal.startsWith('-') ? '−' : '';
+      return `${sign}${grouped(whole)}${point}${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
+    },
+    count: (count) => grouped(String(count)),
+    date,
+    longDate: civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
+    month: (yearMonth) => month(`${yearMonth}-01`),
+    instant: (at) => instant.format(at),
+    weekdays: Array.from({ length: 7 }, (_, day) =>
+      weekday.format(new Date(SOME_MONDAY_MS + day * DAY_MS)).replace('.', ''),
+    ),
+  };
+}

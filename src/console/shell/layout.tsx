@@ -1,0 +1,178 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { BOARD_PATH } from './board-path.ts';
+import { LANGUAGES } from './language.ts';
+import { type PageContext, THEMES } from './page-context.ts';
+import { mayUse } from './route-access.ts';
+
+export interface Badges {
+  readonly alerts: number;
+  readonly accountChanges: number;
+}
+
+export interface Page {
+  readonly title: string;
+  /** The entry of the navigation that the page belongs to; null: none. */
+  readonly active: string | null;
+  readonly body: VNode;
+  readonly badges?: Badges;
+}
+
+/** A whole document. Everything in it is escaped by the renderer; nothing is put in as it is. */
+export function renderPage(context: PageContext, page: Page): string {
+  return `<!doctype html>${renderToString(<Document context={context} page={page} />)}`;
+}
+
+function Document({ context, page }: { readonly context: PageContext; readonly page: Page }) {
+  const { text, assets } = context;
+  return (
+    <html lang={context.language} data-theme={context.theme}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{`${page.title} · ${text.product}`}</title>
+        <link rel="icon" href={assets.icon} />
+        <link rel="stylesheet" href={assets.css} />
+        <script type="module" src={assets.js} />
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          {text.skip}
+        </a>
+        <header class="top">
+          <div class="top-row">
+            <a class="brand" href="/">
+              <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+                <rect width="32" height="32" rx="7" class="brand-tile" />
+                <path d="M8.500 16.800l4.800 4.800L23.500 11" class="brand-mark" />
+              </svg>
+              {text.product}
+            </a>
+            {context.principal !== null && <Navigation context={context} page={page} />}
+            <div class="top-end">
+              <Preferences context={context} />
+              {context.principal !== null && <Account context={context} />}
+            </div>
+          </div>
+        </header>
+        <main id="content" tabIndex={-1}>
+          {context.notice !== null && (
+            <p class="notice" role="status">
+              {context.notice}
+            </p>
+          )}
+          {page.body}
+        </main>
+      </body>
+    </html>
+  );
+}
+
+function Navigation({ context, page }: { readonly context: PageContext; readonly page: Page }) {
+  const { nav } = context.text;
+  const role = context.principal?.role;
+  const entries: readonly (readonly [string, string, number])[] = [
+    ['/', nav.days, 0],
+    ['/titles', nav.titles, 0],
+    ['/backfills', nav.backfills, 0],
+    ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
+    ['/alerts', nav.alerts, page.badges?.alerts ?? 0],
+    ['/exports', nav.exports, 0],
+    ['/audit', nav.audit, 0],
+  ];
+  return (
+    <nav class="nav" aria-label={nav.label}>
+      <ul>
+        {entries.map(([href, label, open]) => (
+          <li key={href}>
+            <a href={href} {...(page.active === href && { 'aria-current': 'page' })}>
+              {label}
+              {open > 0 && (
+                <span class="count">
+                  {context.formats.count(open)}
+                  <span class="sr"> {nav.openCount('').trim()}</span>
+                </span>
+              )}
+            </a>
+          </li>
+        ))}
+        {role !== undefined && mayUse(role, 'GET', BOARD_PATH) && (
+          <li>
+            <a href={`${BOARD_PATH}/`}>{nav.queue}</a>
+          </li>
+        )}
+        {role !== undefined && mayUse(role, 'GET', '/users') && (
+          <li>
+            <a href="/users" {...(page.active === '/users' && { 'aria-current': 'page' })}>
+              {nav.users}
+            </a>
+          </li>
+        )}
+      </ul>
+    </nav>
+  );
+}
+
+function Preferences({ context }: { readonly context: PageContext }) {
+  const { nav } = context.text;
+  return (
+    <details class="menu">
+      <summary>
+        {context.language === 'en' ? 'EN' : 'PT'} · {nav.settings}
+      </summary>
+      <form method="post" action="/preferences" class="menu-body">
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        <input type="hidden" name="next" value={context.url} />
+        <Field label={nav.language}>
+          <select name="language">
+            {LANGUAGES.map((language) => (
+              <option key={language} value={language} selected={language === context.language}>
+                {language === 'en' ? 'English' : 'Português (Brasil)'}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label={nav.theme}>
+          <select name="theme">
+            {THEMES.map((theme) => (
+              <option key={theme} value={theme} selected={theme === context.theme}>
+                {nav.themes[theme]}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <button type="submit" class="button">
+          {nav.apply}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+function Account({ context }: { readonly context: PageContext }) {
+  const { principal, text } = context;
+  if (principal === null) return null;
+  return (
+    <details class="menu">
+      <summary>{principal.name}</summary>
+      <form method="post" action="/logout" class="menu-body">
+        <input type="hidden" name="_csrf" value={context.csrf} />
+        <p class="quiet">{text.roles[principal.role]}</p>
+        <button type="submit" class="button">
+          {text.nav.signOut}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+export function Field(props: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
+    <label class="field">
+      <span>{props.label}</span>
+      {props.children}
+    </label>
+  );
+}

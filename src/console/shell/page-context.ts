@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import { type Assets, readAssets } from './assets.ts';
+import { csrfTokenOf } from './csrf.ts';
+import { type Formats, formatsOf } from './formats.ts';
+import type { Principal } from './guard.ts';
+import { LANGUAGES, type Language, languageOf } from './language.ts';
+import { TEXTS, type Text } from './texts.ts';
+
+export const THEMES = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+export const LANGUAGE_COOKIE = 'conciliation-language';
+export const THEME_COOKIE = 'conciliation-theme';
+
+/** What a page knows of its reader. */
+export interface PageContext {
+  readonly text: Text;
+  readonly language: Language;
+  readonly theme: Theme;
+  readonly formats: Formats;
+  readonly principal: Principal | null;
+  readonly csrf: string;
+  /** Path and query of this page. */
+  readonly url: string;
+  /** A sentence about what was just done; null: nothing was. */
+  readonly notice: string | null;
+  readonly assets: Assets;
+}
+
+export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
+  const language =
+    LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
+    languageOf(request.headers['accept-language']);
+  const text = TEXTS[language];
+  return {
+    text,
+    language,
+    theme: THEMES.find((known) => known === request.cookies[THEME_COOKIE]) ?? 'auto',
+    formats: formatsOf(language, timeZone),
+    principal: request.principal,
+    csrf: csrfTokenOf(request.visit),
+    url: request.method === 'GET' ? request.url : '/',
+    notice: noticeOf(request, text),
+    assets: readAssets(),
+  };
+}
+
+/** Only sentences of ours can be asked for by name. */
+function noticeOf(request: FastifyRequest, { notices }: Text): string | null {
+  const name = textParameter(request.query, 'notice');
+  const known = Object.entries(notices).find(([key]) => key === name);
+  return known?.[1] ?? null;
+}
+
+/** A parameter of a query or a form; null where it is absent, empty, or there more than once. */
+export function textParameter(source: unknown, name: string): string | null {
+  if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return null;
+  const value: unknown = Reflect.get(source, name);
+  if (typeof value !== 'string') return null;
+  // PostgreSQL's text has no U+0000, and nobody types one.
+  const text = value.replaceAll('\u0000', '').trim();
+  return text === '' ? null : text;
+}

@@ -1,0 +1,210 @@
+/** The small pieces that pages are made of. */
+import type { ComponentChildren, VNode } from 'preact';
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { PageContext } from './page-context.ts';
+
+/** How a day looks to finance: its state, and what the seal makes of it. */
+export type DayLook =
+  | 'pending'
+  | 'reconciled'
+  | 'attention'
+  | 'held'
+  | 'failed'
+  | 'signed'
+  | 'restated'
+  | 'absent';
+
+export function lookOf(day: LedgerDay | null | undefined): DayLook {
+  if (day === null || day === undefined) return 'absent';
+  if (day.isRestated && day.state === 'reconciled') return 'restated';
+  if (day.state === 'reconciled' && day.signedOffAt !== null) return 'signed';
+  return day.state;
+}
+
+/** Each state has a shape of its own, for those who do not see its colour. */
+const SHAPES: Readonly<Record<DayLook, VNode>> = {
+  pending: <circle cx="8" cy="8" r="5.2" fill="none" stroke="currentColor" stroke-width="1.8" />,
+  absent: <path d="M4 8h8" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />,
+  reconciled: (
+    <path
+      d="M3.2 8.6l3.2 3.2 6.4-7"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    />
+  ),
+  signed: (
+    <path
+      fill-rule="evenodd"
+      fill="currentColor"
+      d="M8 1l5.6 2.2v4.2c0 3.6-2.3 6.2-5.6 7.6C4.700 13.600 2.400 11 2.400 7.400V3.200zM6.900 11.200l5-5.400-1.200-1.200-3.900 4.200-1.700-1.700-1.200 1.200z"
+    />
+  ),
+  restated: (
+    <path
+      d="M12.800 6.200A5.200 5.200 0 1 0 13.200 9M13.400 2.800v3.600H9.800"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.9"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    />
+  ),
+  attention: (
+    <path
+      fill-rule="evenodd"
+      fill="currentColor"
+      d="M8 1.300l7 12.700H1zM7.200 6v4h1.600V6zm0 5v1.600h1.600V11z"
+    />
+  ),
+  held: (
+    <path d="M5 3v10M11 3v10" stroke="currentColor" stroke-width="2.600" stroke-linecap="round" />
+  ),
+  failed: (
+    <path
+      d="M3.800 3.800l8.400 8.400M12.200 3.800l-8.400 8.400"
+      stroke="currentColor"
+      stroke-width="2.200"
+      stroke-linecap="round"
+    />
+  ),
+};
+
+export function StateIcon({ look }: { readonly look: DayLook }) {
+  return (
+    <svg class="icon" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+      {SHAPES[look]}
+    </svg>
+  );
+}
+
+export function StateBadge(props: { readonly context: PageContext; readonly look: DayLook }) {
+  return (
+    <span class={`badge is-${props.look}`}>
+      <StateIcon look={props.look} />
+      {props.context.text.states[props.look]}
+    </span>
+  );
+}
+
+export function Instant(props: { readonly context: PageContext; readonly at: Date | null }) {
+  const { at, context } = props;
+  return at === null ? (
+    <span class="quiet">–</span>
+  ) : (
+    <time datetime={at.toISOString()}>{context.formats.instant(at)}</time>
+  );
+}
+
+export function DayLink(props: { readonly context: PageContext; readonly date: CivilDate | null }) {
+  return props.date === null ? (
+    <span class="quiet">–</span>
+  ) : (
+    <a class="date" href={`/days/${props.date}`}>
+      {props.context.formats.date(props.date)}
+    </a>
+  );
+}
+
+export function Amount(props: { readonly context: PageContext; readonly value: string | null }) {
+  return props.value === null ? (
+    <span class="quiet">–</span>
+  ) : (
+    <span class="number">{props.context.formats.amount(props.value)}</span>
+  );
+}
+
+/** A form that changes something, with the token that says it is one of ours. */
+export function ActionForm(props: {
+  readonly context: PageContext;
+  readonly action: string;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <form method="post" action={props.action} class={props.class ?? 'action'}>
+      <input type="hidden" name="_csrf" value={props.context.csrf} />
+      {props.children}
+    </form>
+  );
+}
+
+/** A table that scrolls in itself where the page is too narrow for it, also by keyboard. */
+export function TableFrame(props: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: a section would be read out as one more chapter
+    <div class="frame" role="group" aria-label={props.label} tabIndex={0}>
+      {props.children}
+    </div>
+  );
+}
+
+export function Card(props: {
+  readonly title: string;
+  readonly id?: string;
+  readonly aside?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section class={`card ${props.class ?? ''}`} {...(props.id !== undefined && { id: props.id })}>
+      <header class="card-head">
+        <h2>{props.title}</h2>
+        {props.aside}
+      </header>
+      {props.children}
+    </section>
+  );
+}
+
+/** Something that a person should know before anything else on the page. */
+export function Banner(props: {
+  readonly look: DayLook;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <section class={`banner is-${props.look}`}>
+      <StateIcon look={props.look} />
+      <div>
+        <h2>{props.title}</h2>
+        {props.children}
+      </div>
+    </section>
+  );
+}
+
+/** A button that first shows what it needs to know. Works without a script. */
+export function Disclosure(props: {
+  readonly label: string;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <details class="disclosure">
+      <summary class={`button ${props.class ?? ''}`}>{props.label}</summary>
+      <div class="disclosed">{props.children}</div>
+    </details>
+  );
+}
+
+export function Metric(props: {
+  readonly label: string;
+  readonly value: ComponentChildren;
+  readonly href?: string;
+  readonly class?: string;
+}) {
+  return (
+    <div class={`metric ${props.class ?? ''}`}>
+      <dt>{props.label}</dt>
+      <dd>{props.href === undefined ? props.value : <a href={props.href}>{props.value}</a>}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * Who may ask for what: the one table. A route that is not in it cannot be registered, and a person or
+ * key whose role is not in its line is refused, whatever the handler would say.
+ */
+import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
+import { BOARD_PATH } from './board-path.ts';
+
+export interface RouteAccess {
+  /**
+   * anyone: machines, without a cookie. visitor: people who are not signed in too. Otherwise the roles
+   * that may.
+   */
+  readonly who: 'anyone' | 'visitor' | readonly ConsoleRole[];
+  /** What a key must be for; null: keys may not at all, only people who are signed in. */
+  readonly scope: KeyScope | null;
+}
+
+const EVERYBODY: readonly ConsoleRole[] = ['viewer', 'reviewer', 'operator', 'admin'];
+const REVIEW: readonly ConsoleRole[] = ['reviewer', 'admin'];
+const OPERATE: readonly ConsoleRole[] = ['operator', 'admin'];
+const ADMINISTER: readonly ConsoleRole[] = ['admin'];
+const DECIDE: readonly ConsoleRole[] = ['reviewer', 'operator', 'admin'];
+
+const anyone: RouteAccess = { who: 'anyone', scope: null };
+const visitor: RouteAccess = { who: 'visitor', scope: null };
+const people = (who: readonly ConsoleRole[]): RouteAccess => ({ who, scope: null });
+const api = (who: readonly ConsoleRole[], scope: KeyScope): RouteAccess => ({ who, scope });
+
+export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
+  'GET /healthz': anyone,
+  'GET /readyz': anyone,
+  'GET /metrics': anyone,
+
+  'GET /assets/:file': visitor,
+  'GET /login': visitor,
+  'POST /login': visitor,
+  'GET /login/oidc': visitor,
+  'GET /login/oidc/callback': visitor,
+  'GET /link/:token': visitor,
+  'POST /link/:token': visitor,
+  'POST /preferences': visitor,
+  'POST /logout': people(EVERYBODY),
+
+  'GET /': people(EVERYBODY),
+  'GET /days/:date': people(EVERYBODY),
+  'GET /days/:date/titles': people(EVERYBODY),
+  'GET /titles': people(EVERYBODY),
+  'GET /titles/:id': people(EVERYBODY),
+  'GET /backfills': people(EVERYBODY),
+  'GET /backfills/:id': people(EVERYBODY),
+  'GET /backfills/:id/events': people(EVERYBODY),
+  'GET /providers': people(EVERYBODY),
+  'GET /alerts': people(EVERYBODY),
+  'GET /audit': people(EVERYBODY),
+  'GET /exports': people(EVERYBODY),
+  'POST /exports': people(EVERYBODY),
+
+  'POST /days/:date/sign-off': people(REVIEW),
+  'POST /days/:date/reopen': people(REVIEW),
+  'POST /days/:date/accept-rejects': people(DECIDE),
+  'POST /days/:date/rejects': people(DECIDE),
+  'POST /titles/:id': people(DECIDE),
+  'POST /providers': people(DECIDE),
+  'POST /account-changes/:id/acknowledge': people(DECIDE),
+  'POST /drift/acknowledge': people(DECIDE),
+
+  'POST /days/:date/pull': people(OPERATE),
+  'GET /pulls/:id/release': people(OPERATE),
+  'POST /pulls/:id/release': people(OPERATE),
+  'GET /backfills/new': people(OPERATE),
+  'POST /backfills': people(OPERATE),
+  'POST /backfills/:id/cancel': people(OPERATE),
+  'POST /backfills/:id/resume': people(OPERATE),
+
+  'GET /users': people(ADMINISTER),
+  'POST /users': people(ADMINISTER),
+  'POST /users/:name/role': people(ADMINISTER),
+  'POST /users/:name/email': people(ADMINISTER),
+  'POST /users/:name/link': people(ADMINISTER),
+  'POST /users/:name/disable': people(ADMINISTER),
+  'POST /users/:name/enable': people(ADMINISTER),
+  'POST /keys': people(ADMINISTER),
+  'POST /keys/:id/revoke': people(ADMINISTER),
+
+  'GET /api/openapi.json': api(EVERYBODY, 'read'),
+  'GET /api/status': api(EVERYBODY, 'read'),
+  'GET /api/days': api(EVERYBODY, 'read'),
+  'GET /api/days/:date': api(EVERYBODY, 'read'),
+  'GET /api/days/:date/titles': api(EVERYBODY, 'read'),
+  'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
+  'GET /api/titles/:id': api(EVERYBODY, 'read'),
+  'GET /api/alerts': api(EVERYBODY, 'read'),
+  'GET /api/drift': api(EVERYBODY, 'read'),
+  'GET /api/audit': api(EVERYBODY, 'read'),
+  'GET /api/sweeps': api(EVERYBODY, 'read'),
+  'GET /api/backfills': api(EVERYBODY, 'read'),
+  'GET /api/backfills/:id': api(EVERYBODY, 'read'),
+  'GET /api/export': api(EVERYBODY, 'export'),
+  'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
+  'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
+  'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
+  'POST /api/drift/acknowledge': api(DECIDE, 'decide'),
+  'POST /api/days/:date/pull': api(OPERATE, 'pull'),
+  'POST /api/pulls/:id/release': api(OPERATE, 'decide'),
+  'POST /api/backfills': api(OPERATE, 'pull'),
+  'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
+};
+
+/** Bull Board has routes of its own, which change with its versions; all have one answer. */
+const BOARD_ACCESS = people(OPERATE);
+
+/** Null for a route that the table does not have. */
+export function accessOf(method: string, url: string): RouteAccess | null {
+  if (url === BOARD_PATH || url.startsWith(`${BOARD_PATH}/`)) return BOARD_ACCESS;
+  return ROUTE_ACCESS[`${method === 'HEAD' ? 'GET' : method} ${url}`] ?? null;
+}
+
+export function mayUse(role: ConsoleRole, method: string, url: string): boolean {
+  const who = accessOf(method, url)?.who;
+  return Array.isArray(who) && who.includes(role);
+}

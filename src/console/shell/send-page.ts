@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { VNode } from 'preact';
+import { readBadges } from '../../ledger/ledger-days.ts';
+import type { ConsoleParts } from './console-parts.ts';
+import { type ErrorAnswer, renderErrorPage } from './error-page.tsx';
+import { renderPage } from './layout.tsx';
+import { type PageContext, pageContext } from './page-context.ts';
+
+/** Only our own files, and no script or style in the page itself. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface PageAnswer {
+  readonly title: string;
+  readonly active: string | null;
+  readonly body: VNode;
+  readonly status?: number;
+}
+
+/** Answers with a page that `render` makes for this reader. */
+export async function sendPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  render: (context: PageContext) => PageAnswer,
+): Promise<FastifyReply> {
+  const context = pageContext(request, parts.timeZone);
+  const { status = 200, ...page } = render(context);
+  const badges = context.principal === null ? {} : { badges: await readBadges(parts.database) };
+  return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges }));
+}
+
+/** Without the database, which may be what is wrong. */
+export function sendErrorPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  timeZone: string,
+  error: ErrorAnswer,
+): FastifyReply {
+  const context = pageContext(request, timeZone);
+  return sendHtml(reply.code(error.status), renderErrorPage(context, error));
+}
+
+function sendHtml(reply: FastifyReply, html: string): FastifyReply {
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', PAGE_POLICY)
+    .send(html);
+}

@@ -1,0 +1,284 @@
+/**
+ * console/ is what the service shows over HTTP: to machines whether it lives (`/healthz`), can work
+ * (`/readyz`) and how it does (`/metrics`); to people who are signed in the ledger, and what they may
+ * do about it; to scripts with a key the same as JSON under `/api`.
+ *
+ *     server         routes, headers, errors
+ *     route-access   who may ask for what, the one table
+ *     guard          who asks, and that a change is wanted by a page of ours
+ *     *-routes       what a page reads and what its buttons do
+ *     pages/         what it looks like
+ *     text/          in which words
+ */
+import type { AddressInfo } from 'node:net';
+import fastifyCookie from '@fastify/cookie';
+import fastifyFormbody from '@fastify/formbody';
+import fastifyRateLimit from '@fastify/rate-limit';
+import type { Queue } from 'bullmq';
+import fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { Registry } from 'prom-client';
+import { ConfigError, InputError, StagingUnavailableError } from '../../runtime/errors.ts';
+import { describeError, type Logger } from '../../runtime/logger.ts';
+import { addLoginRoutes } from '../access/login-routes.tsx';
+import { addOidcRoutes } from '../access/oidc-routes.ts';
+import { PasswordsBusyError } from '../access/password.ts';
+import { logSecurityEvent } from '../access/security-events.ts';
+import { addUsersRoutes } from '../access/users-routes.tsx';
+import { addApiRoutes } from '../api/api-routes.ts';
+import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
+import { addDayRoutes } from '../days/day-routes.tsx';
+import { addDaysRoutes } from '../days/days-routes.tsx';
+import { addExportRoutes } from '../titles/export-routes.tsx';
+import { addTitleRoutes } from '../titles/title-routes.tsx';
+import { createReadiness, type ReadinessCheck } from '../watch/health.ts';
+import { addWatchRoutes } from '../watch/watch-routes.tsx';
+import { addAssetRoutes } from './assets.ts';
+import type { ConsoleParts } from './console-parts.ts';
+import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
+import { isLoopback } from './loopback.ts';
+import { registerQueueBoard } from './queue-board.ts';
+import { sendErrorPage } from './send-page.ts';
+
+export interface ConsoleOptions {
+  /** A name or address of this machine; `0.0.0.0` or `::` for all of them. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed; none unless told. */
+  readonly trustedProxies?: readonly string[];
+  /** In the order in which `/readyz` lists them. */
+  readonly checks: readonly ReadinessCheck[];
+  /** Longest wait for any of them; 3 seconds unless told. */
+  readonly checkTimeoutMs?: number;
+  readonly registry: Registry;
+  readonly queues: readonly Queue[];
+  readonly logger: Logger;
+  /** Null: for machines alone, no pages and no API. */
+  readonly parts: Omit<ConsoleParts, 'logger'> | null;
+}
+
+export interface Console {
+  /**
+   * Listens when it resolves. Call it once.
+   *
+   * @returns the address, and every route as `METHOD path`
+   * @throws ConfigError when nothing can listen on that host and port
+   */
+  start(): Promise<{ readonly url: string; readonly routes: readonly string[] }>;
+  /** Ends every connection. May be called more than once, and without a start. */
+  close(): Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { host, port, logger, trustedProxies = [] } = options;
+  const server = fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+  });
+  return {
+    async start() {
+      addSecurityHeaders(server);
+      addErrors(server, logger, options.parts?.timeZone ?? null);
+      const routes = options.parts === null ? [] : await addPages(server, options, options.parts);
+      addMachineRoutes(server, options);
+      try {
+        await server.listen({ host, port });
+      } catch (error) {
+        throw listenFault(error, host, port);
+      }
+      const url = urlOf(server);
+      logger.info({ url }, 'console listening');
+      return { url, routes };
+    },
+    close: () => server.close(),
+  };
+}
+
+async function addPages(
+  server: FastifyInstance,
+  { host, queues, logger, trustedProxies = [] }: ConsoleOptions,
+  given: Omit<ConsoleParts, 'logger'>,
+): Promise<readonly string[]> {
+  const parts: ConsoleParts = { ...given, logger };
+  if (!isLoopback(host) && parts.publicUrl?.protocol !== 'https:') {
+    logger.warn(
+      { host },
+      'the console is served over plain HTTP: passwords and cookies can be read on the way; put a proxy with TLS in front and set CONSOLE_PUBLIC_URL',
+    );
+  }
+  // The console itself speaks HTTP, so an https address is that of a proxy.
+  if (parts.publicUrl?.protocol === 'https:' && trustedProxies.length === 0) {
+    logger.warn(
+      'all clients have the address of the proxy: one client that tries too many passwords keeps everybody from signing in; set TRUSTED_PROXIES',
+    );
+  }
+  await server.register(fastifyCookie);
+  await server.register(fastifyFormbody);
+  await server.register(fastifyRateLimit, { global: false });
+  const routes = addGuard(server, {
+    ...parts,
+    sessions: SESSION_LIMITS,
+    refuse: (request, reply) =>
+      answerError(request, reply, parts.timeZone, {
+        status: 403,
+        code: 'FORBIDDEN',
+        message: 'this is not yours to do',
+        isForPerson: false,
+      }),
+  });
+  addAssetRoutes(server);
+  addLoginRoutes(server, parts);
+  addOidcRoutes(server, parts);
+  addDaysRoutes(server, parts);
+  addDayRoutes(server, parts);
+  addTitleRoutes(server, parts);
+  addExportRoutes(server, parts);
+  addBackfillRoutes(server, parts);
+  addWatchRoutes(server, parts);
+  addUsersRoutes(server, parts);
+  await addApiRoutes(server, parts, parts.version);
+  await registerQueueBoard(server, queues);
+  return routes;
+}
+
+function addSecurityHeaders(server: FastifyInstance): void {
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.headers({
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      // Not no-referrer: browsers would send our own forms with an Origin of null.
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+  });
+}
+
+/** Of an error nothing goes out but its status, unless it was written for the person who asked. */
+function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
+  server.setNotFoundHandler((request, reply) =>
+    answerError(request, reply, timeZone, {
+      status: 404,
+      code: 'NOT_FOUND',
+      message: 'there is nothing here',
+      isForPerson: false,
+    }),
+  );
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (error instanceof InputError) {
+      const { code, message } = error;
+      return answerError(request, reply, timeZone, {
+        status: 400,
+        code,
+        message,
+        isForPerson: true,
+      });
+    }
+    if (error instanceof PasswordsBusyError) {
+      logSecurityEvent(logger, request, 'sign_in_limited');
+      reply.header('retry-after', error.retryAfterSeconds);
+      return answerError(request, reply, timeZone, {
+        status: 503,
+        code: 'BUSY',
+        message: 'too many people sign in at this moment',
+        isForPerson: false,
+      });
+    }
+    const route = request.routeOptions.url ?? null;
+    if (error instanceof StagingUnavailableError) {
+      logger.warn({ method: request.method, route, err: describeError(error) }, 'request failed');
+      const message = 'the database does not answer';
+      return answerError(request, reply, timeZone, {
+        status: 503,
+        code: error.code,
+        message,
+        isForPerson: false,
+      });
+    }
+    const status = error.statusCode ?? 500;
+    if (status >= 400 && status < 500) {
+      return answerError(request, reply, timeZone, {
+        status,
+        code: 'BAD_REQUEST',
+        message: 'the request was refused',
+        isForPerson: false,
+      });
+    }
+    logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');
+    return answerError(request, reply, timeZone, {
+      status: 500,
+      code: 'INTERNAL',
+      message: 'the request failed; the log has more',
+      isForPerson: false,
+    });
+  });
+}
+
+function answerError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  /** Null where there are no pages. */
+  timeZone: string | null,
+  error: {
+    readonly status: number;
+    readonly code: string;
+    readonly message: string;
+    /** Whether the message was written for who asked. */
+    readonly isForPerson: boolean;
+  },
+): FastifyReply {
+  const { status, code, message } = error;
+  const wantsPage = request.headers.accept?.includes('text/html') === true;
+  if (timeZone === null || !wantsPage || isForPrograms(request)) {
+    return reply.code(status).send({ code, message });
+  }
+  return sendErrorPage(request, reply, timeZone, {
+    status,
+    message: error.isForPerson ? message : null,
+    isBusy: code === 'BUSY',
+  });
+}
+
+function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): void {
+  const { registry } = options;
+  const readiness = createReadiness(options.checks, options.logger, options.checkTimeoutMs);
+
+  // Answering is the proof: a process whose event loop is stuck does not.
+  server.get('/healthz', async () => ({ status: 'ok' }));
+
+  server.get('/readyz', async (_request, reply) => {
+    const { ready, checks } = await readiness();
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', checks });
+  });
+
+  server.get('/metrics', async (_request, reply) =>
+    reply.type(registry.contentType).send(await registry.metrics()),
+  );
+}
+
+function listenFault(error: unknown, host: string, port: number): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  return new ConfigError([
+    `CONSOLE_HOST, CONSOLE_PORT: cannot listen on ${host}, port ${port} (${error.code})`,
+  ]);
+}
+
+function urlOf(server: FastifyInstance): string {
+  // Of a name with several addresses the first: all have the same port.
+  const address = server.addresses()[0] as AddressInfo;
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

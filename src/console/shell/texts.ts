@@ -1,0 +1,36 @@
+import { accessText } from '../access/access-text.ts';
+import { usersText } from '../access/users-text.ts';
+import { backfillsText } from '../backfills/backfills-text.ts';
+import { dayText } from '../days/day-text.ts';
+import { daysText } from '../days/days-text.ts';
+import { titlesText } from '../titles/titles-text.ts';
+import { watchText } from '../watch/watch-text.ts';
+import { frameText } from './frame-text.ts';
+import type { Language } from './language.ts';
+
+const en = {
+  ...frameText.en,
+  ...accessText.en,
+  ...daysText.en,
+  ...dayText.en,
+  ...titlesText.en,
+  ...backfillsText.en,
+  ...watchText.en,
+  ...usersText.en,
+};
+
+/** Every sentence of the console; what one language has, the other has too, or it does not compile. */
+export type Text = typeof en;
+
+const ptBR: Text = {
+  ...frameText['pt-BR'],
+  ...accessText['pt-BR'],
+  ...daysText['pt-BR'],
+  ...dayText['pt-BR'],
+  ...titlesText['pt-BR'],
+  ...backfillsText['pt-BR'],
+  ...watchText['pt-BR'],
+  ...usersText['pt-BR'],
+};
+
+export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };

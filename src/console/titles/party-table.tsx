@@ -1,0 +1,60 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { DayTotals, PartyTotals, TotalsBy } from '../../pull/merge/day-totals.ts';
+import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
+import { maskTaxId } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+
+/** A day's totals by party; the lines add up to the day's own totals. */
+export function PartyTable(props: {
+  readonly context: PageContext;
+  readonly by: TotalsBy;
+  readonly totals: DayTotals;
+  readonly date: CivilDate;
+}) {
+  const { context, by, totals } = props;
+  const { text, formats } = context;
+  const { parties, rest } = totals;
+  if (parties.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  const numbers = (party: PartyTotals) => (
+    <>
+      <td class="right number">{formats.count(party.titles)}</td>
+      <MainAmountCells context={context} sums={party.sums} />
+    </>
+  );
+  return (
+    <DataTable
+      label={by === 'agent' ? text.day.byAgent : text.day.byProvider}
+      heads={[
+        by === 'agent' ? text.day.agent : text.day.provider,
+        right(text.days.titles),
+        ...mainAmountHeads(context),
+      ]}
+    >
+      {parties.map((party) => (
+        <tr key={`${party.party} ${party.identification}`}>
+          <th scope="row">
+            {party.party === null ? (
+              <span class="quiet">{text.day.notStated}</span>
+            ) : (
+              <a href={`/days/${props.date}/titles?${new URLSearchParams({ [by]: party.party })}`}>
+                {party.party}
+              </a>
+            )}
+            {party.identification !== null && (
+              <span class="quiet small tight"> {maskTaxId(party.identification)}</span>
+            )}
+          </th>
+          {numbers(party)}
+        </tr>
+      ))}
+      {rest !== null && (
+        <tr>
+          <th scope="row" class="quiet">
+            {text.day.others(formats.count(rest.parties))}
+          </th>
+          {numbers(rest.totals)}
+        </tr>
+      )}
+    </DataTable>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Database } from '../../database/database.ts';
+import { inStaging } from '../../database/in-staging.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { PullOrigin } from '../../domain/pull-plan.ts';
+import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { MovedField } from '../../ledger/moved-titles.ts';
+
+/** Who changed a title: a pull, and when it asked the platform. */
+export interface ChangingPull {
+  readonly pullId: number;
+  readonly origin: PullOrigin;
+  readonly requestedBy: string;
+  readonly fetchedAt: Date | null;
+}
+
+export interface TitleRevision extends ChangingPull {
+  readonly revision: number;
+  readonly kind: 'changed' | 'withdrawn' | 'restored';
+  readonly changedAt: Date;
+  readonly fields: readonly MovedField[];
+}
+
+/** A title whole. Fields are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
+export interface TitleDetail {
+  readonly id: number;
+  readonly status: 'current' | 'withdrawn';
+  readonly acceptedDate: CivilDate;
+  readonly occurrence: number;
+  readonly fields: Readonly<Record<TitleColumn, string | null>>;
+  readonly contentHash: string;
+  readonly createdAt: Date;
+  readonly changedAt: Date;
+  readonly first: ChangingPull;
+  /** Newest first. */
+  readonly revisions: readonly TitleRevision[];
+}
+
+const fields = Prisma.raw(
+  `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
+);
+
+/** Null where there is no such title. */
+export function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
+  return inStaging(async () => {
+    const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
+      SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
+             ${fields} AS fields, content_hash::text AS "contentHash",
+             title.created_at AS "createdAt",
+             title.changed_at AS "changedAt",
+             jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
+                                'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first
+      FROM conciliation.title title
+      LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
+      WHERE title.id = ${id}`;
+    if (title === undefined) return null;
+    const revisions = await database.prisma.$queryRaw<TitleRevision[]>`
+      SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
+             pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
+      FROM conciliation.title_revision revision
+      LEFT JOIN conciliation.pull pull ON pull.id = revision.pull_id
+      CROSS JOIN LATERAL (
+        SELECT coalesce(jsonb_agg(jsonb_build_object(
+                 'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
+                 ORDER BY key) FILTER (WHERE key <> 'status'), '[]') AS fields
+        FROM jsonb_each(revision.before) AS field (key, value)
+      ) AS list
+      WHERE revision.title_id = ${id} ORDER BY revision DESC`;
+    const { fetchedAt } = title.first;
+    return {
+      ...title,
+      first: { ...title.first, fetchedAt: fetchedAt === null ? null : new Date(fetchedAt) },
+      revisions,
+    };
+  });
+}

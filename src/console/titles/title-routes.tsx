@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { recordAudit } from '../../audit/audit.ts';
+import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { actorOf, dateOfPath, idOfPath } from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { readTitleDetail } from './title-detail.ts';
+import { parseTitleQuery } from './title-filters.ts';
+import { readTitleCount, readTitlePage } from './title-list.ts';
+import { TitlePageBody } from './title-page.tsx';
+import { TitlesPage } from './titles-page.tsx';
+
+export const TITLES_A_PAGE = 50;
+
+/** Titles of a day or of a range, and each one whole. */
+export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showTitles = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    date: CivilDate | null,
+  ) => {
+    const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+    const query = parseTitleQuery(request.query, date, today);
+    const [day, page, count] = await Promise.all([
+      date === null ? null : readLedgerDay(database, date, today),
+      readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
+      date === null ? null : readTitleCount(database, query.filter),
+    ]);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.titles.title,
+      active: date === null ? '/titles' : '/',
+      body: <TitlesPage context={context} data={{ date, day, query, page, count }} />,
+    }));
+  };
+
+  server.get('/titles', (request, reply) => showTitles(request, reply, null));
+
+  server.get('/days/:date/titles', async (request, reply) => {
+    const date = dateOfPath(request);
+    return date === null ? reply.callNotFound() : showTitles(request, reply, date);
+  });
+
+  const showTitle = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
+    const id = idOfPath(request);
+    const title = id === null ? null : await readTitleDetail(database, id);
+    if (title === null) return reply.callNotFound();
+    if (isRevealed) {
+      // Before it is shown: nobody looks without a trace.
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'title.reveal',
+        date: title.acceptedDate,
+        details: { titleId: title.id },
+      });
+    }
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.title.title(title.fields.order_uid ?? ''),
+      active: '/titles',
+      body: <TitlePageBody context={context} title={title} isRevealed={isRevealed} />,
+    }));
+  };
+  server.get('/titles/:id', (request, reply) => showTitle(request, reply, false));
+  server.post('/titles/:id', (request, reply) => showTitle(request, reply, true));
+}

@@ -1,0 +1,240 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import { DayHead } from '../days/day-head.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
+import { MAX_LIST_DAYS, type TitleQuery, titleQueryText } from './title-filters.ts';
+import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.ts';
+
+export interface TitlesPageData {
+  /** Null: titles of a range of dates. */
+  readonly date: CivilDate | null;
+  readonly day: LedgerDay | null;
+  readonly query: TitleQuery;
+  readonly page: TitlePage;
+  /** Of one day alone; counting a month would take longer than showing it. */
+  readonly count: { readonly titles: number; readonly originalValueSum: string } | null;
+}
+
+export function TitlesPage({ context, data }: { context: PageContext; data: TitlesPageData }) {
+  const { text } = context;
+  return (
+    <>
+      {data.date === null ? (
+        <h1>{text.titles.title}</h1>
+      ) : (
+        <DayHead context={context} date={data.date} day={data.day} active="titles" />
+      )}
+      <Card title={text.titles.filter}>
+        <Filters context={context} data={data} />
+      </Card>
+      {data.query.hasFault && <p class="error">{text.titles.badFilter}</p>}
+      {data.query.isCut && <p class="quiet">{text.titles.rangeTooLong(String(MAX_LIST_DAYS))}</p>}
+      <TitlesTable context={context} data={data} />
+    </>
+  );
+}
+
+function Filters({ context, data }: { context: PageContext; data: TitlesPageData }) {
+  const { text } = context;
+  const { filter, sort, isDescending } = data.query;
+  const input = (name: string, value: string | null) => (
+    <input name={name} value={value ?? ''} maxLength={200} />
+  );
+  const dateInput = (name: string, value: string | null) => (
+    <input type="date" name={name} value={value ?? ''} />
+  );
+  return (
+    <form method="get" class="filters">
+      {data.date === null && (
+        <>
+          <Field label={text.titles.from}>{dateInput('from', filter.from)}</Field>
+          <Field label={text.titles.to}>{dateInput('to', filter.to)}</Field>
+        </>
+      )}
+      <Field label={text.titles.order}>{input('order', filter.orderUid)}</Field>
+      <Field label={text.titles.provider}>{input('provider', filter.provider)}</Field>
+      <Field label={text.titles.agent}>{input('agent', filter.agent)}</Field>
+      <Field label={text.titles.status}>
+        <select name="status">
+          <option value="">{text.titles.statuses.all}</option>
+          {(['current', 'withdrawn'] as const).map((status) => (
+            <option key={status} value={status} selected={filter.status === status}>
+              {text.titles.statuses[status]}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label={text.titles.dueFrom}>{dateInput('dueFrom', filter.dueFrom)}</Field>
+      <Field label={text.titles.dueTo}>{dateInput('dueTo', filter.dueTo)}</Field>
+      <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
+      <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
+      {data.date !== null && (
+        <>
+          <Field label={text.titles.sort}>
+            <select name="sort">
+              {TITLE_SORTS.map((known) => (
+                <option key={known} value={known} selected={sort === known}>
+                  {text.titles.sorts[known]}
+                </option>
+              ))}
+            </select>
+          </Field>
+          <Field label={`${text.titles.ascending} / ${text.titles.descending}`}>
+            <select name="direction">
+              <option value="">{text.titles.ascending}</option>
+              <option value="descending" selected={isDescending}>
+                {text.titles.descending}
+              </option>
+            </select>
+          </Field>
+        </>
+      )}
+      <div class="buttons">
+        <button type="submit" class="button primary">
+          {text.titles.apply}
+        </button>
+        <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
+          {text.titles.clear}
+        </a>
+      </div>
+    </form>
+  );
+}
+
+function TitlesTable({ context, data }: { context: PageContext; data: TitlesPageData }) {
+  const { text, formats } = context;
+  const { page, count } = data;
+  if (page.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  const heading = (sort: TitleSort, label: string, className = '') => (
+    <SortHeading context={context} data={data} sort={sort} label={label} class={className} />
+  );
+  return (
+    <section class="card">
+      {count !== null && (
+        <p class="quiet">
+          {text.titles.count(formats.count(count.titles), formats.amount(count.originalValueSum))}
+        </p>
+      )}
+      <TableFrame label={text.titles.title}>
+        <table class="data">
+          <thead>
+            <tr>
+              {heading('order', text.titles.order)}
+              {data.date === null && <th scope="col">{text.titles.accepted}</th>}
+              {heading('due', text.titles.due)}
+              {heading('provider', text.titles.provider)}
+              {heading('agent', text.title.agent)}
+              {heading('value', text.titles.value, 'right')}
+              <th scope="col" class="right">
+                {text.titles.platformDiscount}
+              </th>
+              <th scope="col" class="right">
+                {text.titles.financialDiscount}
+              </th>
+              <th scope="col">{text.titles.status}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {page.rows.map((title) => (
+              <tr
+                key={title.id}
+                class={title.status === 'withdrawn' ? 'is-withdrawn-row' : undefined}
+              >
+                <th scope="row">
+                  <a href={`/titles/${title.id}`}>{title.orderUid}</a>
+                  {title.occurrence > 1 && (
+                    <span class="quiet small">
+                      {' '}
+                      {text.title.copy(formats.count(title.occurrence))}
+                    </span>
+                  )}
+                </th>
+                {data.date === null && (
+                  <td>
+                    <DayLink context={context} date={title.acceptedDate} />
+                  </td>
+                )}
+                <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
+                <td>{title.provider ?? '–'}</td>
+                <td>{title.agent ?? '–'}</td>
+                <td class="right">
+                  <Amount context={context} value={title.originalValue} />
+                </td>
+                <td class="right">
+                  <Amount context={context} value={title.platformDiscountedValue} />
+                </td>
+                <td class="right">
+                  <Amount context={context} value={title.financialDiscountedValue} />
+                </td>
+                <td>
+                  {title.status === 'withdrawn' && (
+                    <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+      <Pages context={context} data={data} />
+    </section>
+  );
+}
+
+function SortHeading(props: {
+  readonly context: PageContext;
+  readonly data: TitlesPageData;
+  readonly sort: TitleSort;
+  readonly label: string;
+  readonly class: string;
+}) {
+  const { data, sort, label } = props;
+  const { query, date } = data;
+  // Of several days the order is by date alone.
+  if (date === null) {
+    return (
+      <th scope="col" class={props.class}>
+        {label}
+      </th>
+    );
+  }
+  const isSorted = query.sort === sort;
+  const direction = query.isDescending ? 'descending' : 'ascending';
+  const href = titleQueryText(query, date, {
+    sort,
+    isDescending: isSorted ? !query.isDescending : false,
+  });
+  return (
+    <th scope="col" class={props.class} {...(isSorted && { 'aria-sort': direction })}>
+      <a href={href}>
+        {label}
+        {isSorted && <span aria-hidden="true"> {query.isDescending ? '↓' : '↑'}</span>}
+      </a>
+    </th>
+  );
+}
+
+function Pages({ context, data }: { context: PageContext; data: TitlesPageData }) {
+  const { text } = context;
+  const { page, query, date } = data;
+  if (page.previous === null && page.next === null) return null;
+  return (
+    <nav class="pager" aria-label={text.titles.pages}>
+      {page.previous !== null && (
+        <>
+          <a href={titleQueryText(query, date)}>{text.titles.first}</a>
+          <a rel="prev" href={titleQueryText(query, date, { at: page.previous })}>
+            ← {text.titles.previous}
+          </a>
+        </>
+      )}
+      {page.next !== null && (
+        <a rel="next" href={titleQueryText(query, date, { at: page.next })}>
+          {text.titles.next} →
+        </a>
+      )}
+    </nav>
+  );
+}

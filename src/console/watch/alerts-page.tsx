@@ -1,0 +1,138 @@
+import type { AlertRow } from '../../alerts/alert-list.ts';
+import type { OpenDrift } from '../../ledger/drift.ts';
+import { DataTable } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, DayLink, Disclosure, Instant } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+
+const DRIFT_SHOWN = 100;
+
+export function AlertsPage(props: {
+  readonly context: PageContext;
+  readonly alerts: readonly AlertRow[];
+  readonly drift: OpenDrift;
+}) {
+  const { context, alerts, drift } = props;
+  const { text } = context;
+  const open = alerts.filter(({ resolvedAt }) => resolvedAt === null);
+  const over = alerts.filter(({ resolvedAt }) => resolvedAt !== null);
+  return (
+    <>
+      <h1>{text.alerts.title}</h1>
+      <Card title={text.alerts.open}>
+        {open.length === 0 ? (
+          <p class="quiet">{text.alerts.none}</p>
+        ) : (
+          <AlertTable context={context} label={text.alerts.open} alerts={open} isOver={false} />
+        )}
+      </Card>
+      {drift.items.length > 0 && <DriftCard context={context} drift={drift} />}
+      <Card title={text.alerts.over}>
+        {over.length === 0 ? (
+          <p class="quiet">{text.alerts.noneOver}</p>
+        ) : (
+          <AlertTable context={context} label={text.alerts.over} alerts={over} isOver />
+        )}
+      </Card>
+    </>
+  );
+}
+
+/** The values are in the table `drift` and not here: one may be personal data. */
+function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift }) {
+  const { text, formats } = context;
+  const { drift: words } = text;
+  const role = context.principal?.role ?? 'viewer';
+  const shown = drift.items.slice(0, DRIFT_SHOWN);
+  const hidden = drift.items.length - shown.length;
+  return (
+    <Card title={words.title} id="drift">
+      <p class="quiet">{words.help}</p>
+      <DataTable
+        label={words.title}
+        heads={[words.path, text.alerts.kind, words.firstSeen, text.audit.pull]}
+      >
+        {shown.map((item) => (
+          <tr key={`${item.kind} ${item.path} ${item.value}`}>
+            <th scope="row" class="mono">
+              {item.path}
+            </th>
+            <td>{words.kinds[item.kind]}</td>
+            <td>
+              <Instant context={context} at={item.firstSeenAt} />
+            </td>
+            <td class="number">{item.pullId}</td>
+          </tr>
+        ))}
+      </DataTable>
+      {hidden > 0 && <p class="quiet">{text.days.more(formats.count(hidden))}</p>}
+      {mayUse(role, 'POST', '/drift/acknowledge') && (
+        <Disclosure label={words.acknowledge}>
+          <ActionForm context={context} action="/drift/acknowledge">
+            <input type="hidden" name="digest" value={drift.digest} />
+            <p class="small">{words.acknowledgeHelp}</p>
+            <Field label={text.day.reason}>
+              <input name="reason" required maxLength={500} />
+            </Field>
+            <button type="submit" class="button primary">
+              {words.acknowledge}
+            </button>
+          </ActionForm>
+        </Disclosure>
+      )}
+    </Card>
+  );
+}
+
+function AlertTable(props: {
+  readonly context: PageContext;
+  readonly label: string;
+  readonly alerts: readonly AlertRow[];
+  readonly isOver: boolean;
+}) {
+  const { context } = props;
+  const { text } = context;
+  // A kind that is newer than these words is shown by its own name.
+  const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
+  const sentences: Readonly<Record<string, string>> | null = text.alerts.sentences;
+  return (
+    <DataTable
+      label={props.label}
+      heads={[
+        text.alerts.kind,
+        text.audit.date,
+        text.alerts.message,
+        text.alerts.raised,
+        ...(props.isOver ? [text.alerts.resolved] : []),
+      ]}
+    >
+      {props.alerts.map((alert) => (
+        <tr key={alert.id}>
+          <th scope="row">
+            <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
+              {kinds[alert.kind] ?? alert.kind}
+            </span>
+          </th>
+          <td>
+            <DayLink context={context} date={alert.date} />
+          </td>
+          <td class="prose">
+            {sentences?.[alert.kind] !== undefined && <p>{sentences[alert.kind]}</p>}
+            <p lang="en" class={sentences === null ? '' : 'quiet small'}>
+              {alert.message}
+            </p>
+          </td>
+          <td>
+            <Instant context={context} at={alert.raisedAt} />
+          </td>
+          {props.isOver && (
+            <td>
+              <Instant context={context} at={alert.resolvedAt} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </DataTable>
+  );
+}

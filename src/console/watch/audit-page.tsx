@@ -1,0 +1,105 @@
+import type { AuditRow } from '../../audit/audit.ts';
+import type { ChainLink } from '../../audit/audit-chain.ts';
+import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
+import { DataTable } from '../shell/data-table.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { DayLink, Instant } from '../shell/parts.tsx';
+
+export function AuditPage(props: {
+  readonly context: PageContext;
+  readonly entries: readonly AuditRow[];
+  /** Null: of all days. */
+  readonly date: CivilDate | null;
+  readonly isFirst: boolean;
+  /** The newest link of the log's chain; null: nothing was ever done. */
+  readonly head: ChainLink | null;
+  /** The id that the next page begins before; null: there is none. */
+  readonly older: number | null;
+}) {
+  const { context, entries, date, head } = props;
+  const { text, formats } = context;
+  const day = date === null ? '' : `date=${date}&`;
+  return (
+    <>
+      <h1>{date === null ? text.audit.title : text.audit.of(formats.date(date))}</h1>
+      {head !== null && (
+        <p class="quiet small">
+          {text.audit.chained(head.position)}{' '}
+          <span class="mono">{`${head.position}:${head.hash}`}</span>
+        </p>
+      )}
+      <section class="card">
+        {entries.length === 0 ? (
+          <p class="quiet">{text.audit.none}</p>
+        ) : (
+          <DataTable
+            label={text.audit.title}
+            heads={[
+              text.audit.at,
+              text.audit.actor,
+              text.audit.action,
+              text.audit.date,
+              text.audit.pull,
+              text.audit.reason,
+            ]}
+          >
+            {entries.map((entry) => (
+              <tr key={entry.id}>
+                <td>
+                  <Instant context={context} at={entry.at} />
+                </td>
+                <th scope="row">{entry.actor}</th>
+                <td>
+                  {text.audit.actions[entry.action] ?? entry.action}
+                  <Details context={context} details={entry.details} />
+                </td>
+                <td>
+                  <DayLink context={context} date={entry.date} />
+                </td>
+                <td class="number">{entry.pullId ?? ''}</td>
+                <td>{entry.reason ?? ''}</td>
+              </tr>
+            ))}
+          </DataTable>
+        )}
+        {(!props.isFirst || props.older !== null) && (
+          <nav class="pager" aria-label={text.audit.title}>
+            {!props.isFirst && (
+              <a href={`/audit${date === null ? '' : `?date=${date}`}`}>{text.audit.newest}</a>
+            )}
+            {props.older !== null && (
+              <a href={`/audit?${day}before=${props.older}`}>{text.audit.older} →</a>
+            )}
+          </nav>
+        )}
+      </section>
+    </>
+  );
+}
+
+/** The values that have a label here, in that order; the rest is for the database. */
+function Details({ context, details }: { context: PageContext; details: unknown }) {
+  if (typeof details !== 'object' || details === null) return null;
+  const values = new Map<string, unknown>(Object.entries(details));
+  const { text } = context;
+  const labels = new Map(Object.entries(text.audit.details));
+  const show = (name: string, value: unknown): string => {
+    if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
+    if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
+    if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
+    const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      role: text.roles,
+      scopes: text.users.scopeNames,
+      reason: text.audit.refusals,
+    };
+    const date = typeof value === 'string' ? parseCivilDate(value) : null;
+    if (date !== null) return context.formats.date(date);
+    return words[name]?.[String(value)] ?? String(value);
+  };
+  const shown = [...labels]
+    .filter(([name]) => (values.get(name) ?? null) !== null)
+    // What an export did not do is nothing to read about.
+    .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
+    .map(([name, label]) => `${label} ${show(name, values.get(name))}`);
+  return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
+}

@@ -1,0 +1,151 @@
+import type { Database } from '../../database/database.ts';
+import { pingDatabase } from '../../ledger/ledger-gauges.ts';
+import { boundedRun, OverdueError } from '../../runtime/bounded-run.ts';
+import { ConciliationError } from '../../runtime/errors.ts';
+import { describeError, type Logger } from '../../runtime/logger.ts';
+
+/** One thing without which this process cannot do its work. */
+export interface ReadinessCheck {
+  /** Stable: people's monitoring names it. */
+  readonly name: string;
+  /** Null when all is well, else why not, in words without secrets. A rejection is a failure too. */
+  readonly run: () => Promise<string | null>;
+}
+
+export interface CheckResult {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly reason: string | null;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: readonly CheckResult[];
+}
+
+const CHECK_TIMEOUT_MS = 3_000;
+
+/**
+ * Asks all checks at once and waits at most `timeoutMs` for any. Logs when a check starts to fail and
+ * when it passes again, not every time it is asked.
+ */
+export function createReadiness(
+  checks: readonly ReadinessCheck[],
+  logger: Logger,
+  timeoutMs: number = CHECK_TIMEOUT_MS,
+): () => Promise<Readiness> {
+  const failing = new Set<string>();
+  const askers = checks.map(({ name, run }) => {
+    const ask = boundedRun(run, { timeoutMs, keepMs: 0 });
+    return async (): Promise<CheckResult> => {
+      let reason: string | null;
+      let cause: unknown = null;
+      try {
+        reason = await ask();
+      } catch (error) {
+        cause = error;
+        reason = reasonOf(error, timeoutMs);
+      }
+      logTurn(name, reason, cause);
+      return { name, ok: reason === null, reason };
+    };
+  });
+
+  const logTurn = (name: string, reason: string | null, cause: unknown) => {
+    if (reason === null) {
+      if (failing.delete(name)) logger.info({ check: name }, 'ready again');
+    } else if (!failing.has(name)) {
+      failing.add(name);
+      const err = cause === null ? {} : { err: describeError(cause) };
+      logger.warn({ check: name, reason, ...err }, 'not ready');
+    }
+  };
+
+  return async () => {
+    const results = await Promise.all(askers.map((ask) => ask()));
+    return { ready: results.every(({ ok }) => ok), checks: results };
+  };
+}
+
+/** A driver's message may quote anything, so only what we named ourselves is shown. */
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof OverdueError) return `no answer in ${timeoutMs} ms`;
+  return error instanceof ConciliationError ? error.code : 'failed';
+}
+
+export function databaseCheck(database: Database): ReadinessCheck {
+  return {
+    name: 'database',
+    run: async () => {
+      await pingDatabase(database);
+      return null;
+    },
+  };
+}
+
+/** A database that had every migration loses them only to a restore, which may wait a minute to show. */
+const MIGRATIONS_TRUSTED_MS = 60_000;
+
+/** @param listPending the names of the migrations that the database lacks */
+export function migrationsCheck(listPending: () => Promise<readonly string[]>): ReadinessCheck {
+  let trustedUntilMs = 0;
+  return {
+    name: 'migrations',
+    run: async () => {
+      if (performance.now() < trustedUntilMs) return null;
+      const pending = await listPending();
+      if (pending.length > 0) return `${pending.length} not applied`;
+      trustedUntilMs = performance.now() + MIGRATIONS_TRUSTED_MS;
+      return null;
+    },
+  };
+}
+
+export function queueCheck(isReachable: () => Promise<boolean>): ReadinessCheck {
+  return {
+    name: 'queue',
+    run: async () => ((await isReachable()) ? null : 'not reachable'),
+  };
+}
+
+const TOKEN_FAULTS = {
+  token_refused: 'the platform refuses the token',
+  token_unusable: 'no usable token for a minute',
+} as const;
+
+/** Only for a process that has the worker role. */
+export function tokenCheck(
+  findFault: () => Promise<keyof typeof TOKEN_FAULTS | null>,
+): ReadinessCheck {
+  return {
+    name: 'token',
+    run: async () => {
+      const fault = await findFault();
+      return fault === null ? null : TOKEN_FAULTS[fault];
+    },
+  };
+}
+
+/** @param findFault how far this process's clock is off, as part of a sentence, or null */
+export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
+  return { name: 'clock', run: findFault };
+}
+
+/** Three ticks: one may be late and one may be lost. */
+const MAX_TICK_AGE_MS = 180_000;
+
+/** Only for a process that has the scheduler role. Null: it has not ticked yet. */
+export function schedulerCheck(
+  lastTickAt: () => Date | null,
+  now: () => Date = () => new Date(),
+): ReadinessCheck {
+  return {
+    name: 'scheduler',
+    run: async () => {
+      const tickAt = lastTickAt();
+      if (tickAt === null) return 'no tick yet';
+      const ageMs = now().getTime() - tickAt.getTime();
+      return ageMs < MAX_TICK_AGE_MS ? null : `last tick ${Math.round(ageMs / 1000)} s ago`;
+    },
+  };
+}

@@ -1,0 +1,277 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ALERT_KINDS } from '../../domain/alert.ts';
+import { DAY_STATES } from '../../domain/day-state.ts';
+import { SYNC_STATES } from '../../domain/provider.ts';
+import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
+import type { LedgerGauges } from '../../ledger/ledger-gauges.ts';
+import { boundedRun } from '../../runtime/bounded-run.ts';
+
+/** How one attempt at a pull ended: the pull's new state, or why it is still queued. */
+export const PULL_OUTCOMES = [
+  'merged',
+  'unchanged',
+  'held',
+  'superseded',
+  'failed',
+  'retry',
+  'unauthorized',
+] as const;
+export type PullOutcome = (typeof PULL_OUTCOMES)[number];
+
+/**
+ * How a request with a batch of providers ended: the platform took or refused it, or it decided nothing
+ * and is tried again, waits for another token, or needs a person.
+ */
+export const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
+export type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
+
+/** How one attempt at a sweep ended. */
+export const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
+export type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
+
+export const TITLE_CHANGES = [
+  'inserted',
+  'changed',
+  'withdrawn',
+  'restored',
+  'unchanged',
+  'rejected',
+] as const;
+
+/** What a pull did to titles, over the dates that were merged; what waits or was superseded is in none. */
+export type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
+
+export interface Metrics {
+  readonly registry: Registry;
+  /** @param counts null where nothing was merged */
+  observePull(
+    origin: PullOrigin,
+    outcome: PullOutcome,
+    durationMs: number,
+    counts: TitleCounts | null,
+  ): void;
+  observeSweep(outcome: SweepOutcome): void;
+  observeBatch(outcome: BatchOutcome): void;
+  /** @param status null where the platform sent none: no connection, silence, a cut transfer */
+  observePlatformResponse(status: number | null): void;
+}
+
+export interface JobCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly failed: number;
+}
+
+/** Where the numbers come from that are read when they are asked for. */
+export interface MetricSources {
+  readonly readLedger: () => Promise<LedgerGauges>;
+  /** By the name of the queue. */
+  readonly countJobs: () => Promise<Readonly<Record<string, JobCounts>>>;
+}
+
+/** Several scrapers at once, or one that is impatient, cost one read. */
+const SOURCE_KEEP_MS = 5_000;
+/** Well within the 10 seconds that Prometheus waits for the whole scrape. */
+const SOURCE_TIMEOUT_MS = 3_000;
+
+/**
+ * The metrics of one process, in a registry of their own. A source that does not answer leaves its
+ * gauges out of the scrape, since an old number would look like a true one, and shows as 0 in
+ * `conciliation_source_up`; everything else is served.
+ */
+export function createMetrics(
+  sources: MetricSources,
+  limits: { readonly keepMs: number; readonly timeoutMs: number } = {
+    keepMs: SOURCE_KEEP_MS,
+    timeoutMs: SOURCE_TIMEOUT_MS,
+  },
+): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  registerSources(registry, sources, limits);
+
+  const registers = [registry];
+  const pulls = new Counter({
+    name: 'conciliation_pulls_total',
+    help: 'Attempts at pulls, by how they ended.',
+    labelNames: ['origin', 'outcome'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'conciliation_pull_duration_seconds',
+    help: 'Duration of attempts at pulls, from the request to the merge.',
+    labelNames: ['origin'],
+    buckets: [0.1, 0.3, 1, 3, 10, 30, 60, 120, 300, 600, 1800],
+    registers,
+  });
+  const titles = new Counter({
+    name: 'conciliation_titles_total',
+    help: 'Titles of merged responses, by what the merge did to them.',
+    labelNames: ['change'],
+    registers,
+  });
+  const sweeps = new Counter({
+    name: 'conciliation_sweeps_total',
+    help: 'Attempts at sweeps, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const batches = new Counter({
+    name: 'conciliation_provider_batches_total',
+    help: 'Requests with a batch of providers, by how they ended.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const responses = new Counter({
+    name: 'conciliation_platform_responses_total',
+    help: 'Answers of the platform by HTTP status; "none" where there was no answer.',
+    labelNames: ['status'],
+    registers,
+  });
+
+  // A counter that appears with its first event has no increase to be seen, so all start at zero.
+  for (const origin of PULL_ORIGINS) {
+    for (const outcome of PULL_OUTCOMES) pulls.inc({ origin, outcome }, 0);
+  }
+  for (const change of TITLE_CHANGES) titles.inc({ change }, 0);
+  for (const outcome of SWEEP_OUTCOMES) sweeps.inc({ outcome }, 0);
+  for (const outcome of BATCH_OUTCOMES) batches.inc({ outcome }, 0);
+
+  return {
+    registry,
+    observePull(origin, outcome, durationMs, counts) {
+      pulls.inc({ origin, outcome });
+      durations.observe({ origin }, durationMs / 1000);
+      if (counts === null) return;
+      for (const change of TITLE_CHANGES) titles.inc({ change }, counts[change]);
+    },
+    observeSweep(outcome) {
+      sweeps.inc({ outcome });
+    },
+    observeBatch(outcome) {
+      batches.inc({ outcome });
+    },
+    observePlatformResponse(status) {
+      responses.inc({ status: status === null ? 'none' : String(status) });
+    },
+  };
+}
+
+type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+function registerSources(
+  registry: Registry,
+  sources: MetricSources,
+  limits: { readonly keepMs: number; readonly timeoutMs: number },
+): void {
+  const readLedger = orNull(boundedRun(sources.readLedger, limits));
+  const countJobs = orNull(boundedRun(sources.countJobs, limits));
+
+  const gauge = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    read: () => Promise<readonly LabelledValue[]>,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const values = await read();
+        // In one step after the wait, so that two scrapes at once both see whole values.
+        if (labelNames.length === 0) this.remove();
+        else this.reset();
+        for (const [labels, value] of values) this.set(labels, value);
+      },
+    });
+  const ledgerGauge = (
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    toValues: (ledger: LedgerGauges) => readonly LabelledValue[],
+  ) =>
+    gauge(name, help, labelNames, async () => {
+      const ledger = await readLedger();
+      return ledger === null ? [] : toValues(ledger);
+    });
+
+  ledgerGauge(
+    'conciliation_checkpoint_lag_days',
+    'Days from the checkpoint to the last date that is over.',
+    [],
+    ({ lagDays }) => (lagDays === null ? [] : [[{}, lagDays]]),
+  );
+  ledgerGauge(
+    'conciliation_oldest_due_age_seconds',
+    'How long the oldest queued pull has been due; 0 when none is.',
+    [],
+    ({ oldestDueAgeSeconds }) => [[{}, oldestDueAgeSeconds]],
+  );
+  ledgerGauge('conciliation_days', 'Days of the ledger by state.', ['state'], ({ days }) =>
+    DAY_STATES.map((state) => [{ state }, days[state] ?? 0]),
+  );
+  ledgerGauge(
+    'conciliation_alerts_open',
+    'Alerts whose condition lasts, by kind.',
+    ['kind'],
+    ({ openAlerts }) => ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
+  );
+  ledgerGauge(
+    'conciliation_sweep_age_seconds',
+    'How long ago the newest complete sweep sent its request; absent where none is complete.',
+    [],
+    ({ sweepAgeSeconds }) => (sweepAgeSeconds === null ? [] : [[{}, sweepAgeSeconds]]),
+  );
+  ledgerGauge(
+    'conciliation_sweep_dates',
+    'Dates of the newest complete sweep by what it found.',
+    ['result'],
+    ({ sweepDates }) =>
+      sweepDates === null
+        ? []
+        : [
+            [{ result: 'agreeing' }, sweepDates.compared - sweepDates.differing],
+            [{ result: 'differing' }, sweepDates.differing],
+          ],
+  );
+  ledgerGauge(
+    'conciliation_providers',
+    "The ERP's providers by what is known of them.",
+    ['state'],
+    ({ providers }) => SYNC_STATES.map((state) => [{ state }, providers[state] ?? 0]),
+  );
+  ledgerGauge(
+    'conciliation_oldest_pending_provider_age_seconds',
+    'How long ago the pending provider that has waited longest was written; 0 when none is pending.',
+    [],
+    ({ oldestPendingProviderAgeSeconds }) => [[{}, oldestPendingProviderAgeSeconds]],
+  );
+  ledgerGauge(
+    'conciliation_account_changes_open',
+    'Bank account changes that nobody has acknowledged.',
+    [],
+    ({ openAccountChanges }) => [[{}, openAccountChanges]],
+  );
+  gauge('conciliation_queue_jobs', 'Jobs by queue and state.', ['queue', 'state'], async () =>
+    Object.entries((await countJobs()) ?? {}).flatMap(([queue, counts]) =>
+      Object.entries(counts).map(([state, jobs]) => [{ queue, state }, jobs] as const),
+    ),
+  );
+  gauge(
+    'conciliation_source_up',
+    'Whether what the gauges are read from answered.',
+    ['source'],
+    async () => [
+      [{ source: 'ledger' }, (await readLedger()) === null ? 0 : 1],
+      [{ source: 'queue' }, (await countJobs()) === null ? 0 : 1],
+    ],
+  );
+}
+
+/** A scrape says that a source is away; why is told by the readiness check and the log. */
+function orNull<T>(read: () => Promise<T>): () => Promise<T | null> {
+  return () => read().catch(() => null);
+}

@@ -1,0 +1,30 @@
+import { clockFault, clockSkewMs } from '../domain/clock-skew.ts';
+import { ConfigError } from '../runtime/errors.ts';
+import type { Database } from './database.ts';
+import { inStaging } from './in-staging.ts';
+
+/** What time it is by the database's clock. */
+export function readClock(database: Database): Promise<Date> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
+    return row.now;
+  });
+}
+
+/** How far this process's clock is off, as part of a sentence; null: it may be relied upon. */
+export async function findClockFault(database: Database): Promise<string | null> {
+  const beforeMs = Date.now();
+  const now = await readClock(database);
+  return clockFault(clockSkewMs(beforeMs, now.getTime(), Date.now()));
+}
+
+/**
+ * For work that depends on which dates are over.
+ *
+ * @throws ConfigError when this process's clock differs from the database's
+ */
+export async function requireSameClock(database: Database): Promise<void> {
+  const fault = await findClockFault(database);
+  if (fault === null) return;
+  throw new ConfigError([`the clock of this machine is ${fault}: let NTP set both`]);
+}

@@ -1,0 +1,16 @@
+import type { CivilDate } from '../domain/business-day.ts';
+import { newestContentVersion } from '../domain/title.ts';
+import { ConfigError } from '../runtime/errors.ts';
+
+/**
+ * Returns the version of a date's content hashes.
+ *
+ * @throws ConfigError for a version that this program does not know: it would take every title of the date
+ *   for changed
+ */
+export function requireKnownVersion(date: CivilDate, version: number): number {
+  if (version <= newestContentVersion()) return version;
+  throw new ConfigError([
+    `DATABASE_URL: a newer version of this program has written ${date}; run that one`,
+  ]);
+}

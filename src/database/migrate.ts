@@ -1,0 +1,309 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import pg from 'pg';
+import { ConfigError } from '../runtime/errors.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { checkSession, toStagingError, withSessionSettings } from './database.ts';
+import {
+  databaseErrorCode,
+  describeDatabaseError,
+  isUnavailable,
+  isUntrusted,
+} from './database-error.ts';
+import { grantRoles, hasRolesInUse } from './roles.ts';
+import { openSchemaEngine } from './schema-engine.ts';
+
+/** Holds every table, and with `_prisma_migrations` their history: one schema is all of the product. */
+const SCHEMA_NAME = 'conciliation';
+
+/** The key under which Prisma's own command line migrates, so that it and we wait for each other. */
+const MIGRATION_LOCK = 72_707_369;
+
+const OLDEST_SERVER_VERSION = 150_000;
+
+const CONNECTION_TIMEOUT_MS = 10_000;
+
+/** The same distance from src/staging and from dist/staging. */
+const PRISMA_FOLDER = new URL('../../prisma/', import.meta.url);
+
+interface Migration {
+  readonly name: string;
+  readonly script: string;
+}
+
+/** A line of `_prisma_migrations` that was not marked as rolled back. */
+interface RecordedMigration {
+  readonly name: string;
+  readonly checksum: string;
+  readonly finished: boolean;
+}
+
+/**
+ * Brings the database to this version's migrations, all of them in one transaction with their own
+ * record: after a crash at any instant either everything is applied or nothing is. So a migration may
+ * not hold what PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
+ *
+ * May run in several processes at once: the first migrates, the others wait and find nothing to do.
+ *
+ * @returns the names of the migrations that this call applied
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left unfinished
+ *   by another tool, when a version before the first release made the database, when the server is too
+ *   old, and when it refuses the user or the database
+ * @throws StagingUnavailableError when the database is away; nothing was changed
+ */
+export async function migrate(options: {
+  readonly databaseUrl: string;
+  readonly logger: Logger;
+  /** Sets up the roles of prisma/roles.sql; without it, only the rights of roles that are in use follow. */
+  readonly roles?: boolean;
+}): Promise<{ applied: string[] }> {
+  const migrations = await readMigrations();
+  return withConnection(options.databaseUrl, async (client) => {
+    await client.query('BEGIN');
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await refuseOldServer(client);
+    const record = await readHistory(client);
+    if (record === null) await refuseForeignTables(client);
+    const history = record ?? [];
+    refuseUnreleasedHistory(migrations, history);
+    refuseBrokenHistory(migrations, history);
+    warnOfUnknown(migrations, history, options.logger);
+
+    const pending = pendingOf(migrations, history);
+    const applied = pending.length === 0 ? [] : await applyPending(client, migrations);
+    const roles =
+      options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+    if (roles) await grantRoles(client);
+    await client.query('COMMIT');
+    if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
+    return { applied };
+  });
+}
+
+/**
+ * The names of this version's migrations that the database lacks. Waits for no lock.
+ *
+ * @throws ConfigError when a version before the first release made the database, and when the server
+ *   refuses the user or the database
+ * @throws StagingUnavailableError when the database is away
+ */
+export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
+  const migrations = await readMigrations();
+  return withConnection(databaseUrl, async (client) => {
+    const history = (await readHistory(client)) ?? [];
+    refuseUnreleasedHistory(migrations, history);
+    return pendingOf(migrations, history);
+  });
+}
+
+async function applyPending(
+  client: pg.Client,
+  migrations: readonly Migration[],
+): Promise<string[]> {
+  // Not CREATE SCHEMA IF NOT EXISTS: that takes the right to create one even where it exists.
+  const { rows } = await client.query<{ missing: boolean }>(
+    'SELECT to_regnamespace($1) IS NULL AS missing',
+    [SCHEMA_NAME],
+  );
+  if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
+
+  const failures: { readonly error: unknown; readonly script: string | null }[] = [];
+  const engine = await openSchemaEngine({
+    client,
+    datamodel: await readDatamodel(),
+    schemaName: SCHEMA_NAME,
+    onFailure: (error, script) => failures.push({ error, script }),
+  });
+  try {
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: toEngineList(migrations),
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return appliedMigrationNames;
+  } catch (engineError) {
+    // Only the first failure tells: in a failed transaction PostgreSQL refuses all that follows, and
+    // the engine's own error is made from that.
+    const { error, script } = failures[0] ?? { error: engineError, script: null };
+    const failed = migrations.find((migration) => migration.script === script);
+    if (failed === undefined || isUnavailable(error) || refusalOf(error) !== null) throw error;
+    throw new ConfigError([
+      `migration ${failed.name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
+        'Remove what stands in its way from the database, or go back to the version that ran before',
+    ]);
+  } finally {
+    engine.free();
+  }
+}
+
+/** Prisma would refuse it too, but only to say that the schema is not empty. */
+async function refuseForeignTables(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') LIMIT 1`,
+    [SCHEMA_NAME],
+  );
+  if (rows.length === 0) return;
+  throw new ConfigError([
+    `DATABASE_URL: the schema ${SCHEMA_NAME} holds tables but no record of migrations, so they are not this program's; name another database`,
+  ]);
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number; name: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name`,
+  );
+  const [server] = rows;
+  if (server === undefined || server.version >= OLDEST_SERVER_VERSION) return;
+  throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
+}
+
+/** Null where nothing was ever recorded. */
+async function readHistory(client: pg.Client): Promise<RecordedMigration[] | null> {
+  const { rows } = await client.query<{ exists: boolean }>(
+    'SELECT to_regclass($1) IS NOT NULL AS exists',
+    [`${SCHEMA_NAME}._prisma_migrations`],
+  );
+  if (rows[0]?.exists !== true) return null;
+  const history = await client.query<RecordedMigration>(
+    `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+     FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,
+  );
+  return history.rows;
+}
+
+function pendingOf(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): string[] {
+  const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
+  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+}
+
+/**
+ * The migrations of the time before the first release were replaced by one initial migration. A database
+ * of a newer version has that initial migration, a database with the replaced ones lacks it.
+ */
+function refuseUnreleasedHistory(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): void {
+  const initial = migrations[0]?.name;
+  if (history.length === 0 || history.some(({ name }) => name === initial)) return;
+  throw new ConfigError([
+    'the database was made by a version before the first release and cannot be upgraded: ' +
+      'name an empty database in DATABASE_URL (embedded database: move the folder DATA_DIR away), ' +
+      'set START_DATE to the first date that you need, and start again; every date from START_DATE on is pulled again',
+  ]);
+}
+
+function refuseBrokenHistory(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+): void {
+  const problems = history.flatMap(({ name, checksum, finished }) => {
+    if (!finished) {
+      return `migration ${name} was begun in this database by another tool and never finished: find out what of it is there, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+    }
+    const script = migrations.find((migration) => migration.name === name)?.script;
+    return script === undefined || checksumsOf(script).includes(checksum)
+      ? []
+      : `migration ${name} was edited after it was applied to this database: restore its file and put the change into a new migration`;
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** An older version on a newer database: its tables may well suffice, so this is no reason to stop. */
+function warnOfUnknown(
+  migrations: readonly Migration[],
+  history: readonly RecordedMigration[],
+  logger: Logger,
+): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = history.map(({ name }) => name).filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    logger.warn({ migrations: unknown }, 'the database has migrations of a newer version');
+  }
+}
+
+/** As Prisma writes them; a checkout may have changed the line ends since. */
+function checksumsOf(script: string): string[] {
+  const unix = script.replaceAll('\r\n', '\n');
+  return [unix, unix.replaceAll('\n', '\r\n')].map((text) =>
+    createHash('sha256').update(text, 'utf8').digest('hex'),
+  );
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const folder = new URL('migrations/', PRISMA_FOLDER);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => ({
+      name,
+      script: await readFile(new URL(`${name}/migration.sql`, folder), 'utf8'),
+    })),
+  );
+}
+
+function readDatamodel(): Promise<string> {
+  return readFile(new URL('schema.prisma', PRISMA_FOLDER), 'utf8');
+}
+
+function toEngineList(migrations: readonly Migration[]): MigrationList {
+  return {
+    baseDir: fileURLToPath(new URL('migrations/', PRISMA_FOLDER)),
+    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+    shadowDbInitScript: '',
+    migrationDirectories: migrations.map(({ name, script }) => ({
+      path: name,
+      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
+    })),
+  };
+}
+
+async function withConnection<T>(
+  databaseUrl: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({
+    connectionString: withSessionSettings(databaseUrl, {
+      applicationName: 'conciliation migrate',
+      statementTimeoutMs: 0,
+      searchPath: SCHEMA_NAME,
+    }),
+    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+  });
+  // The running statement fails of the same cause and is the one that tells; an `error` that nobody
+  // hears would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await checkSession(client);
+    return await work(client);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    throw refusal === null ? toStagingError(error) : new ConfigError([refusal]);
+  } finally {
+    // Whatever was not committed ends with the session.
+    await client.end().catch(() => {});
+  }
+}
+
+/** Where PostgreSQL is there but will not have us: only a person can change that. */
+function refusalOf(error: unknown): string | null {
+  if (isUntrusted(error)) {
+    return `DATABASE_URL: its server cannot be trusted (${describeDatabaseError(error)}); sslrootcert names the authority that vouches for it, and the host has to be the one in its certificate`;
+  }
+  switch (databaseErrorCode(error)) {
+    case '28000':
+    case '28P01':
+      return 'DATABASE_URL: the server refuses its user or password';
+    case '3D000':
+      return 'DATABASE_URL: the server has no such database';
+    case '42501':
+      return `DATABASE_URL: its user may not create the schema ${SCHEMA_NAME}, tables in it, or roles; run "conciliation migrate" as the user that owns them`;
+    default:
+      return null;
+  }
+}

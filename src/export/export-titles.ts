@@ -1,0 +1,156 @@
+import type { PoolClient } from 'pg';
+import Cursor from 'pg-cursor';
+import { recordAudit } from '../audit/audit.ts';
+import { type Database, toStagingError } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { ShutdownError } from '../runtime/errors.ts';
+import { type ExportRow, type RowBatches, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
+
+export interface TitleSelection {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly includeWithdrawn: boolean;
+}
+
+export type AmountColumn = (typeof AMOUNT_COLUMNS)[number];
+
+/** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
+export interface TitleTotals {
+  readonly current: number;
+  /** Withdrawn titles among the selected ones; 0 unless they were asked for. */
+  readonly withdrawn: number;
+  readonly sums: Readonly<Record<AmountColumn, string>>;
+}
+
+export interface TitleSnapshot {
+  readonly overall: TitleTotals;
+  /** Dates that have a selected title, in date order. */
+  readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
+  /**
+   * The selected titles by accepted date, order uid and occurrence, in the columns of
+   * `TITLE_EXPORT_COLUMNS`. Can be read once.
+   */
+  readonly titles: RowBatches;
+}
+
+/** Few, so that they are gone again before V8 takes them for lasting; more are no faster. */
+const ROWS_PER_READ = 50;
+
+const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'current' OR $3::boolean)`;
+
+/**
+ * Text alone: no parser of the driver comes near an amount or a date. The order names the table, for
+ * a bare name would mean the text column of the result. Ordered by bytes, so that every server agrees.
+ */
+const TITLES_SQL = `
+  SELECT ${TITLE_EXPORT_COLUMNS.map(({ name }) => `${name}::text`).join(', ')}
+  FROM conciliation.title WHERE ${SELECTED}
+  ORDER BY title.accepted_date, title.order_uid COLLATE "C", title.occurrence, title.id`;
+
+const TOTALS_SQL = `
+  SELECT accepted_date::text AS date,
+         (count(*) FILTER (WHERE status = 'current'))::int AS current,
+         (count(*) FILTER (WHERE status = 'withdrawn'))::int AS withdrawn,
+         ${AMOUNT_COLUMNS.map((column) => `COALESCE(sum(${column}) FILTER (WHERE status = 'current'), 0)::text AS ${column}`).join(', ')}
+  FROM conciliation.title WHERE ${SELECTED}
+  GROUP BY GROUPING SETS ((accepted_date), ()) ORDER BY accepted_date NULLS FIRST`;
+
+type TotalsRow = {
+  readonly date: CivilDate | null;
+  readonly current: number;
+  readonly withdrawn: number;
+} & Readonly<Record<AmountColumn, string>>;
+
+/**
+ * Gives `read` the selected titles and their totals as of one instant: what is merged meanwhile shows
+ * in neither. Rows come through a cursor, so memory does not grow with their number.
+ *
+ * @throws StagingUnavailableError when the database goes away, ShutdownError when `signal` is aborted,
+ *   and what `read` throws
+ */
+export async function readTitleSnapshot<T>(
+  database: Database,
+  selection: TitleSelection,
+  signal: AbortSignal,
+  read: (snapshot: TitleSnapshot) => Promise<T>,
+): Promise<T> {
+  const client = await inStaging(() => database.pool.connect());
+  let isReleased = false;
+  // The connection is closed and not used again: a transaction that only reads has nothing to commit,
+  // and a cursor that was left midway would answer the next query. It also ends a running query.
+  const release = () => {
+    if (!isReleased) client.release(true);
+    isReleased = true;
+  };
+  signal.addEventListener('abort', release, { once: true });
+  try {
+    signal.throwIfAborted();
+    const totals = await inStaging(() => beginSnapshot(client, selection));
+    return await read({ ...totals, titles: readTitles(client, selection) });
+  } catch (error) {
+    if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', release);
+    release();
+  }
+}
+
+async function beginSnapshot(
+  client: PoolClient,
+  selection: TitleSelection,
+): Promise<Pick<TitleSnapshot, 'overall' | 'days'>> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  // PostgreSQL's clock for a statement goes on between two reads of a cursor, so that it would
+  // measure the disk or the reader at the other end of a pipe.
+  await client.query('SET LOCAL statement_timeout = 0');
+  const { rows } = await client.query<TotalsRow>(TOTALS_SQL, parametersOf(selection));
+  const [overall, ...days] = rows;
+  if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
+  return {
+    overall: toTotals(overall),
+    days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
+  };
+}
+
+function toTotals(row: TotalsRow): TitleTotals {
+  const sums = Object.fromEntries(AMOUNT_COLUMNS.map((column) => [column, row[column]]));
+  return {
+    current: row.current,
+    withdrawn: row.withdrawn,
+    sums: sums as Record<AmountColumn, string>,
+  };
+}
+
+async function* readTitles(
+  client: PoolClient,
+  selection: TitleSelection,
+): AsyncGenerator<ExportRow[]> {
+  const cursor = client.query(
+    new Cursor<ExportRow>(TITLES_SQL, parametersOf(selection), { rowMode: 'array' }),
+  );
+  for (;;) {
+    const rows = await cursor.read(ROWS_PER_READ).catch((error: unknown) => {
+      throw toStagingError(error);
+    });
+    if (rows.length === 0) return;
+    yield rows;
+  }
+}
+
+function parametersOf({ from, to, includeWithdrawn }: TitleSelection): unknown[] {
+  return [from, to, includeWithdrawn];
+}
+
+/** Notes in the audit log who takes which titles away. */
+export async function recordExport(
+  database: Database,
+  actor: string,
+  exported: TitleSelection & { readonly format: string; readonly rows: number },
+): Promise<void> {
+  const { from, to, format, rows, includeWithdrawn } = exported;
+  const details = { from, to, format, rows, includeWithdrawn };
+  await inStaging(() => recordAudit(database.prisma, { actor, action: 'export', details }));
+}

@@ -1,0 +1,54 @@
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { FaultyProcesses } from '../domain/alert.ts';
+import { PROCESS_SILENCE_MS, type ProcessFault } from '../domain/process-fault.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+
+export interface FaultReport {
+  /** Of the process that reports, drawn when it started. */
+  readonly processId: string;
+  readonly faults: readonly ProcessFault[];
+  /** The platform refused a token of the process, and has accepted none since. */
+  readonly awaitsAcceptance: boolean;
+  /** See `TokenReport.acceptedAgoMs`. */
+  readonly acceptedAgoMs: number | null;
+  /** A fault that was not reported for longer is taken for over; null: none is. */
+  readonly silenceMs: number | null;
+}
+
+/**
+ * Makes the faults of a process what it reports, and removes those of processes that are silent. A
+ * refused token outlives both its replacement and its process: it ends when its own process has had
+ * another token accepted, or when it was not reported for `silenceMs` and any process has had a token
+ * accepted in a request that was sent after its last report. All instants are by the database's clock.
+ */
+export function reportFaults(database: Database, report: FaultReport): Promise<void> {
+  const { processId, faults, awaitsAcceptance, acceptedAgoMs, silenceMs } = report;
+  const lasting = awaitsAcceptance ? [...faults, 'token_refused'] : faults;
+  return inStaging(async () => {
+    await database.prisma.$executeRaw`
+      INSERT INTO conciliation.process_fault (process_id, kind)
+      SELECT ${processId}::uuid, kind FROM unnest(${faults}::text[]) AS reported (kind)
+      ON CONFLICT (process_id, kind) DO UPDATE SET seen_at = clock_timestamp()`;
+    await database.prisma.$executeRaw`
+      DELETE FROM conciliation.process_fault
+      WHERE (process_id = ${processId}::uuid AND kind <> ALL(${lasting}::text[]))
+         OR (seen_at < clock_timestamp() - make_interval(secs => ${seconds(silenceMs)}::float8)
+             AND (kind <> 'token_refused'
+                  OR seen_at < clock_timestamp() - make_interval(secs => ${seconds(acceptedAgoMs)}::float8)))`;
+  });
+}
+
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : ms / 1000;
+}
+
+/** The faults that last. A process that is silent may have ended; only a refused token outlives it. */
+export function readFaults(tx: Prisma.TransactionClient): Promise<FaultyProcesses[]> {
+  return tx.$queryRaw<FaultyProcesses[]>`
+    SELECT kind, count(*)::int AS processes
+    FROM conciliation.process_fault
+    WHERE kind = 'token_refused'
+       OR seen_at >= clock_timestamp() - make_interval(secs => ${PROCESS_SILENCE_MS / 1000}::float8)
+    GROUP BY kind`;
+}

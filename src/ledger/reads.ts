@@ -1,0 +1,100 @@
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { DayState } from '../domain/day-state.ts';
+import type { PullOrigin } from '../domain/pull-plan.ts';
+import type { PullState } from '../domain/pull-state.ts';
+import { type DayNote, dayNoteColumns } from './day-note.ts';
+
+/** A day of the ledger as people read it. Amounts are decimal text, exact. */
+export interface DayRow extends DayNote {
+  readonly date: CivilDate;
+  readonly state: DayState;
+  readonly titles: number;
+  readonly withdrawn: number;
+  readonly rejected: number;
+  readonly originalValueSum: string;
+  readonly heldPullId: number | null;
+  readonly verifiedAt: Date | null;
+  /** Of a failed day: what its last attempt met. */
+  readonly lastError: string | null;
+}
+
+export interface CheckpointRow {
+  readonly startDate: CivilDate;
+  /** Null until the first date is reconciled. */
+  readonly lastReconciledDate: CivilDate | null;
+}
+
+export interface PullRow {
+  readonly id: number;
+  readonly origin: PullOrigin;
+  readonly date: CivilDate;
+  readonly state: PullState;
+  readonly attempts: number;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+  readonly startedAt: Date | null;
+}
+
+/** Null where nothing was ever pulled into this database. */
+export function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
+  return inStaging(async () => {
+    const [row] = await database.prisma.$queryRaw<[CheckpointRow?]>`
+      SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate"
+      FROM conciliation.checkpoint`;
+    return row ?? null;
+  });
+}
+
+/**
+ * The days of the ledger from `from` to `to`, both included, in date order; none after `today`, see
+ * `readLedgerDays`.
+ */
+export function readDays(
+  database: Database,
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
+): Promise<DayRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<DayRow[]>`
+      SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
+             rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
+             held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
+             CASE WHEN state = 'failed' THEN (
+               SELECT error_message FROM conciliation.pull
+               WHERE pull.date = day.date AND pull.state = 'failed'
+               ORDER BY id DESC LIMIT 1) END AS "lastError",
+             ${dayNoteColumns}
+      FROM conciliation.day
+      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+      ORDER BY date`,
+  );
+}
+
+/** The newest pulls that have not ended: queued, running, or waiting for a person. */
+export function readOpenPulls(database: Database): Promise<PullRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<PullRow[]>`
+      SELECT id::float8 AS id, origin, date::text AS date, state, attempts, error_code AS "errorCode", error_message AS "errorMessage",
+             fetch_started_at AS "startedAt"
+      FROM conciliation.pull
+      WHERE state IN ('queued', 'running', 'held')
+      ORDER BY id DESC LIMIT 20`,
+  );
+}
+
+export interface RejectRow {
+  readonly date: CivilDate;
+  readonly ordinal: number;
+  readonly reasons: readonly string[];
+}
+
+/** The rejects of a date that wait for a decision, in the order of the response. */
+export function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<RejectRow[]>`
+      SELECT date::text AS date, ordinal, reasons FROM conciliation.rejected_title
+      WHERE date = ${date}::date AND status = 'open' ORDER BY ordinal`,
+  );
+}

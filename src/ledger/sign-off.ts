@@ -1,0 +1,168 @@
+import { type Decision, recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { DayState } from '../domain/day-state.ts';
+import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { InputError } from '../runtime/errors.ts';
+
+/** A seal: what a date held when it was signed off. Amounts are decimal text, exact. */
+export interface SignOff {
+  readonly id: number;
+  readonly date: CivilDate;
+  readonly signedOffAt: Date;
+  readonly signedOffBy: string;
+  readonly reason: string | null;
+  readonly contentDigest: string;
+  readonly titles: number;
+  readonly originalValueSum: string;
+  readonly endedAt: Date | null;
+  readonly endedBy: string | null;
+  readonly endReason: string | null;
+}
+
+const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
+
+/** The actions in the audit log after which a second person has to sign the date off. */
+const DECISIONS = ['pull.release', 'rejects.accept'];
+
+/**
+ * Seals a reconciled date: its digest and totals, with who and when. Signing off a date that was
+ * restated since ends the seal before and puts a new one.
+ *
+ * @param seen the digest that the person looked at, so that nobody seals what nobody saw
+ * @throws InputError when the date cannot be signed off, or not by this person
+ */
+export function signOffDay(
+  database: Database,
+  date: CivilDate,
+  signing: {
+    readonly by: string;
+    readonly reason: string | null;
+    readonly seenDigest: string;
+    readonly fourEyes: boolean;
+  },
+): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const day = await lockCandidate(tx, date);
+      const fault = signOffFault(day, signing);
+      if (fault !== null) {
+        throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
+      }
+      await endSeal(tx, date, { by: signing.by, reason: null });
+      await tx.$executeRaw`
+        INSERT INTO conciliation.sign_off
+          (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
+           rejected_count, ${sums})
+        SELECT date, ${signing.by}, ${signing.reason},
+               (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
+               content_digest, title_count, withdrawn_count, rejected_count, ${sums}
+        FROM conciliation.day day WHERE date = ${date}::date`;
+      await tx.$executeRaw`
+        UPDATE conciliation.day
+        SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
+            restated_after_sign_off = false
+        WHERE date = ${date}::date`;
+      await audit(tx, 'day.sign_off', date, signing);
+    }),
+  );
+}
+
+/**
+ * Takes the seal off a date, so that it can be signed off again.
+ *
+ * @throws InputError when the date is not signed off
+ */
+export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const { isSignedOff } = await lockCandidate(tx, date);
+      if (!isSignedOff) throw new InputError(`${date} is not signed off`);
+      await audit(tx, 'day.reopen', date, decision);
+      await endSeal(tx, date, decision);
+      await tx.$executeRaw`
+        UPDATE conciliation.day
+        SET signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL,
+            restated_after_sign_off = false
+        WHERE date = ${date}::date`;
+    }),
+  );
+}
+
+/** Every seal that the date ever had, newest first. */
+export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
+  return inStaging(
+    () => database.prisma.$queryRaw<SignOff[]>`
+      SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+             signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+             title_count AS titles, original_value_sum::text AS "originalValueSum",
+             ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
+      FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`,
+  );
+}
+
+/** Everybody who released a pull into the date or accepted its rejects. */
+export function readDeciders(
+  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  date: CivilDate,
+): Promise<{ actor: string }[]> {
+  return client.$queryRaw<{ actor: string }[]>`
+    SELECT DISTINCT actor FROM conciliation.audit_entry
+    WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
+}
+
+async function lockCandidate(tx: Prisma.TransactionClient, date: CivilDate) {
+  // Merges lock the day's row as well, so the digest below stays what it is until this is committed.
+  const [day] = await tx.$queryRaw<
+    [
+      {
+        state: DayState;
+        contentDigest: string | null;
+        isSignedOff: boolean;
+        isRestated: boolean;
+      }?,
+    ]
+  >`
+    SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
+           restated_after_sign_off AS "isRestated"
+    FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+  if (day === undefined) throw new InputError(`${date} is not in the ledger`);
+  const deciders = await readDeciders(tx, date);
+  return { ...day, deciders: deciders.map(({ actor }) => actor) };
+}
+
+async function endSeal(
+  tx: Prisma.TransactionClient,
+  date: CivilDate,
+  ending: { readonly by: string; readonly reason: string | null },
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.sign_off
+    SET ended_at = now(), ended_by = ${ending.by}, end_reason = ${ending.reason}
+    WHERE date = ${date}::date AND ended_at IS NULL`;
+}
+
+async function audit(
+  tx: Prisma.TransactionClient,
+  action: string,
+  date: CivilDate,
+  { by, reason }: { readonly by: string; readonly reason: string | null },
+): Promise<void> {
+  const [{ pullId, ...details }] = await tx.$queryRaw<
+    [
+      {
+        pullId: bigint | null;
+        contentDigest: string | null;
+        titles: number;
+        signedOffDigest: string | null;
+      },
+    ]
+  >`
+    SELECT last_pull_id AS "pullId", content_digest AS "contentDigest", title_count AS titles,
+           signed_off_digest AS "signedOffDigest"
+    FROM conciliation.day WHERE date = ${date}::date`;
+  await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
+}

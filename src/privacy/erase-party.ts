@@ -1,0 +1,478 @@
+/**
+ * Erases the personal data of a party from every table: docs/privacy.md. Titles, amounts, dates, hashes and
+ * seals stay.
+ *
+ * The party is put on the list of erased parties first, in a transaction of its own. From then on every
+ * merge takes the party's data out of what it writes (`eraseErased`), so a second transaction can
+ * search all titles without keeping any merge waiting, and finds all there is.
+ */
+import { randomBytes } from 'node:crypto';
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { InputError } from '../runtime/errors.ts';
+import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS, taxIdOf } from './erased-parties.ts';
+
+/** How the party is named: exactly one of the two. */
+export type NamedParty =
+  | { readonly taxId: string; readonly externalId: null }
+  | { readonly taxId: null; readonly externalId: string };
+
+export interface ErasureRequest {
+  readonly party: NamedParty;
+  readonly by: string;
+  readonly reason: string;
+  /** Takes everything back after it was counted. */
+  readonly isDryRun: boolean;
+}
+
+/** Rows from which something was taken, by table. */
+export interface ErasureCounts {
+  readonly titles: number;
+  readonly revisions: number;
+  readonly partyAccounts: number;
+  readonly accountChanges: number;
+  readonly rejects: number;
+  readonly providers: number;
+  readonly providerBatches: number;
+}
+
+export interface ErasureReport {
+  /** `erased_party.id`; null in a dry run of a party that is not on the list. */
+  readonly partyId: number | null;
+  /** Stands where the party's names stood. */
+  readonly pseudonym: string | null;
+  readonly counts: ErasureCounts;
+}
+
+/** What the party is called in the tables. Personal data. */
+interface PartyNames {
+  readonly taxIds: readonly string[];
+  readonly externalIds: readonly string[];
+}
+
+/** The longest wait for merges that are under way; meanwhile other merges wait too. */
+const LOCK_TIMEOUT = '30s';
+const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
+
+/**
+ * May be called again for the same party: what is left is erased then.
+ *
+ * @throws InputError when nothing names the party, or an external id belongs to several tax identifiers
+ * @throws StagingUnavailableError when merges that are under way do not end in time; run it again
+ */
+export async function eraseParty(
+  database: Database,
+  request: ErasureRequest,
+): Promise<ErasureReport> {
+  const given = await inStaging(() => toNames(database, request.party));
+  const list = (names: PartyNames) =>
+    request.isDryRun
+      ? inStaging(() => findListed(database.prisma, keysOf(names)))
+      : listParty(database, names, request);
+  const listed = await list(given);
+  // Once its tax identifier is on the list, no title gives the party another number.
+  const names = await inStaging(() => addExternalIds(database, given));
+  if (names.externalIds.length > given.externalIds.length) await list(names);
+  const partyId = listed?.id ?? null;
+  const counts = await eraseEverywhere(database, names, request, partyId);
+  const isNowhere = Object.values(counts).every((count) => count === 0);
+  if (isNowhere && (listed === null || listed.isNew)) {
+    if (partyId !== null) await inStaging(() => endErasure(database.prisma, partyId));
+    throw new InputError('no title, provider or rejected title names this party');
+  }
+  return {
+    partyId: partyId === null ? null : Number(partyId),
+    pseudonym: partyId === null ? null : pseudonymOf(partyId),
+    counts,
+  };
+}
+
+/**
+ * Ends an erasure: what later answers say of the party is written as they say it. What was erased stays
+ * erased until the platform restates it.
+ *
+ * @throws InputError when there is no such erasure, or it has ended
+ */
+export function liftErasure(
+  database: Database,
+  partyId: bigint,
+  decision: { readonly by: string; readonly reason: string },
+): Promise<void> {
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      const lifted = await endErasure(tx, partyId);
+      if (lifted === 0)
+        throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
+      await recordAudit(tx, {
+        actor: decision.by,
+        action: 'party.lift',
+        reason: decision.reason,
+        details: { erasedPartyId: Number(partyId) },
+      });
+    }),
+  );
+}
+
+function pseudonymOf(partyId: bigint): string {
+  return `erased-${partyId}`;
+}
+
+function keysOf({ taxIds, externalIds }: PartyNames): string[] {
+  return [
+    ...taxIds.map((taxId) => `tax_id:${taxId}`),
+    ...externalIds.map((externalId) => `external_id:${externalId}`),
+  ];
+}
+
+async function toNames(database: Database, party: NamedParty): Promise<PartyNames> {
+  if (party.taxId !== null) return { taxIds: [party.taxId], externalIds: [] };
+  const taxIds = await taxIdsOf(database, party.externalId);
+  if (taxIds.length > 1) {
+    throw new InputError(
+      `the external id belongs to ${taxIds.length} tax identifiers; name the party with --tax-id-file`,
+    );
+  }
+  return { taxIds, externalIds: [party.externalId] };
+}
+
+async function addExternalIds(database: Database, names: PartyNames): Promise<PartyNames> {
+  const externalIds = new Set(names.externalIds);
+  for (const taxId of names.taxIds) {
+    for (const externalId of await externalIdsOf(database, taxId)) externalIds.add(externalId);
+  }
+  return { ...names, externalIds: [...externalIds] };
+}
+
+async function taxIdsOf({ prisma }: Database, externalId: string): Promise<string[]> {
+  const rows = await prisma.$queryRaw<{ taxId: string }[]>`
+    SELECT DISTINCT ${taxIdOf('provider_identification')} AS "taxId" FROM conciliation.title
+    WHERE provider_external_id = ${externalId}
+      AND ${taxIdOf('provider_identification')} IS NOT NULL
+    UNION
+    SELECT tax_id FROM conciliation.provider WHERE external_id = ${externalId} AND tax_id IS NOT NULL`;
+  return rows.map(({ taxId }) => taxId);
+}
+
+/** The provider's numbers that no other tax identifier has. */
+async function externalIdsOf({ prisma }: Database, taxId: string): Promise<string[]> {
+  // Reads all titles, however long that takes.
+  const [, rows] = await prisma.$transaction([
+    prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
+    prisma.$queryRaw<{ externalId: string }[]>`
+    WITH used AS (
+      SELECT DISTINCT btrim(provider_external_id) AS external_id FROM conciliation.title
+      WHERE ${taxIdOf('provider_identification')} = ${taxId}
+      UNION
+      SELECT external_id FROM conciliation.provider WHERE tax_id = ${taxId}
+    )
+    SELECT external_id AS "externalId" FROM used
+    WHERE external_id <> ''
+      AND NOT EXISTS (SELECT FROM conciliation.title
+                      WHERE provider_external_id = used.external_id
+                        AND ${taxIdOf('provider_identification')} <> ${taxId})
+      AND NOT EXISTS (SELECT FROM conciliation.provider other
+                      WHERE other.external_id = used.external_id AND other.tax_id <> ${taxId})`,
+  ]);
+  return rows.map(({ externalId }) => externalId);
+}
+
+interface ListedParty {
+  readonly id: bigint;
+  readonly isNew: boolean;
+}
+
+async function findListed(
+  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  keys: readonly string[],
+): Promise<ListedParty | null> {
+  const [party] = await client.$queryRaw<[{ id: bigint }?]>`
+    SELECT party.id FROM conciliation.erased_party AS party, unnest(${keys}::text[]) AS named (key)
+    WHERE party.ended_at IS NULL
+      AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)
+    ORDER BY party.id LIMIT 1`;
+  return party === undefined ? null : { id: party.id, isNew: false };
+}
+
+/** Puts the party on the list, or adds keys to its line there. */
+function listParty(
+  database: Database,
+  names: PartyNames,
+  { by, reason }: ErasureRequest,
+): Promise<ListedParty> {
+  const keys = keysOf(names);
+  return inStaging(() =>
+    database.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      // Waits for every merge that has read the list: see `hasErasedParties`.
+      await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
+      const known = await findListed(tx, keys);
+      if (known !== null) {
+        await tx.$executeRaw`
+          UPDATE conciliation.erased_party party
+          SET key_hashes = ARRAY(
+            SELECT unnest(party.key_hashes)
+            UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+          WHERE id = ${known.id}`;
+        return known;
+      }
+      const [party] = await tx.$queryRaw<[{ id: bigint }]>`
+        INSERT INTO conciliation.erased_party (salt, key_hashes)
+        SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+        FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
+        RETURNING id`;
+      const details = { erasedPartyId: Number(party.id) };
+      await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
+      return { id: party.id, isNew: true };
+    }, TRANSACTION),
+  );
+}
+
+function endErasure(
+  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  partyId: bigint,
+): Promise<number> {
+  return client.$executeRaw`
+    UPDATE conciliation.erased_party SET ended_at = now()
+    WHERE id = ${partyId} AND ended_at IS NULL`;
+}
+
+class Undo extends Error {}
+
+async function eraseEverywhere(
+  database: Database,
+  names: PartyNames,
+  { by, isDryRun, reason }: ErasureRequest,
+  partyId: bigint | null,
+): Promise<ErasureCounts> {
+  const pseudonym = pseudonymOf(partyId ?? 0n);
+  let counts: ErasureCounts | null = null;
+  await inStaging(() =>
+    database.prisma
+      .$transaction(async (tx) => {
+        await tx.$executeRaw`
+          SELECT set_config('statement_timeout', '0', true),
+                 set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+        await findTitles(tx, names);
+        counts = await eraseRows(tx, names, pseudonym);
+        if (isDryRun) throw new Undo();
+        const details = { erasedPartyId: Number(partyId), ...counts };
+        const isEmpty = Object.values(counts).every((count) => count === 0);
+        if (!isEmpty) {
+          await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+        }
+      }, TRANSACTION)
+      .catch((error: unknown) => {
+        if (!(error instanceof Undo)) throw error;
+      }),
+  );
+  if (counts === null) throw new Error('an erasure has no counts');
+  return counts;
+}
+
+/** The titles that name the party now, or did in one of their revisions. Reads both tables whole. */
+async function findTitles(tx: Prisma.TransactionClient, names: PartyNames): Promise<void> {
+  const keys = keysOf(names);
+  const mentions = (column: string) => Prisma.sql`(
+    ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
+    OR ${taxIdOf(`${column} ->> 'financial_agent_identification'`)} = ANY(${names.taxIds}::text[])
+    OR btrim(${Prisma.raw(column)} ->> 'provider_external_id') = ANY(${names.externalIds}::text[]))`;
+  await tx.$executeRaw`CREATE TEMPORARY TABLE party_title (id bigint PRIMARY KEY) ON COMMIT DROP`;
+  await tx.$executeRaw`
+    INSERT INTO pg_temp.party_title
+    SELECT id FROM conciliation.title
+    WHERE ${PARTY_KEYS.provider} = ANY(${keys}::text[])
+       OR ${PARTY_KEYS.financial_agent} = ANY(${keys}::text[])
+       OR btrim(provider_external_id) = ANY(${names.externalIds}::text[])
+    UNION
+    SELECT title_id FROM conciliation.title_revision
+    WHERE ${mentions('before')} OR ${mentions('after')}`;
+  await tx.$executeRaw`ANALYZE pg_temp.party_title`;
+}
+
+async function eraseRows(
+  tx: Prisma.TransactionClient,
+  names: PartyNames,
+  pseudonym: string,
+): Promise<ErasureCounts> {
+  const keys = keysOf(names);
+  // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
+  await eraseStaged(tx, keys, pseudonym);
+  // Revisions before titles: which of them are the party's follows from the titles as they are.
+  const revisions = await eraseRevisions(tx, keys, pseudonym);
+  const titles = await eraseTitles(tx, keys, pseudonym);
+  const isParty = Prisma.sql`(
+    'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
+    OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
+  const partyAccounts = await tx.$executeRaw`
+    DELETE FROM conciliation.party_account WHERE ${isParty}`;
+  const accountChanges = await tx.$executeRaw`
+    UPDATE conciliation.account_change
+    SET party_key = ${pseudonym}, before = ${NO_ACCOUNT}::jsonb, after = ${NO_ACCOUNT}::jsonb
+    WHERE ${isParty}`;
+  const rejects = await tx.$executeRaw`
+    UPDATE conciliation.rejected_title reject SET raw = ''
+    WHERE raw <> '' AND EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  const providerBatches = await tx.$executeRaw`
+    UPDATE conciliation.provider_batch batch
+    SET answer = NULL,
+        external_ids = ARRAY(
+          SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
+          FROM unnest(batch.external_ids) WITH ORDINALITY AS sent (id, place) ORDER BY place)
+    WHERE external_ids && ${names.externalIds}::text[]
+       OR (answer IS NOT NULL AND EXISTS (
+             SELECT FROM ${keysInText('batch.answer')} AS named WHERE named.key = ANY(${keys}::text[])))`;
+  const providers = await eraseProviders(tx, names, pseudonym);
+  return {
+    titles,
+    revisions,
+    partyAccounts,
+    accountChanges,
+    rejects,
+    providers,
+    providerBatches,
+  };
+}
+
+const NO_ACCOUNT = JSON.stringify({
+  bank: null,
+  agency: null,
+  agencyDigit: null,
+  account: null,
+  accountDigit: null,
+});
+
+async function eraseTitles(
+  tx: Prisma.TransactionClient,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  const ids: { id: bigint }[] = [];
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    ids.push(
+      ...(await tx.$queryRaw<{ id: bigint }[]>`
+        UPDATE conciliation.title
+        SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = coalesce(erased_at, now())
+        FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+        WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+          AND ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
+        RETURNING id`),
+    );
+  }
+  return new Set(ids.map(({ id }) => id)).size;
+}
+
+/** What attempts that are under way have staged is erased by their merges; what is held, here. */
+async function eraseStaged(
+  tx: Prisma.TransactionClient,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<void> {
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    await tx.$executeRaw`
+      UPDATE conciliation.staged_title
+      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
+      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])`;
+  }
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_reject reject SET raw = ''
+    WHERE EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+}
+
+/**
+ * A revision has what stood before and after a change, of the columns that changed. Whose they are follows
+ * from the whole title at that time: of each column the value before the next change of it, or else the
+ * value of today.
+ */
+async function eraseRevisions(
+  tx: Prisma.TransactionClient,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  // The table is append-only for everybody. The owner's ALTER locks it, so no other session sees it
+  // without its trigger.
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_revision DISABLE TRIGGER title_revision_append_only`;
+  const erased = await tx.$executeRaw`
+    WITH state AS (
+      SELECT revision.title_id, revision.revision, side.is_after,
+             ${valueThen('provider_identification')}, ${valueThen('provider_external_id')},
+             ${valueThen('financial_agent_identification')}
+      FROM pg_temp.party_title
+      JOIN conciliation.title AS title USING (id)
+      JOIN conciliation.title_revision AS revision ON revision.title_id = title.id
+      CROSS JOIN (VALUES (false), (true)) AS side (is_after)
+    ), owned AS (
+      SELECT title_id, revision,
+             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND NOT is_after) AS provider_before,
+             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND is_after) AS provider_after,
+             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND NOT is_after) AS agent_before,
+             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND is_after) AS agent_after
+      FROM state GROUP BY title_id, revision
+    ), clean AS (
+      SELECT title_id, revision, ${cleaned('before')}, ${cleaned('after')}
+      FROM owned JOIN conciliation.title_revision AS revised USING (title_id, revision)
+      CROSS JOIN (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE provider_before OR provider_after OR agent_before OR agent_after
+    )
+    UPDATE conciliation.title_revision AS revision SET before = clean.before, after = clean.after
+    FROM clean
+    WHERE clean.title_id = revision.title_id AND clean.revision = revision.revision
+      AND (clean.before, clean.after) IS DISTINCT FROM (revision.before, revision.after)`;
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_revision ENABLE TRIGGER title_revision_append_only`;
+  return erased;
+}
+
+const valueThen = (column: string): Prisma.Sql =>
+  Prisma.raw(`
+    coalesce(
+      (SELECT later.before -> '${column}' FROM conciliation.title_revision AS later
+       WHERE later.title_id = revision.title_id AND jsonb_exists(later.before, '${column}')
+         AND later.revision >= revision.revision + is_after::int
+       ORDER BY later.revision LIMIT 1),
+      to_jsonb(title.${column})) #>> '{}' AS ${column}`);
+
+const listOf = (columns: readonly string[]) => columns.map((column) => `'${column}'`).join(', ');
+const { provider, financial_agent: agent } = PARTY_COLUMNS;
+
+/** One side of a revision without the personal data of the party that it is owned by. */
+const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
+  Prisma.raw(`(
+    SELECT coalesce(jsonb_object_agg(key, CASE
+             WHEN value = 'null' THEN value
+             WHEN provider_${side} AND key IN (${listOf(provider.names)})
+               OR agent_${side} AND key IN (${listOf(agent.names)}) THEN to_jsonb(pseudonym)
+             WHEN provider_${side} AND key IN (${listOf(provider.details)})
+               OR agent_${side} AND key IN (${listOf(agent.details)})
+               OR (provider_${side} OR agent_${side}) AND key = 'extra' THEN 'null'
+             ELSE value END), '{}')
+    FROM jsonb_each(revised.${side})) AS ${side}`);
+
+/** The supplier's own row, and what rows of other suppliers say of it. */
+async function eraseProviders(
+  tx: Prisma.TransactionClient,
+  names: PartyNames,
+  pseudonym: string,
+): Promise<number> {
+  const keys = keysOf(names);
+  const deleted = await tx.$executeRaw`
+    DELETE FROM conciliation.provider
+    WHERE tax_id = ANY(${names.taxIds}::text[]) OR sent_tax_ids && ${names.taxIds}::text[]
+       OR (external_id = ANY(${names.externalIds}::text[]) AND tax_id IS NULL)`;
+  await tx.$executeRaw`
+    UPDATE conciliation.provider
+    SET contested_by = ARRAY(
+      SELECT CASE WHEN id = ANY(${names.externalIds}::text[]) THEN ${pseudonym} ELSE id END
+      FROM unnest(contested_by) AS rival (id))
+    WHERE contested_by && ${names.externalIds}::text[]`;
+  await tx.$executeRaw`
+    UPDATE conciliation.provider supplier SET last_error = ''
+    WHERE last_error IS NOT NULL AND EXISTS (
+      SELECT FROM ${keysInText('supplier.last_error')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  return deleted;
+}

@@ -1,0 +1,170 @@
+/**
+ * Removes what nobody needs any more. What an audit or an earlier state of a day needs is not touched:
+ * titles, revisions, seals, audit entries, days, and every pull that changed a title.
+ *
+ * Runs beside the service. Every row that is removed has ended, so the service writes it no more; a batch
+ * is a short transaction and passes over rows that are locked.
+ */
+
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { ShutdownError } from '../runtime/errors.ts';
+
+/** What is removed: texts within rows that stay, or whole rows. */
+export const RETENTION_KINDS = [
+  'provider_answers',
+  'reject_texts',
+  'console_links',
+  'console_sessions',
+  'pulls',
+] as const;
+export type RetentionKind = (typeof RETENTION_KINDS)[number];
+export type RetentionCounts = Readonly<Record<RetentionKind, number>>;
+
+export interface RetentionRequest {
+  /** Removed is what ended before this date began in `timeZone`. */
+  readonly before: CivilDate;
+  readonly timeZone: string;
+  readonly by: string;
+  readonly signal: AbortSignal;
+  /** Most rows of one transaction; 1,000 unless told. */
+  readonly batchSize?: number;
+}
+
+const BATCH_SIZE = 1_000;
+
+/** How much there is to remove. */
+export function countRemovable(
+  database: Database,
+  { before, timeZone }: Pick<RetentionRequest, 'before' | 'timeZone'>,
+): Promise<RetentionCounts> {
+  return inStaging(async () => {
+    const removable = removableBefore(before, timeZone);
+    const [counts] = await database.prisma.$queryRaw<[RetentionCounts]>`
+      SELECT (SELECT count(*) FROM (${removable.provider_answers}) AS kind)::int AS provider_answers,
+             (SELECT count(*) FROM (${removable.reject_texts}) AS kind)::int AS reject_texts,
+             (SELECT count(*) FROM (${removable.console_links}) AS kind)::int AS console_links,
+             (SELECT count(*) FROM (${removable.console_sessions}) AS kind)::int AS console_sessions,
+             (SELECT count(*) FROM (${removable.pulls}) AS kind)::int AS pulls`;
+    return counts;
+  });
+}
+
+/**
+ * Removes it in batches. The audit log says before the first batch what is to be removed and after the
+ * last one what was; a run with nothing to remove leaves no entry.
+ *
+ * @throws ShutdownError when `signal` is aborted; what was removed until then stays removed
+ */
+export async function removeOld(
+  database: Database,
+  request: RetentionRequest,
+): Promise<RetentionCounts> {
+  const { before, by } = request;
+  const expected = await countRemovable(database, request);
+  if (RETENTION_KINDS.every((kind) => expected[kind] === 0)) return expected;
+  await audit(database, by, 'retention.begin', { before, removable: expected });
+  const counts = {
+    provider_answers: await removeKind(database, request, 'provider_answers'),
+    reject_texts: await removeKind(database, request, 'reject_texts'),
+    console_links: await removeKind(database, request, 'console_links'),
+    console_sessions: await removeKind(database, request, 'console_sessions'),
+    pulls: await removeKind(database, request, 'pulls'),
+  };
+  await audit(database, by, 'retention.end', { before, removed: counts });
+  return counts;
+}
+
+async function removeKind(
+  database: Database,
+  { before, timeZone, signal, batchSize = BATCH_SIZE }: RetentionRequest,
+  kind: RetentionKind,
+): Promise<number> {
+  const chosen = Prisma.sql`
+    chosen AS MATERIALIZED (
+      ${removableBefore(before, timeZone)[kind]} ORDER BY 1 LIMIT ${batchSize}
+      FOR UPDATE OF candidate SKIP LOCKED)`;
+  const statement = REMOVAL[kind](chosen);
+  for (let removed = 0; ; ) {
+    if (signal.aborted) throw new ShutdownError('the removal was interrupted');
+    const rows = await inStaging(() => database.prisma.$executeRaw(statement));
+    removed += rows;
+    if (rows === 0) return removed;
+  }
+}
+
+/** What becomes of the chosen rows, of each kind. */
+const REMOVAL: Readonly<Record<RetentionKind, (chosen: Prisma.Sql) => Prisma.Sql>> = {
+  provider_answers: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    UPDATE conciliation.provider_batch batch SET answer = NULL FROM chosen WHERE batch.id = chosen.id`,
+  reject_texts: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    UPDATE conciliation.rejected_title reject SET raw = '' FROM chosen WHERE reject.id = chosen.id`,
+  console_links: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    DELETE FROM conciliation.console_link link USING chosen WHERE link.token_hash = chosen.id`,
+  console_sessions: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    DELETE FROM conciliation.console_session session USING chosen WHERE session.token_hash = chosen.id`,
+  pulls: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    DELETE FROM conciliation.pull USING chosen WHERE pull.id = chosen.id`,
+};
+
+/** Of each kind a query for the keys of the rows, whose table it calls `candidate`. */
+function removableBefore(
+  before: CivilDate,
+  timeZone: string,
+): Readonly<Record<RetentionKind, Prisma.Sql>> {
+  const instant = Prisma.sql`(${before}::timestamp AT TIME ZONE ${timeZone})`;
+  return {
+    provider_answers: Prisma.sql`
+      SELECT candidate.id FROM conciliation.provider_batch candidate
+      WHERE candidate.answer IS NOT NULL AND candidate.finished_at < ${instant}`,
+    // Nothing notes when a reject was resolved, so its age is that of the response that had it last.
+    reject_texts: Prisma.sql`
+      SELECT candidate.id FROM conciliation.rejected_title candidate
+      JOIN conciliation.pull ON pull.id = candidate.last_pull_id
+      WHERE candidate.status = 'resolved' AND candidate.raw <> ''
+        AND pull.fetch_started_at < ${instant}`,
+    console_links: Prisma.sql`
+      SELECT candidate.token_hash AS id FROM conciliation.console_link candidate
+      WHERE candidate.expires_at < ${instant}`,
+    console_sessions: Prisma.sql`
+      SELECT candidate.token_hash AS id FROM conciliation.console_session candidate
+      WHERE candidate.expires_at < ${instant}`,
+    // A pull that changed titles is 'merged', and titles, revisions and seals refer to it: it stays. Of
+    // the others those go that a newer fetch of their date has replaced, so that no alert is about them.
+    // The pulls of the latest slot tell the planner what it has planned, those of a backfill how far it is.
+    pulls: Prisma.sql`
+      SELECT candidate.id FROM conciliation.pull candidate
+      JOIN conciliation.day ON day.date = candidate.date
+      JOIN conciliation.pull newest ON newest.id = day.last_pull_id
+      WHERE candidate.state IN ('unchanged', 'superseded', 'failed', 'cancelled')
+        AND candidate.finished_at < ${instant}
+        AND coalesce(candidate.fence, 0) < newest.fence
+        AND candidate.backfill_id IS NULL
+        AND (candidate.slot_at IS NULL
+             OR candidate.slot_at < (SELECT max(slot_at) FROM conciliation.pull))
+        AND candidate.id NOT IN (
+          SELECT first_pull_id FROM conciliation.rejected_title
+          UNION ALL SELECT last_pull_id FROM conciliation.rejected_title
+          UNION ALL SELECT first_pull_id FROM conciliation.drift
+          UNION ALL SELECT pull_id FROM conciliation.sweep_difference WHERE pull_id IS NOT NULL
+          UNION ALL SELECT pull_id FROM conciliation.audit_entry WHERE pull_id IS NOT NULL
+          UNION ALL SELECT pull_id FROM conciliation.checkpoint WHERE pull_id IS NOT NULL)`,
+  };
+}
+
+function audit(
+  database: Database,
+  actor: string,
+  action: string,
+  details: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return inStaging(() => recordAudit(database.prisma, { actor, action, details }));
+}

@@ -1,0 +1,88 @@
+import type { Database } from '../database/database.ts';
+import type { Provider } from '../domain/provider.ts';
+import { ShutdownError } from '../runtime/errors.ts';
+import { type FileFormat, formatOf, readProviderFile } from './provider-file.ts';
+import { importProviders } from './provider-import.ts';
+
+/** What is wrong at one place of the file; no values. */
+export interface FileFault {
+  /** Of CSV a line, of JSON a place in the list; both from 1. */
+  readonly at: number;
+  readonly field: string;
+  readonly expected: string;
+}
+
+export interface FileReport {
+  readonly format: FileFormat;
+  /** Providers in the file. */
+  readonly read: number;
+  readonly inserted: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  /** Providers that were not imported. */
+  readonly refused: number;
+  /** Tax identifiers whose lower case letters were raised. */
+  readonly raised: number;
+  /** Of the refused ones, in the order of the file; at most `MAX_REPORTED_FAULTS`. */
+  readonly faults: readonly FileFault[];
+}
+
+export const MAX_REPORTED_FAULTS = 1000;
+const ROWS_AT_ONCE = 1000;
+
+/**
+ * Imports the providers of a file into `conciliation.provider`, all of them in one transaction. Those
+ * with a fault are reported and left out. A provider is taken whole: what the file does not state of
+ * it is null afterwards.
+ *
+ * @throws InputError when the file cannot be read as what its name says; nothing was imported
+ * @throws ShutdownError when `signal` aborted; nothing was imported
+ */
+export async function importProviderFile(
+  database: Database,
+  path: string,
+  options: { readonly isDryRun: boolean; readonly actor: string; readonly signal: AbortSignal },
+): Promise<FileReport> {
+  const format = formatOf(path);
+  const faults: FileFault[] = [];
+  const count = { read: 0, refused: 0, raised: 0 };
+
+  async function* readRows(): AsyncGenerator<{ at: number; provider: Provider }[]> {
+    let rows = [];
+    for await (const { at, provider, isRaised, faults: found } of readProviderFile(path)) {
+      count.read += 1;
+      if (provider === null) {
+        count.refused += 1;
+        if (faults.length < MAX_REPORTED_FAULTS)
+          faults.push(...found.map((fault) => ({ at, ...fault })));
+        continue;
+      }
+      if (isRaised) count.raised += 1;
+      rows.push({ at, provider });
+      if (rows.length < ROWS_AT_ONCE) continue;
+      if (options.signal.aborted) throw new ShutdownError('the import was interrupted');
+      yield rows;
+      rows = [];
+    }
+    if (rows.length > 0) yield rows;
+    if (options.signal.aborted) throw new ShutdownError('the import was interrupted');
+  }
+
+  const { repeated, ...written } = await importProviders(database, readRows(), options);
+  const place = format === 'csv' ? 'line' : 'item';
+  for (const { at, field, otherAt } of repeated) {
+    faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });
+  }
+  return {
+    format,
+    ...count,
+    refused: count.refused + new Set(repeated.map(({ at }) => at)).size,
+    ...written,
+    faults: faults.sort((a, b) => a.at - b.at).slice(0, MAX_REPORTED_FAULTS),
+  };
+}
+
+const REPEATED = {
+  externalId: 'stands also in',
+  identificationNumber: 'stands under another externalId in',
+} as const;

@@ -1,0 +1,120 @@
+import { ACCOUNT_FIELDS, type ProviderAccount, type ProviderFault } from '../domain/provider.ts';
+import { InputError } from '../runtime/errors.ts';
+import type { CsvRecord } from './csv-records.ts';
+
+/** The columns that a provider has once; the accounts have columns of their own. */
+const COLUMNS = [
+  'externalId',
+  'type',
+  'identificationNumber',
+  'name',
+  'canAnticipate',
+  'phones',
+  'emailAddresses',
+] as const;
+const REQUIRED_COLUMNS = ['externalId', 'identificationNumber', 'name'] as const;
+/** `account1.bankNumber` to `account9.defaultAccount`. */
+const ACCOUNT_COLUMN = /^account([1-9])\.(\w+)$/;
+/** Between several phones or addresses in one cell. */
+const LIST_SEPARATOR = '|';
+
+/** What a column of the file holds. */
+type Column =
+  | { readonly field: (typeof COLUMNS)[number] }
+  | { readonly account: number; readonly field: keyof ProviderAccount };
+
+/** A row as a provider in the interface's shape, unchecked. */
+export interface CsvCandidate {
+  readonly candidate: Readonly<Record<string, unknown>>;
+  /** The name of the column that a fault of the provider is about. */
+  readonly toColumn: (field: string) => string;
+}
+
+/** How the rows of a file are read, by its first line. */
+export class ProviderCsv {
+  readonly #columns: readonly Column[];
+
+  /** @throws InputError when the first line is not a header of known columns, each there once */
+  constructor(header: CsvRecord) {
+    if (header.fault !== null) throw new InputError(`line ${header.line}: ${header.fault}`);
+    // What stands there instead of a column's name may be a provider's data, so it is not repeated.
+    const columns = header.cells.map((cell, index) => {
+      const column = toColumn(cell.trim());
+      if (column !== null) return column;
+      throw new InputError(`line ${header.line}: column ${index + 1} has no known name`);
+    });
+    const names = columns.map(nameOf);
+    const missing = REQUIRED_COLUMNS.filter((name) => !names.includes(name));
+    if (missing.length > 0) {
+      throw new InputError(`line ${header.line}: the header lacks ${missing.join(', ')}`);
+    }
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) {
+      throw new InputError(`line ${header.line}: the column ${repeated} is there twice`);
+    }
+    this.#columns = columns;
+  }
+
+  /** The provider, or what makes the row unreadable. */
+  read(record: CsvRecord): CsvCandidate | ProviderFault {
+    if (record.fault !== null) return { field: '(row)', expected: record.fault };
+    if (record.cells.length !== this.#columns.length) {
+      const expected = `expected ${this.#columns.length} cells, got ${record.cells.length}`;
+      return { field: '(row)', expected };
+    }
+    const candidate: Record<string, unknown> = {};
+    const accounts = new Map<number, Record<string, unknown>>();
+    for (const [index, column] of this.#columns.entries()) {
+      const cell = record.cells[index] ?? '';
+      if (cell.trim() === '') continue;
+      if (!('account' in column)) candidate[column.field] = toValue(column.field, cell);
+      else {
+        const account = accounts.get(column.account) ?? {};
+        account[column.field] = column.field === 'defaultAccount' ? toFlag(cell) : cell;
+        accounts.set(column.account, account);
+      }
+    }
+    const numbers = [...accounts.keys()].sort();
+    if (numbers.length > 0) candidate['accounts'] = numbers.map((number) => accounts.get(number));
+    return { candidate, toColumn: (field) => toColumnName(field, numbers) };
+  }
+}
+
+function toColumn(name: string): Column | null {
+  const field = COLUMNS.find((known) => known.toLowerCase() === name.toLowerCase());
+  if (field !== undefined) return { field };
+  const [, number, text = ''] = ACCOUNT_COLUMN.exec(name) ?? [];
+  const accountField = ACCOUNT_FIELDS.find((known) => known.toLowerCase() === text.toLowerCase());
+  return accountField === undefined ? null : { account: Number(number), field: accountField };
+}
+
+function nameOf(column: Column): string {
+  return 'account' in column ? `account${column.account}.${column.field}` : column.field;
+}
+
+function toValue(field: (typeof COLUMNS)[number], cell: string): unknown {
+  if (field === 'canAnticipate') return toFlag(cell);
+  if (field === 'phones') return toList(cell).map((number) => ({ number }));
+  if (field === 'emailAddresses') return toList(cell).map((email) => ({ email }));
+  return cell;
+}
+
+function toList(cell: string): string[] {
+  return cell
+    .split(LIST_SEPARATOR)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+/** What is neither stays text, which the check refuses. */
+function toFlag(cell: string): boolean | string {
+  const word = cell.trim().toLowerCase();
+  return word === 'true' ? true : word === 'false' ? false : cell;
+}
+
+/** `accounts[0].bankNumber` is in `account1.bankNumber`, `phones[1].number` in `phones`. */
+function toColumnName(field: string, accountNumbers: readonly number[]): string {
+  const [, list = field, index, rest] = /^(\w+)\[(\d+)\](?:\.(.*))?$/.exec(field) ?? [];
+  if (list !== 'accounts' || index === undefined) return list;
+  return `account${accountNumbers[Number(index)] ?? 1}.${rest ?? ''}`;
+}

@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { checkProvider, type Provider, type ProviderFault } from '../domain/provider.ts';
+import { InputError } from '../runtime/errors.ts';
+import { readCsvRecords } from './csv-records.ts';
+import { ProviderCsv } from './provider-csv.ts';
+
+/** One provider of a file: to be imported, or what is wrong with it. */
+export interface FileProvider {
+  /** Of CSV the line on which it begins, of JSON its place in the list; both from 1. */
+  readonly at: number;
+  /** Null where there are faults. */
+  readonly provider: Provider | null;
+  readonly isRaised: boolean;
+  /** With the names of the columns where the file is CSV. */
+  readonly faults: readonly ProviderFault[];
+}
+
+export type FileFormat = 'csv' | 'json';
+
+/** JSON is read whole; this is about half a million providers. */
+const MAX_JSON_BYTES = 256 * 1024 * 1024;
+
+/** @throws InputError when the name ends in neither .csv nor .json */
+export function formatOf(path: string): FileFormat {
+  const extension = extname(path).toLowerCase();
+  if (extension === '.csv') return 'csv';
+  if (extension === '.json') return 'json';
+  throw new InputError('the name of the file must end in .csv or .json');
+}
+
+/**
+ * The providers of a file, checked one by one as they are read; what concerns several of them is for
+ * the import.
+ *
+ * @throws InputError when the file cannot be read, or is not what its name says
+ */
+export async function* readProviderFile(path: string): AsyncGenerator<FileProvider> {
+  const candidates = formatOf(path) === 'csv' ? readCsv(path) : readJson(path);
+  for await (const { at, candidate, toField } of candidates) {
+    if (isFault(candidate)) {
+      yield { at, provider: null, isRaised: false, faults: [candidate] };
+      continue;
+    }
+    const check = checkProvider(candidate.value);
+    if (check.ok) yield { at, provider: check.provider, isRaised: check.isRaised, faults: [] };
+    else {
+      const faults = check.faults.map((fault) => ({ ...fault, field: toField(fault.field) }));
+      yield { at, provider: null, isRaised: false, faults };
+    }
+  }
+}
+
+interface FileCandidate {
+  readonly at: number;
+  readonly candidate: { readonly value: unknown } | ProviderFault;
+  readonly toField: (field: string) => string;
+}
+
+function isFault(candidate: FileCandidate['candidate']): candidate is ProviderFault {
+  return 'expected' in candidate;
+}
+
+const asItIs = (field: string) => field;
+
+async function* readCsv(path: string): AsyncGenerator<FileCandidate> {
+  let csv: ProviderCsv | null = null;
+  for await (const record of readCsvRecords(readText(path))) {
+    if (csv === null) {
+      csv = new ProviderCsv(record);
+      continue;
+    }
+    const read = csv.read(record);
+    if ('expected' in read) yield { at: record.line, candidate: read, toField: asItIs };
+    else {
+      const candidate = { value: read.candidate };
+      yield { at: record.line, candidate, toField: read.toColumn };
+    }
+  }
+  if (csv === null) throw new InputError('the file is empty');
+}
+
+/** @throws InputError when the file cannot be read or is not UTF-8; a byte order mark is left out */
+async function* readText(path: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+      yield decoder.decode(chunk, { stream: true });
+    }
+    yield decoder.decode();
+  } catch (error) {
+    throw toFileError(error);
+  }
+}
+
+async function* readJson(path: string): AsyncGenerator<FileCandidate> {
+  const list = listIn(parseJson(await readJsonText(path)));
+  for (const [index, value] of list.entries()) {
+    yield { at: index + 1, candidate: { value }, toField: asItIs };
+  }
+}
+
+async function readJsonText(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).size > MAX_JSON_BYTES) {
+      throw new InputError('the file is too large for JSON; split it, or use CSV');
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+  } catch (error) {
+    throw toFileError(error);
+  }
+}
+
+/** The parser's own message quotes what it read, which is why only the place is told. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const place = /at position \d+/.exec(String(error))?.[0];
+    throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
+  }
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  const list: unknown =
+    typeof value === 'object' && value !== null ? Reflect.get(value, 'providers') : null;
+  if (Array.isArray(list)) return list;
+  throw new InputError('expected {"providers": [...]} or a list of providers');
+}
+
+function toFileError(error: unknown): unknown {
+  if (error instanceof InputError || !(error instanceof Error) || !('code' in error)) return error;
+  const code = String(error.code);
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
+    return new InputError('the file is not UTF-8; save it as "CSV UTF-8" or convert it');
+  }
+  return new InputError(`the file cannot be read (${code})`, { cause: error });
+}

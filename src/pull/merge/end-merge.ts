@@ -1,0 +1,105 @@
+import { stageAccounts, watchAccounts } from '../../accounts/account-watch.ts';
+import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
+import type { NamedAccounts } from '../../domain/named-accounts.ts';
+import type { TitleFold } from '../../domain/title-fold.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import {
+  advanceCheckpoint,
+  type LockedDay,
+  lockClosing,
+  setHeldDay,
+  setMergedDay,
+} from '../../ledger/day-ledger.ts';
+import { countOpenRejects, mergeRejects } from '../../ledger/rejects.ts';
+import { reachFaultPoint } from '../../runtime/fault-points.ts';
+import { supersedeHold } from '../pull-outcome.ts';
+import { applyChanges, numberChanges } from './merge-apply.ts';
+import type { MergePlan } from './merge-plan.ts';
+
+export interface DriftRecord {
+  readonly path: string;
+  readonly kind: string;
+  readonly value: string;
+}
+
+/** How a whole response ended. */
+export type MergeState = 'merged' | 'unchanged' | 'held' | 'superseded';
+
+/** A response that is merged into its date, or held there. The rows of its pull and its day are locked. */
+export interface MergedResponse {
+  readonly pullId: bigint;
+  readonly fence: bigint;
+  readonly day: LockedDay;
+  readonly plan: MergePlan;
+  readonly state: MergeState;
+  readonly holdReason: HoldReason | null;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
+  readonly drift: readonly DriftRecord[];
+  /** Of the response; null: the day has it already. */
+  readonly fold: TitleFold | null;
+  /** The accounts that the titles name, where the titles are in `title` already; null: they are staged. */
+  readonly loaded: NamedAccounts | null;
+}
+
+/**
+ * Writes what a response changes, in two parts.
+ *
+ * The first part touches rows of the pull's own date only, and holds no lock that a merge of another date
+ * waits for. The second part is the closing phase: under the one lock that all merges share, it compares
+ * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
+ * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
+ * ends a session that stays idle in it (idle_in_transaction_session_timeout).
+ */
+export async function endMerge(tx: Prisma.TransactionClient, merge: MergedResponse): Promise<void> {
+  const { pullId, plan, drift } = merge;
+  const source = { pullId, fence: merge.fence, date: merge.day.date };
+  const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
+  const isChanged = merge.state === 'merged';
+  if (isChanged) await stageAccounts(tx, source, merge.loaded?.list() ?? null);
+
+  if (!isChanged && !isNewlyReconciled && drift.length === 0) return;
+  await lockClosing(tx);
+  reachFaultPoint('closing');
+  if (isChanged) {
+    await watchAccounts(tx, source);
+    await numberChanges(tx, source, plan);
+  }
+  await recordDrift(tx, pullId, drift);
+  if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
+}
+
+/** The first part. Returns whether the date became reconciled by it. */
+async function mergeOwnDate(
+  tx: Prisma.TransactionClient,
+  { pullId, fence, day, plan, state, loaded, dateWasClosed, fold }: MergedResponse,
+): Promise<{ readonly isNewlyReconciled: boolean }> {
+  const { date } = day;
+  if (state === 'superseded') return { isNewlyReconciled: false };
+  if (day.heldPullId !== null && day.heldPullId !== pullId) await supersedeHold(tx, day);
+  if (state === 'held') {
+    await setHeldDay(tx, { date, pullId, fold });
+    return { isNewlyReconciled: false };
+  }
+  const isChanged = state === 'merged';
+  if (isChanged && loaded === null) await applyChanges(tx, { pullId, fence }, plan);
+  const hasRejects = plan.rejected > 0 || day.rejected > 0;
+  if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
+  const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
+  const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
+  await setMergedDay(tx, { date, pullId, state: newState, fold }, isChanged || !day.hasDigest);
+  return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
+}
+
+async function recordDrift(
+  tx: Prisma.TransactionClient,
+  pullId: bigint,
+  drift: readonly DriftRecord[],
+): Promise<void> {
+  if (drift.length === 0) return;
+  await tx.$executeRaw`
+    INSERT INTO conciliation.drift (path, kind, value, first_pull_id)
+    SELECT path, kind, value, ${pullId}::bigint
+    FROM jsonb_to_recordset(${JSON.stringify(drift)}::jsonb) AS seen (path text, kind text, value text)
+    ON CONFLICT DO NOTHING`;
+}

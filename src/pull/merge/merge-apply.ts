@@ -1,0 +1,163 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import { TITLE_COLUMNS } from '../../domain/title.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import { reachFaultPoint } from '../../runtime/fault-points.ts';
+import type { ChangeCounts, MergePlan } from './merge-plan.ts';
+
+/** The pull that changes titles, noted in every row that a merge writes, and the fence of its staged rows. */
+export interface ChangeSource {
+  readonly pullId: bigint;
+  readonly fence: bigint;
+}
+
+// Column lists are written from TITLE_COLUMNS, a constant of this program: nothing from outside
+// reaches Prisma.raw.
+const stagedColumns = Prisma.raw(TITLE_COLUMNS.map((name) => `staged.${name}`).join(', '));
+const setColumns = Prisma.raw(TITLE_COLUMNS.map((name) => `${name} = staged.${name}`).join(', '));
+const toJson = (alias: string, status: string) =>
+  Prisma.raw(
+    `jsonb_build_object('status', ${status}, ${TITLE_COLUMNS.map((name) => `'${name}', ${alias}.${name}`).join(', ')})`,
+  );
+
+/**
+ * Writes what `planChanges` found: revisions first, because they tell the rows as they were.
+ *
+ * @param isFresh whether the date had no titles, so that every staged title is inserted
+ */
+export async function applyChanges(
+  tx: Prisma.TransactionClient,
+  source: ChangeSource,
+  { isFresh }: Pick<MergePlan, 'isFresh'>,
+): Promise<void> {
+  if (isFresh) {
+    await insertAll(tx, source);
+    return;
+  }
+  await writeRevisions(tx, source);
+  reachFaultPoint('revisions');
+  await updateTitles(tx, source);
+  await withdrawTitles(tx, source);
+  await insertTitles(tx, source);
+}
+
+/** The titles that change rows name, in a form that their index answers. */
+const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
+  Prisma.sql`
+    ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
+              WHERE fence = ${source.fence} AND kind = ANY(${kinds}::text[])))`;
+
+async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_revision
+      (title_id, revision, kind, pull_id, content_hash, before, after)
+    SELECT title.id,
+           1 + (SELECT count(*) FROM conciliation.title_revision earlier WHERE earlier.title_id = title.id),
+           change.kind, ${source.pullId}::bigint, title.content_hash, differing.before,
+           differing.after
+    FROM conciliation.staged_change change
+    JOIN conciliation.title title ON title.id = change.title_id
+    LEFT JOIN conciliation.staged_title staged
+      ON staged.fence = ${source.fence} AND staged.ordinal = change.ordinal
+    CROSS JOIN LATERAL (
+      SELECT ${toJson('title', 'title.status')} AS before,
+             CASE WHEN change.kind = 'withdrawn'
+                  THEN ${toJson('title', "'withdrawn'")}
+                  ELSE ${toJson('staged', "'current'")} END AS after
+      -- Keeps the subquery apart: merged into the query, it would be computed once for every field.
+      OFFSET 0
+    ) AS whole
+    CROSS JOIN LATERAL (
+      -- Nothing differs where the restated columns are those of an erased party.
+      SELECT coalesce(jsonb_object_agg(field, old.value), '{}') AS before,
+             coalesce(jsonb_object_agg(field, whole.after -> field), '{}') AS after
+      FROM jsonb_each(whole.before) AS old (field, value)
+      -- As text, because 3.90 and 3.9 are equal as numbers and written differently.
+      WHERE old.value::text IS DISTINCT FROM (whole.after -> field)::text
+    ) AS differing
+    WHERE change.fence = ${source.fence}
+      AND title.id = ${changedIds(source, ['changed', 'restored', 'withdrawn'])}`;
+}
+
+async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.title title
+    SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
+        raw_hash = staged.raw_hash, erased_at = staged.erased_at,
+        last_change_pull_id = ${source.pullId}, changed_at = now()
+    FROM conciliation.staged_change change
+    JOIN conciliation.staged_title staged
+      ON staged.fence = change.fence AND staged.ordinal = change.ordinal
+    WHERE change.fence = ${source.fence}
+      AND change.kind IN ('changed', 'restored') AND title.id = change.title_id
+      AND title.id = ${changedIds(source, ['changed', 'restored'])}`;
+}
+
+async function withdrawTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.title title
+    SET status = 'withdrawn', last_change_pull_id = ${source.pullId}, changed_at = now()
+    FROM conciliation.staged_change change
+    WHERE change.fence = ${source.fence}
+      AND change.kind = 'withdrawn' AND title.id = change.title_id
+      AND title.id = ${changedIds(source, ['withdrawn'])}`;
+}
+
+const insertedColumns = Prisma.raw(
+  `occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, erased_at,
+   first_pull_id, last_change_pull_id`,
+);
+
+async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title (${insertedColumns})
+    SELECT change.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
+           staged.raw_hash, staged.erased_at, ${source.pullId}::bigint, ${source.pullId}::bigint
+    FROM conciliation.staged_change change
+    JOIN conciliation.staged_title staged
+      ON staged.fence = ${source.fence} AND staged.ordinal = change.ordinal
+    WHERE change.fence = ${source.fence}
+      AND change.kind = 'inserted'
+    ORDER BY staged.ordinal`;
+}
+
+/** All that was staged. Few identities are there twice: only those are numbered. */
+async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    WITH repeated AS MATERIALIZED (
+      SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${source.fence}
+      GROUP BY identity_hash HAVING count(*) > 1
+    ), numbered AS MATERIALIZED (
+      SELECT ordinal, row_number() OVER (PARTITION BY identity_hash
+                                         ORDER BY content_hash, ordinal) AS occurrence
+      FROM conciliation.staged_title JOIN repeated USING (identity_hash)
+      WHERE fence = ${source.fence}
+    )
+    INSERT INTO conciliation.title (${insertedColumns})
+    SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
+           staged.content_hash, staged.raw_hash, staged.erased_at, ${source.pullId}::bigint,
+           ${source.pullId}::bigint
+    FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
+    WHERE staged.fence = ${source.fence}`;
+}
+
+/**
+ * Numbers the changes that a pull made. The caller holds the lock of the closing phase and keeps it until
+ * the commit: when a `change_seq` is visible, no smaller one can still appear.
+ */
+export async function numberChanges(
+  tx: Prisma.TransactionClient,
+  { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
+  counts: ChangeCounts,
+): Promise<void> {
+  const inserted = Prisma.sql`
+    SELECT id, 'inserted' AS kind FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId}`;
+  const revised = Prisma.sql`
+    SELECT title_id, kind FROM conciliation.title_revision WHERE pull_id = ${pullId}`;
+  const hasRevised = counts.changed + counts.withdrawn + counts.restored > 0;
+  const changes = [...(counts.inserted > 0 ? [inserted] : []), ...(hasRevised ? [revised] : [])];
+  await tx.$executeRaw`
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    SELECT id, kind, ${pullId}::bigint
+    FROM (${Prisma.join(changes, ' UNION ALL ')}) AS change (id, kind) ORDER BY id`;
+}

@@ -1,0 +1,234 @@
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { LockedDay } from '../../ledger/day-ledger.ts';
+import { discardPlan } from '../../ledger/discard-staged.ts';
+import { StagingUnavailableError } from '../../runtime/errors.ts';
+
+/** What a response changes in its date. */
+export interface ChangeCounts {
+  readonly inserted: number;
+  readonly changed: number;
+  readonly withdrawn: number;
+  readonly restored: number;
+  readonly unchanged: number;
+  /** Titles that the response lacks and that stay current, because one of its rejects may be them. */
+  readonly withheld: number;
+}
+
+/** The changes that `planChanges` found. */
+export interface MergePlan extends ChangeCounts {
+  /** Titles of the response that keep the contract. */
+  readonly titles: number;
+  readonly rejected: number;
+  /** The date had no titles: every staged title is new, and `staged_change` has no row. */
+  readonly isFresh: boolean;
+}
+
+/**
+ * Matches the response of one attempt with the titles of its date, and writes what has to change into
+ * `staged_change`. Titles that are equal leave no row behind, so an unchanged day writes nothing.
+ *
+ * The response has no order that could be relied on and a title no identifier, so the outcome depends
+ * only on the two multisets of contents:
+ *
+ * 1. equal content matches, copy by copy (two identical titles are two rows);
+ * 2. what is left on both sides matches by identity: `changed`;
+ * 3. left in the table: `withdrawn`, unless a reject of the response may be the title;
+ * 4. left in the response: a withdrawn title of equal content, then of equal identity, is `restored`;
+ * 5. the rest is `inserted`, with the next free occurrence of its identity.
+ *
+ * Where `staged_base` has a row, the first step is done for the titles whose text is equal: neither side
+ * has them here, and of the table only what `staged_missing` names is left to be matched.
+ *
+ * The caller holds the row lock of the date, so nothing moves under the statements below, and has called
+ * `configurePlanner`.
+ *
+ * @throws StagingUnavailableError when the date was changed since its titles were read
+ */
+export async function planChanges(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  day: LockedDay,
+): Promise<MergePlan> {
+  await discardPlan(tx, fence);
+  const [base] = await tx.$queryRaw<[{ isStale: boolean }?]>`
+    SELECT base_changed_at IS DISTINCT FROM ${day.changedAt}::timestamptz AS "isStale"
+    FROM conciliation.staged_base WHERE fence = ${fence}`;
+  if (base?.isStale === true) {
+    throw new StagingUnavailableError(
+      `another pull changed ${day.date} while its titles were read; they are read again`,
+      { context: { date: day.date } },
+    );
+  }
+  const isFresh = base === undefined && !day.hasTitles;
+  if (isFresh) return countPlan(tx, fence, { isFresh, withheld: 0 });
+  await matchCurrent(tx, fence, day, base !== undefined);
+  const withheld = await withholdWithdrawals(tx, fence);
+  const plan = await countPlan(tx, fence, { isFresh, withheld });
+  if (plan.inserted === 0) return plan;
+  if (day.withdrawnCount > 0) await matchWithdrawn(tx, fence, day);
+  await numberInsertions(tx, fence, day);
+  return day.withdrawnCount > 0 ? countPlan(tx, fence, { isFresh, withheld }) : plan;
+}
+
+/** @param isDifference whether only what differs from the titles of the date was staged */
+async function matchCurrent(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  { date }: LockedDay,
+  isDifference: boolean,
+): Promise<void> {
+  await tx.$executeRaw`
+    WITH response AS (
+      SELECT ordinal, identity_hash, content_hash,
+             row_number() OVER (PARTITION BY content_hash ORDER BY ordinal) AS copy
+      FROM conciliation.staged_title WHERE fence = ${fence}
+    ), missing AS MATERIALIZED (
+      SELECT raw_hash, copies FROM conciliation.staged_missing WHERE fence = ${fence}
+    ), unmatched AS (
+      SELECT id, identity_hash, content_hash, occurrence FROM conciliation.title
+      WHERE NOT ${isDifference}::boolean AND accepted_date = ${date}::date AND status = 'current'
+      UNION ALL
+      SELECT id, identity_hash, content_hash, occurrence
+      FROM (
+        SELECT title.id, title.identity_hash, title.content_hash, title.occurrence, missing.copies,
+               row_number() OVER (PARTITION BY title.raw_hash
+                                  ORDER BY title.occurrence DESC, title.id DESC) AS copy
+        FROM conciliation.title title
+        JOIN missing ON missing.raw_hash = title.raw_hash
+        WHERE EXISTS (SELECT FROM missing) AND title.accepted_date = ${date}::date
+          AND title.status = 'current'
+      ) AS candidate
+      WHERE copy <= copies
+    ), present AS (
+      SELECT *, row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
+      FROM unmatched
+    ), unequal AS (
+      SELECT coalesce(response.identity_hash, present.identity_hash) AS identity_hash,
+             coalesce(response.content_hash, present.content_hash) AS content_hash,
+             response.ordinal, present.id, present.occurrence
+      FROM response FULL JOIN present USING (content_hash, copy)
+      WHERE response.ordinal IS NULL OR present.id IS NULL
+    ), ranked AS (
+      SELECT *, row_number() OVER (
+                  PARTITION BY identity_hash, ordinal IS NULL
+                  ORDER BY occurrence, content_hash, ordinal) AS rank
+      FROM unequal
+    ), incoming AS (SELECT * FROM ranked WHERE ordinal IS NOT NULL),
+       outgoing AS (SELECT * FROM ranked WHERE ordinal IS NULL)
+    INSERT INTO conciliation.staged_change (fence, kind, ordinal, title_id, occurrence)
+    SELECT ${fence}::bigint,
+           CASE WHEN outgoing.id IS NULL THEN 'inserted'
+                WHEN incoming.ordinal IS NULL THEN 'withdrawn'
+                ELSE 'changed' END,
+           incoming.ordinal, outgoing.id, incoming.rank
+    FROM incoming FULL JOIN outgoing USING (identity_hash, rank)`;
+}
+
+/**
+ * A title that the response lacks may be one that the response has in a form that breaks the contract.
+ * Only a reject whose order uid can be read, and is another one, is shown to be another title: the order
+ * uid is part of a title's identity.
+ *
+ * @returns the titles that are not withdrawn because of a reject
+ */
+function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promise<number> {
+  return tx.$executeRaw`
+    DELETE FROM conciliation.staged_change change USING conciliation.title title
+    WHERE change.fence = ${fence} AND change.kind = 'withdrawn' AND title.id = change.title_id
+      AND EXISTS (SELECT FROM conciliation.staged_reject WHERE fence = ${fence})
+      AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
+                               WHERE fence = ${fence} AND kind = 'withdrawn'))
+      AND (EXISTS (SELECT FROM conciliation.staged_reject
+                   WHERE fence = ${fence} AND order_uid IS NULL)
+           OR title.order_uid IN (SELECT order_uid FROM conciliation.staged_reject
+                                  WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
+}
+
+async function matchWithdrawn(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  { date }: LockedDay,
+): Promise<void> {
+  // Twice the same matching, first by content, then by identity: a title that comes back as it was
+  // takes its own row again, not that of a sibling.
+  await tx.$executeRaw`
+    WITH incoming AS (
+      SELECT staged.ordinal, staged.content_hash,
+             row_number() OVER (PARTITION BY staged.content_hash ORDER BY staged.ordinal) AS copy
+      FROM conciliation.staged_change change
+      JOIN conciliation.staged_title staged USING (fence, ordinal)
+      WHERE change.fence = ${fence} AND change.kind = 'inserted'
+    ), gone AS (
+      SELECT id, content_hash,
+             row_number() OVER (PARTITION BY content_hash ORDER BY occurrence, id) AS copy
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'withdrawn'
+    )
+    UPDATE conciliation.staged_change change SET kind = 'restored', title_id = gone.id
+    FROM incoming JOIN gone USING (content_hash, copy)
+    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
+  await tx.$executeRaw`
+    WITH incoming AS (
+      SELECT staged.ordinal, staged.identity_hash,
+             row_number() OVER (PARTITION BY staged.identity_hash
+                                ORDER BY staged.content_hash, staged.ordinal) AS rank
+      FROM conciliation.staged_change change
+      JOIN conciliation.staged_title staged USING (fence, ordinal)
+      WHERE change.fence = ${fence} AND change.kind = 'inserted'
+    ), gone AS (
+      SELECT id, identity_hash,
+             row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence, id) AS rank
+      FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND status = 'withdrawn'
+        AND id NOT IN (SELECT title_id FROM conciliation.staged_change
+                       WHERE fence = ${fence} AND kind = 'restored')
+    )
+    UPDATE conciliation.staged_change change SET kind = 'restored', title_id = gone.id
+    FROM incoming JOIN gone USING (identity_hash, rank)
+    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
+}
+
+async function numberInsertions(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  { date }: LockedDay,
+): Promise<void> {
+  await tx.$executeRaw`
+    WITH incoming AS (
+      SELECT staged.ordinal, staged.identity_hash,
+             row_number() OVER (PARTITION BY staged.identity_hash
+                                ORDER BY staged.content_hash, staged.ordinal) AS rank
+      FROM conciliation.staged_change change
+      JOIN conciliation.staged_title staged USING (fence, ordinal)
+      WHERE change.fence = ${fence} AND change.kind = 'inserted'
+    ), taken AS (
+      SELECT identity_hash, max(occurrence) AS occurrence
+      FROM conciliation.title
+      WHERE accepted_date = ${date}::date AND identity_hash IN (SELECT identity_hash FROM incoming)
+      GROUP BY identity_hash
+    )
+    UPDATE conciliation.staged_change change
+    SET occurrence = coalesce(taken.occurrence, 0) + incoming.rank
+    FROM incoming LEFT JOIN taken USING (identity_hash)
+    WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
+}
+
+async function countPlan(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  { isFresh, withheld }: { readonly isFresh: boolean; readonly withheld: number },
+): Promise<MergePlan> {
+  const [count] = await tx.$queryRaw<
+    [Omit<MergePlan, 'isFresh' | 'withheld' | 'unchanged'> & { readonly titles: number }]
+  >`
+    SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
+             + coalesce((SELECT known FROM conciliation.staged_base WHERE fence = ${fence}), 0) AS titles,
+           (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected,
+           count(*) FILTER (WHERE kind = 'inserted')::int AS inserted,
+           count(*) FILTER (WHERE kind = 'changed')::int AS changed,
+           count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
+           count(*) FILTER (WHERE kind = 'restored')::int AS restored
+    FROM conciliation.staged_change WHERE fence = ${fence}`;
+  const inserted = isFresh ? count.titles : count.inserted;
+  const unchanged = count.titles - inserted - count.changed - count.restored;
+  return { ...count, inserted, unchanged, withheld, isFresh };
+}

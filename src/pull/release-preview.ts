@@ -1,0 +1,95 @@
+import type { Database } from '../database/database.ts';
+import { inStaging } from '../database/in-staging.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { HoldReason } from '../domain/day-state.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { readDay } from '../ledger/day-ledger.ts';
+import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
+import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
+import { isHoldLost, readHeldPull } from './pull-outcome.ts';
+
+export interface WithdrawalPreview {
+  readonly titleId: number;
+  readonly orderUid: string;
+  readonly provider: string | null;
+  readonly agent: string | null;
+  readonly originalValue: string;
+}
+
+/** What a release would do. */
+export interface ReleasePreview extends ChangeCounts {
+  readonly pullId: bigint;
+  readonly date: CivilDate;
+  readonly fetchedAt: Date | null;
+  readonly holdReason: HoldReason | null;
+  readonly rejected: number;
+  /** Titles of the response that keep the contract. */
+  readonly responseTitles: number;
+  readonly currentTitles: number;
+  /** Decimal text, exact, of original values. */
+  readonly currentSum: string;
+  readonly withdrawnSum: string;
+  readonly isSignedOff: boolean;
+  /** The titles that would be withdrawn, the greatest first; may be fewer than there are. */
+  readonly withdrawals: readonly WithdrawalPreview[];
+}
+
+class Undo extends Error {}
+
+/**
+ * What releasing a pull would do, found out by planning it and taking the plan back. Null where the
+ * pull holds nothing, or lost its titles in a crash of the database.
+ */
+export async function previewRelease(
+  database: Database,
+  pullId: bigint,
+  limit: number,
+): Promise<ReleasePreview | null> {
+  let preview: ReleasePreview | null = null;
+  await inStaging(() =>
+    database.prisma
+      .$transaction(async (tx) => {
+        preview = await planAndRead(tx, pullId, limit);
+        throw new Undo();
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Undo)) throw error;
+      }),
+  );
+  return preview;
+}
+
+async function planAndRead(
+  tx: Prisma.TransactionClient,
+  pullId: bigint,
+  limit: number,
+): Promise<ReleasePreview | null> {
+  await configurePlanner(tx);
+  const held = await readHeldPull(tx, pullId);
+  if (held === null) return null;
+  const plan = await planChanges(tx, held.fence, await readDay(tx, held.date));
+  if (isHoldLost(held, plan)) return null;
+  await resetPlanner(tx);
+  const [totals] = await tx.$queryRaw<
+    [Pick<ReleasePreview, 'currentTitles' | 'currentSum' | 'withdrawnSum' | 'isSignedOff'>]
+  >`
+    SELECT title_count AS "currentTitles", original_value_sum::text AS "currentSum",
+           signed_off_at IS NOT NULL AS "isSignedOff",
+           (SELECT coalesce(sum(title.original_value), 0)::text
+            FROM conciliation.staged_change change
+            JOIN conciliation.title title ON title.id = change.title_id
+            WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn') AS "withdrawnSum"
+    FROM conciliation.day WHERE date = ${held.date}::date`;
+  const withdrawals = await tx.$queryRaw<WithdrawalPreview[]>`
+    SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
+           title.provider_external_id AS provider, title.financial_agent_name AS agent,
+           title.original_value::text AS "originalValue"
+    FROM conciliation.staged_change change
+    JOIN conciliation.title title ON title.id = change.title_id
+    WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn'
+    ORDER BY title.original_value DESC, title.id LIMIT ${limit}`;
+  const { titles: responseTitles, isFresh: _, ...counts } = plan;
+  const holdReason = held.holdReason as HoldReason | null;
+  const { date, fetchedAt } = held;
+  return { ...counts, ...totals, pullId, date, fetchedAt, holdReason, responseTitles, withdrawals };
+}

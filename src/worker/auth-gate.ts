@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ProcessFault } from '../domain/process-fault.ts';
+import type { TokenSource } from '../platform/token.ts';
+import { ShutdownError } from '../runtime/errors.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+
+const POLL_INTERVAL_MS = 5_000;
+/** How long the source may be without a usable token, as while a file is replaced, unreported. */
+const PATIENCE_MS = 60_000;
+
+const REFUSED = 'pulls and pushes are paused: the platform refuses the token; replace it';
+
+/** Stands for a token: equal for equal tokens, and the token cannot be computed from it. */
+type TokenFingerprint = string;
+
+/** The right to one attempt, which begins after the right was given. */
+export interface GatePass {
+  readonly token: TokenFingerprint;
+  /** How many refusals had closed the gate before. */
+  readonly refusals: number;
+  /** On the clock of `performance.now()`. */
+  readonly givenAtMs: number;
+}
+
+/** The platform refused the token, or there has been no usable one for a minute. */
+export type TokenFault = Extract<ProcessFault, `token_${string}`>;
+
+/** What other processes and people are to know of this process's token. */
+export interface TokenReport {
+  /** Why no attempt is made now. */
+  readonly fault: TokenFault | null;
+  /** The platform refused a token, and has accepted none in a request that was sent afterwards. */
+  readonly awaitsAcceptance: boolean;
+  /**
+   * How long ago, in milliseconds, the newest request was sent that the platform accepted; null when
+   * there is none since the last refusal.
+   */
+  readonly acceptedAgoMs: number | null;
+}
+
+/**
+ * Holds every pull and push of this process back while no attempt can succeed: after the platform
+ * refused the token, until its source holds another one, and while the source holds none.
+ */
+export interface AuthGate {
+  /**
+   * Waits until there is a token worth a request.
+   *
+   * @returns what `accept` or `refuse` takes after the attempt
+   * @throws ShutdownError when `signal` aborts meanwhile
+   */
+  pass(signal: AbortSignal): Promise<GatePass>;
+  /** The platform accepted the token. Without effect where the gate was closed after the pass. */
+  accept(pass: GatePass): void;
+  /** The platform refused the token. Closes the gate, unless it was closed after the pass already. */
+  refuse(pass: GatePass): void;
+  /** Looks at the token's source: why no attempt is made now, or null. */
+  findFault(): Promise<TokenFault | null>;
+  /** Looks at the token's source. */
+  report(): Promise<TokenReport>;
+  /** As of the last look. */
+  isOpen(): boolean;
+}
+
+export function createAuthGate(options: {
+  readonly token: Pick<TokenSource, 'current'>;
+  readonly logger: Logger;
+  readonly pollIntervalMs?: number;
+  readonly patienceMs?: number;
+}): AuthGate {
+  const { token, logger } = options;
+  const { pollIntervalMs = POLL_INTERVAL_MS, patienceMs = PATIENCE_MS } = options;
+  let refused: TokenFingerprint | null = null;
+  let refusals = 0;
+  let awaitsAcceptance = false;
+  let acceptedAtMs: number | null = null;
+  let unusableSinceMs: number | null = null;
+  let isOpen = true;
+
+  /** The token that is worth a request; null: there is none. */
+  async function look(): Promise<TokenFingerprint | null> {
+    let current: TokenFingerprint;
+    try {
+      current = fingerprint(await token.current());
+    } catch (error) {
+      unusableSinceMs ??= performance.now();
+      if (isOpen)
+        logger.error({ err: describeError(error) }, 'pulls and pushes are paused: no usable token');
+      isOpen = false;
+      return null;
+    }
+    unusableSinceMs = null;
+    if (current === refused) {
+      if (isOpen) logger.error(REFUSED);
+      awaitsAcceptance = true;
+      isOpen = false;
+      return null;
+    }
+    if (!isOpen) logger.info('pulls and pushes go on: there is another token');
+    isOpen = true;
+    return current;
+  }
+
+  async function findFault(): Promise<TokenFault | null> {
+    if ((await look()) !== null) return null;
+    if (unusableSinceMs === null) return 'token_refused';
+    return performance.now() - unusableSinceMs >= patienceMs ? 'token_unusable' : null;
+  }
+
+  return {
+    async pass(signal) {
+      for (;;) {
+        if (signal.aborted) throw stopped();
+        const usable = await look();
+        if (usable !== null) return { token: usable, refusals, givenAtMs: performance.now() };
+        await sleep(pollIntervalMs, undefined, { signal }).catch(() => {
+          throw stopped();
+        });
+      }
+    },
+    accept(pass) {
+      if (pass.refusals !== refusals) return;
+      awaitsAcceptance = false;
+      acceptedAtMs = Math.max(acceptedAtMs ?? 0, pass.givenAtMs);
+    },
+    refuse(pass) {
+      if (pass.refusals !== refusals) return;
+      refused = pass.token;
+      refusals += 1;
+      awaitsAcceptance = true;
+      acceptedAtMs = null;
+      isOpen = false;
+      logger.error(REFUSED);
+    },
+    findFault,
+    async report() {
+      const fault = await findFault();
+      return {
+        fault,
+        awaitsAcceptance,
+        acceptedAgoMs: acceptedAtMs === null ? null : performance.now() - acceptedAtMs,
+      };
+    },
+    isOpen: () => isOpen,
+  };
+}
+
+function fingerprint(token: string): TokenFingerprint {
+  return createHash('sha256').update(token).digest('base64');
+}
+
+function stopped(): ShutdownError {
+  return new ShutdownError('stopped while waiting for a token');
+}

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AccountChange,
+  acknowledgeAccountChange,
+  readUnacknowledgedAccountChanges,
+} from '../../../src/accounts/account-changes.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { releasePull } from '../../../src/pull/decisions.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** Each test has dates and parties of its own. */
+let firstDay = 0;
+let party = 0;
+beforeEach(async () => {
+  firstDay += 10;
+  party += 1;
+  await world.database.prisma.$executeRaw`TRUNCATE conciliation.account_change`;
+});
+const day = (index: number): CivilDate => daysFrom(firstDay + index);
+
+interface Accounts {
+  readonly provider?: string | null;
+  readonly agent?: string | null;
+  readonly digit?: string;
+  readonly uid?: string;
+  readonly discount?: string;
+}
+
+/** A title of this test's provider and financial agent, on the accounts given. */
+function title(date: CivilDate, accounts: Accounts = {}): string {
+  const { provider = 'A', agent = 'X', digit = '0', uid = 'order-1', discount = '1' } = accounts;
+  const text = JSON.parse(titleText({ date, uid, discount }));
+  text.providerExternalId = `P-${party}`;
+  text.provider.bankAccount = {
+    bank: '001',
+    agency: '1',
+    agencyDigit: null,
+    account: provider,
+    accountDigit: digit,
+  };
+  text.financialAgent.identificationNumber = `agent ${party}`;
+  text.financialAgent.payment.account = agent;
+  return JSON.stringify(text);
+}
+
+const WAYS = [
+  { way: 'loaded', isStaged: false },
+  { way: 'staged', isStaged: true },
+] as const;
+/** How dates without titles are merged: see `PullParts`. */
+let alwaysStage = false;
+
+async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigint> {
+  world.sandbox.setDayTexts(date, titles);
+  return (await world.pull(date, { alwaysStage })).pullId;
+}
+
+const changes = () => readUnacknowledgedAccountChanges(world.database, 100);
+const told = (list: readonly AccountChange[]) =>
+  list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
+const acknowledge = async () => {
+  for (const { id } of await changes()) {
+    await acknowledgeAccountChange(world.database, BigInt(id), { by: 'ana', reason: 'confirmed' });
+  }
+};
+
+describe.each(WAYS)('a change ($way)', ({ isStaged }) => {
+  beforeAll(() => {
+    alwaysStage = isStaged;
+  });
+  afterAll(() => {
+    alwaysStage = false;
+  });
+
+  test('is another account than the one last seen; the first sight is none', async () => {
+    await pull(day(0), title(day(0)));
+    expect(await changes()).toEqual([]);
+    const pullId = await pull(day(1), title(day(1), { provider: 'B' }));
+    const [change, ...others] = await changes();
+    expect(others).toEqual([]);
+    expect(change).toMatchObject({
+      kind: 'provider',
+      partyKey: `P-${party}`,
+      before: { bank: '001', agency: '1', agencyDigit: null, account: 'A', accountDigit: '0' },
+      after: { bank: '001', agency: '1', agencyDigit: null, account: 'B', accountDigit: '0' },
+      acceptedDate: day(1),
+      pullId: Number(pullId),
+    });
+    const rows = await world.database.prisma.$queryRaw`
+      SELECT provider_account, accepted_date::text FROM conciliation.title WHERE id = ${change?.titleId}`;
+    expect(rows).toEqual([{ provider_account: 'B', accepted_date: day(1) }]);
+  });
+
+  test('is watched for providers and financial agents, each digit of it', async () => {
+    await pull(day(0), title(day(0)));
+    await pull(day(1), title(day(1), { agent: 'Y', digit: '7' }));
+    expect(told(await changes())).toEqual(['financial_agent X -> Y', 'provider A -> A']);
+  });
+
+  test('is found in a title that was restated, although newer ones name the old account', async () => {
+    await pull(day(0), title(day(0), { uid: 'old' }));
+    await pull(day(5), title(day(5)));
+    await pull(day(0), title(day(0), { uid: 'old', provider: 'B' }));
+    expect(told(await changes())).toEqual(['provider A -> B']);
+  });
+
+  test('is found in a title restated to an account that the party had before', async () => {
+    await pull(day(0), title(day(0), { provider: 'B' }));
+    await pull(day(3), title(day(3)));
+    await pull(day(5), title(day(5)));
+    await acknowledge();
+    await pull(day(3), title(day(3), { provider: 'B' }));
+    expect(told(await changes())).toEqual(['provider A -> B']);
+  });
+
+  test('is found when a held pull is released', async () => {
+    await pull(day(0), title(day(0), { uid: 'a' }), title(day(0), { uid: 'b' }));
+    world.sandbox.setDayTexts(day(0), [title(day(0), { uid: 'c', provider: 'B' })]);
+    const held = await world.pull(day(0));
+    expect(held.state).toBe('held');
+    expect(await changes()).toEqual([]);
+    const decision = { by: 'ana', reason: 'test' };
+    await releasePull(world.database, held.pullId, decision);
+    expect(told(await changes())).toEqual(['provider A -> B']);
+  });
+});
+
+describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
+  beforeAll(() => {
+    alwaysStage = isStaged;
+  });
+  afterAll(() => {
+    alwaysStage = false;
+  });
+
+  test('is a late title of an old date, with the account of then', async () => {
+    await pull(day(0), title(day(0)));
+    await pull(day(5), title(day(5), { provider: 'B' }));
+    await acknowledge();
+    await pull(day(2), title(day(2)));
+    await pull(day(6), title(day(6), { provider: 'B' }));
+    expect(await changes()).toEqual([]);
+  });
+
+  test('is a restated amount of an old title', async () => {
+    await pull(day(0), title(day(0)));
+    await pull(day(5), title(day(5), { provider: 'B' }));
+    await acknowledge();
+    await pull(day(0), title(day(0), { discount: '2' }));
+    expect(await changes()).toEqual([]);
+  });
+
+  test('is a title that names no account, or blanks around it', async () => {
+    await pull(day(0), title(day(0)));
+    await pull(day(1), title(day(1), { provider: null, agent: '' }));
+    await pull(day(2), title(day(2), { provider: ' A ', agent: 'X' }));
+    expect(await changes()).toEqual([]);
+  });
+
+  test('is a party with two accounts, once both are known', async () => {
+    const both = (date: CivilDate) => [title(date), title(date, { uid: 'second', provider: 'B' })];
+    await pull(day(0), ...both(day(0)));
+    expect(told(await changes())).toEqual(['provider A -> B']);
+    await acknowledge();
+    await pull(day(1), ...both(day(1)));
+    await pull(day(2), ...both(day(2)));
+    expect(await changes()).toEqual([]);
+  });
+
+  test('is recorded twice while nobody has acknowledged it', async () => {
+    await pull(day(0), title(day(0)));
+    for (const index of [1, 3, 5]) {
+      await pull(day(index), title(day(index), { provider: 'B' }));
+      await pull(day(index + 1), title(day(index + 1)));
+    }
+    expect(told(await changes()).sort()).toEqual(['provider A -> B', 'provider B -> A']);
+  });
+});
+
+test('going back to an account is a change again once the earlier one was acknowledged', async () => {
+  await pull(day(0), title(day(0)));
+  await pull(day(1), title(day(1), { provider: 'B' }));
+  await acknowledge();
+  await pull(day(2), title(day(2)));
+  await acknowledge();
+  await pull(day(3), title(day(3), { provider: 'B' }));
+  expect(told(await changes())).toEqual(['provider A -> B']);
+});
+
+test('many titles of many parties leave one row an account, and an unchanged day writes none', async () => {
+  const titles = Array.from({ length: 3000 }, (_, index) => {
+    const text = JSON.parse(title(day(0), { uid: `t${index}` }));
+    text.providerExternalId = `Q-${party}-${index % 300}`;
+    return JSON.stringify(text);
+  });
+  const versions = () => world.database.prisma.$queryRaw<unknown[]>`
+    SELECT party_key, xmin::text FROM conciliation.party_account
+    WHERE party_key LIKE ${`Q-${party}-%`} ORDER BY 1`;
+  await pull(day(0), ...titles);
+  const before = await versions();
+  expect(before).toHaveLength(300);
+  await pull(day(0), ...titles.toReversed());
+  expect(await versions()).toEqual(before);
+  expect(await changes()).toEqual([]);
+});
+
+test('accounts that are too many to be noted while a response is loaded are looked up', async () => {
+  const long = '9'.repeat(950);
+  const titles = Array.from({ length: 4_500 }, (_, index) => {
+    const text = JSON.parse(title(day(0), { uid: `t${index}`, provider: `${index} ${long}` }));
+    text.providerExternalId = `R-${party}-${index}`;
+    return JSON.stringify(text);
+  });
+  world.sandbox.setDayTexts(day(0), titles);
+  await world.pull(day(0));
+  const rows = await world.database.prisma.$queryRaw`
+    SELECT count(*)::int AS accounts FROM conciliation.party_account
+    WHERE party_key LIKE ${`R-${party}-%`}`;
+  expect(rows).toEqual([{ accounts: titles.length }]);
+});
+
+test('a party without an external id is known by its number, a very long one by its hash', async () => {
+  const of = (date: CivilDate, account: string) => {
+    const text = JSON.parse(title(date, { provider: account }));
+    text.providerExternalId = null;
+    text.provider.externalId = null;
+    text.provider.identification = `${party}${'9'.repeat(900)}`;
+    return JSON.stringify(text);
+  };
+  await pull(day(0), of(day(0), 'A'));
+  await pull(day(1), of(day(1), 'B'));
+  expect(told(await changes())).toEqual(['provider A -> B']);
+  expect((await changes())[0]?.partyKey).toMatch(/^md5:[0-9a-f]{32}$/);
+});
+
+test('a person acknowledges a change once, and the audit log has it', async () => {
+  await pull(day(0), title(day(0)));
+  await pull(day(1), title(day(1), { provider: 'B' }));
+  const [change] = await changes();
+  const id = BigInt(change?.id ?? 0);
+  await acknowledgeAccountChange(world.database, id, { by: 'ana', reason: 'called them' });
+  expect(await changes()).toEqual([]);
+  const again = acknowledgeAccountChange(world.database, id, { by: 'bia', reason: 'too' });
+  await expect(again).rejects.toBeInstanceOf(InputError);
+  const entries = await world.database.prisma.$queryRaw`
+    SELECT actor, date::text, reason, details FROM conciliation.audit_entry
+    WHERE action = 'account_change.acknowledge' ORDER BY id DESC LIMIT 1`;
+  expect(entries).toEqual([
+    { actor: 'ana', date: day(1), reason: 'called them', details: { accountChangeId: change?.id } },
+  ]);
+});

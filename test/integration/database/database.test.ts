@@ -1,0 +1,355 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { inspect } from 'node:util';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Database, openDatabase, toStagingError } from '../../../src/database/database.ts';
+import { describeDatabaseError } from '../../../src/database/database-error.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+/** Stands for what no log may show: a value of a row. */
+const SECRET = '39053344705';
+
+const logLines: string[] = [];
+const logger = pino({ level: 'debug' }, { write: (line) => logLines.push(line) });
+
+let testDatabase: TestDatabase;
+let database: Database;
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  await migrate({ databaseUrl: testDatabase.url, logger });
+  database = open({ statementTimeoutMs: 2000 });
+});
+
+afterAll(async () => {
+  await Promise.all(opened.map((each) => each.close()));
+  await testDatabase.drop();
+});
+
+afterEach(() => {
+  logLines.length = 0;
+});
+
+function open(options: Partial<Parameters<typeof openDatabase>[0]> = {}): Database {
+  const each = openDatabase({
+    databaseUrl: testDatabase.url,
+    applicationName: 'conciliation test',
+    logger,
+    ...options,
+  });
+  opened.push(each);
+  return each;
+}
+
+async function failureOf(work: () => Promise<unknown>): Promise<unknown> {
+  return work().then(
+    () => {
+      throw new Error('this was to fail');
+    },
+    (error: unknown) => error,
+  );
+}
+
+describe('a session', () => {
+  const readSettings = `SELECT name, setting FROM pg_settings WHERE name IN
+    ('TimeZone', 'DateStyle', 'application_name', 'statement_timeout',
+     'idle_in_transaction_session_timeout', 'search_path') ORDER BY name`;
+  const expected = [
+    { name: 'application_name', setting: 'conciliation test' },
+    { name: 'DateStyle', setting: expect.stringMatching(/^ISO/) },
+    { name: 'idle_in_transaction_session_timeout', setting: '60000' },
+    { name: 'search_path', setting: '"$user", public' },
+    { name: 'statement_timeout', setting: '2000' },
+    { name: 'TimeZone', setting: 'UTC' },
+  ];
+
+  test('has its settings in the first statement, for Prisma and for the pool alike', async () => {
+    const { rows } = await database.pool.query(readSettings);
+    expect(rows).toEqual(expect.arrayContaining(expected));
+    const [{ time_zone }] = await database.prisma.$queryRaw<[{ time_zone: string }]>`
+      SELECT current_setting('TimeZone') AS time_zone`;
+    expect(time_zone).toBe('UTC');
+  });
+
+  test('keeps them whatever the URL says, and the URL’s other settings', async () => {
+    const url = new URL(testDatabase.url);
+    url.searchParams.set('options', '-c TimeZone=America/Sao_Paulo -c work_mem=8MB');
+    url.searchParams.set('statement_timeout', '5');
+    url.searchParams.set('application_name', 'somebody');
+    const { pool } = open({ databaseUrl: url.href, statementTimeoutMs: 2000 });
+    const { rows } = await pool.query(readSettings);
+    expect(rows).toEqual(expect.arrayContaining(expected));
+    const memory = await pool.query('SHOW work_mem');
+    expect(memory.rows).toEqual([{ work_mem: '8MB' }]);
+  });
+
+  test('is refused where something in between overrides the time zone', async () => {
+    const { url, close } = await startOverridingProxy(testDatabase.url);
+    try {
+      const behindProxy = open({ databaseUrl: url });
+      const failures = [
+        toStagingError(await failureOf(() => behindProxy.pool.query('SELECT 1'))),
+        toStagingError(await failureOf(() => behindProxy.prisma.$queryRaw`SELECT 1 AS one`)),
+        toStagingError(await failureOf(() => behindProxy.prisma.$transaction(async () => 1))),
+      ];
+      for (const failure of failures) {
+        expect(failure).toBeInstanceOf(ConfigError);
+        expect(failure).toHaveProperty('message', expect.stringContaining('TimeZone PRC'));
+      }
+      await behindProxy.close();
+    } finally {
+      await close();
+    }
+  });
+
+  test('gives dates as text to the pool and unharmed to Prisma', async () => {
+    const { rows } = await database.pool.query(
+      `SELECT date '2026-03-01' AS one, ARRAY[date '2026-03-01', NULL] AS many,
+              numeric '1.50' AS amount, 9007199254740993::bigint AS big`,
+    );
+    expect(rows).toEqual([
+      { one: '2026-03-01', many: ['2026-03-01', null], amount: '1.50', big: '9007199254740993' },
+    ]);
+    await database.prisma.$executeRaw`INSERT INTO conciliation.day (date) VALUES ('2026-03-01')`;
+    const day = await database.prisma.day.findUniqueOrThrow({
+      where: { date: new Date('2026-03-01') },
+    });
+    expect(day.date).toEqual(new Date('2026-03-01T00:00:00Z'));
+  });
+});
+
+describe('losing a connection', () => {
+  const terminate = (pid: number) => database.pool.query('SELECT pg_terminate_backend($1)', [pid]);
+
+  test('that is checked out and idle does not end the process, and is logged without a message', async () => {
+    const client = await database.pool.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const lost = new Promise((resolve) => client.once('end', resolve));
+    await terminate(rows[0]?.pid ?? 0);
+    await lost;
+    expect(toStagingError(await failureOf(() => client.query('SELECT 1')))).toBeInstanceOf(
+      StagingUnavailableError,
+    );
+    client.release(true);
+    expect(logLines.map((line) => JSON.parse(line).reason)).toEqual(['SQLSTATE 57P01']);
+    const { rows: alive } = await database.pool.query('SELECT 1 AS one');
+    expect(alive).toEqual([{ one: 1 }]);
+  });
+
+  test.each(['before a statement', 'before the commit'])(
+    'in a transaction, %s, is a reason to try again later',
+    async (moment) => {
+      const failure = await failureOf(() =>
+        database.prisma.$transaction(async (tx) => {
+          const [{ pid }] = await tx.$queryRaw<[{ pid: number }]>`SELECT pg_backend_pid() AS pid`;
+          await terminate(pid);
+          await expect.poll(() => logLines.length).toBe(1);
+          if (moment === 'before a statement') await tx.$queryRaw`SELECT 1 AS one`;
+        }),
+      );
+      expect(toStagingError(failure)).toBeInstanceOf(StagingUnavailableError);
+    },
+  );
+
+  test('during a statement is too', async () => {
+    const failure = toStagingError(
+      await failureOf(
+        () => database.prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())::text`,
+      ),
+    );
+    expect(failure).toBeInstanceOf(StagingUnavailableError);
+    expect(failure).toHaveProperty('context', { code: '57P01' });
+    expect(failure).toHaveProperty('cause', expect.anything());
+  });
+});
+
+describe('errors that pass by themselves become StagingUnavailableError', () => {
+  const expectUnavailable = async (work: () => Promise<unknown>, code: string) => {
+    const failure = toStagingError(await failureOf(work));
+    expect(failure).toBeInstanceOf(StagingUnavailableError);
+    expect(failure).toHaveProperty('context', { code });
+  };
+
+  test('a statement that ran out of time', async () => {
+    const impatient = open({ statementTimeoutMs: 50 });
+    await expectUnavailable(() => impatient.prisma.$queryRaw`SELECT pg_sleep(5)::text`, '57014');
+    await expectUnavailable(() => impatient.pool.query('SELECT pg_sleep(5)'), '57014');
+  });
+
+  test('the victim of a deadlock', async () => {
+    await database.prisma.$executeRaw`
+      INSERT INTO conciliation.day (date) VALUES ('2026-04-01'), ('2026-04-02')`;
+    let arrived = 0;
+    const lockBoth = (first: string, second: string) =>
+      database.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`SET LOCAL deadlock_timeout = '50ms'`;
+        await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${first}::date FOR UPDATE`;
+        arrived += 1;
+        await expect.poll(() => arrived).toBe(2);
+        await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${second}::date FOR UPDATE`;
+      });
+    await expectUnavailable(async () => {
+      const both = await Promise.allSettled([
+        lockBoth('2026-04-01', '2026-04-02'),
+        lockBoth('2026-04-02', '2026-04-01'),
+      ]);
+      for (const each of both) if (each.status === 'rejected') throw each.reason;
+    }, '40P01');
+  });
+
+  test('a serialization failure', async () => {
+    await database.prisma.$executeRaw`INSERT INTO conciliation.day (date) VALUES ('2026-04-03')`;
+    await expectUnavailable(
+      () =>
+        database.prisma.$transaction(
+          async (tx) => {
+            await tx.$queryRaw`SELECT 1 AS snapshot_is_taken`;
+            await database.pool.query(
+              `UPDATE conciliation.day SET title_count = 1 WHERE date = '2026-04-03'`,
+            );
+            await tx.$executeRaw`UPDATE conciliation.day SET title_count = 2 WHERE date = '2026-04-03'`;
+          },
+          { isolationLevel: 'RepeatableRead' },
+        ),
+      '40001',
+    );
+  });
+
+  test('a server that is not there, by every road', async () => {
+    const away = open({ databaseUrl: 'postgresql://user:password@127.0.0.1:1/none' });
+    await expectUnavailable(() => away.pool.query('SELECT 1'), 'ECONNREFUSED');
+    await expectUnavailable(() => away.prisma.$queryRaw`SELECT 1 AS one`, 'DatabaseNotReachable');
+    await expectUnavailable(() => away.prisma.day.findMany(), 'DatabaseNotReachable');
+    await expectUnavailable(() => away.prisma.$transaction(async () => 1), 'DatabaseNotReachable');
+  });
+
+  test('a transaction that got no connection, or outlived its time', async () => {
+    const narrow = open({ maxConnections: 1 });
+    const client = await narrow.pool.connect();
+    await expectUnavailable(
+      () => narrow.prisma.$transaction(async () => 1, { maxWait: 50 }),
+      'P2028',
+    );
+    client.release();
+    await expectUnavailable(
+      () =>
+        narrow.prisma.$transaction(async (tx) => await tx.$queryRaw`SELECT pg_sleep(0.2)::text`, {
+          timeout: 50,
+        }),
+      'P2028',
+    );
+  });
+
+  test('a database that this process has closed', async () => {
+    const closed = open();
+    await closed.close();
+    await closed.close();
+    const failure = await failureOf(() => closed.pool.query('SELECT 1'));
+    expect(toStagingError(failure)).toBeInstanceOf(StagingUnavailableError);
+  });
+});
+
+describe('errors of the program stay errors, and say nothing of a row', () => {
+  const insert = `INSERT INTO conciliation.provider (external_id, name) VALUES ('${SECRET}', '${SECRET}')`;
+  const mistakes: [string, () => Promise<unknown>, string][] = [
+    [
+      'a duplicate, by the pool',
+      () => database.pool.query(`${insert}; ${insert}`),
+      'SQLSTATE 23505, conciliation.provider, constraint provider_pkey',
+    ],
+    [
+      'a violated check, by the pool',
+      () =>
+        database.pool.query(
+          `INSERT INTO conciliation.day (date, state) VALUES (now(), '${SECRET}')`,
+        ),
+      'SQLSTATE 23514, conciliation.day, constraint day_state_check',
+    ],
+    [
+      'a violated check, by SQL through Prisma',
+      () =>
+        database.prisma
+          .$executeRaw`INSERT INTO conciliation.day (date, state) VALUES (now(), ${SECRET})`,
+      'SQLSTATE 23514, day, constraint day_state_check',
+    ],
+    [
+      'a missing value, by the pool',
+      () =>
+        database.pool.query(
+          `INSERT INTO conciliation.provider (external_id, name) VALUES (NULL, '${SECRET}')`,
+        ),
+      'SQLSTATE 23502, conciliation.provider, column external_id',
+    ],
+    [
+      'a value that is no number, by the pool',
+      () => database.pool.query('SELECT $1::int', [`x${SECRET}`]),
+      'SQLSTATE 22P02',
+    ],
+    [
+      'a value that is no number, by SQL through Prisma',
+      () => database.prisma.$queryRaw`SELECT ${`x${SECRET}`}::text::int AS number`,
+      'SQLSTATE 22P02',
+    ],
+    [
+      'a call that Prisma itself refuses',
+      () => database.prisma.provider.create({ data: { external_id: SECRET, name: 1 } as never }),
+      'PrismaClientValidationError',
+    ],
+  ];
+
+  test.each(mistakes)('%s', async (_, make, description) => {
+    const original = await failureOf(make);
+    const failure = toStagingError(original);
+    expect(failure).toBeInstanceOf(Error);
+    expect(failure).not.toBeInstanceOf(StagingUnavailableError);
+    expect(describeDatabaseError(original)).toBe(description);
+    expect(failure).toHaveProperty('message', description);
+    expect(failure).toHaveProperty('stack', expect.stringContaining('    at '));
+    // Whoever prints an error prints its properties and its causes with it.
+    expect(inspect(original, { depth: 10 })).toContain(SECRET);
+    expect(inspect(failure, { depth: 10 })).not.toContain(SECRET);
+  });
+
+  test('a duplicate by model names table and constraint', async () => {
+    const data = { external_id: 'twice' };
+    await database.prisma.provider.create({ data });
+    const failure = await failureOf(() => database.prisma.provider.create({ data }));
+    expect(describeDatabaseError(failure)).toBe(
+      'SQLSTATE 23505, provider, constraint provider_pkey',
+    );
+  });
+
+  test('errors from elsewhere pass through untouched', () => {
+    const mistake = new TypeError('x is not a function');
+    const refusal = new InputError('no such pull');
+    expect(toStagingError(mistake)).toBe(mistake);
+    expect(toStagingError(refusal)).toBe(refusal);
+    expect(toStagingError('text')).toBe('text');
+  });
+});
+
+/** A connection pooler with a mind of its own: it puts another zone into the startup packet. */
+async function startOverridingProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl);
+  const server: Server = createServer((downstream) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    upstream.on('error', () => downstream.destroy());
+    downstream.on('error', () => upstream.destroy());
+    downstream.on('data', (chunk) => {
+      // As long as "UTC", so that the packet's length field stays right.
+      upstream.write(chunk.toString('latin1').replace('TimeZone=UTC', 'TimeZone=PRC'), 'latin1');
+    });
+    upstream.pipe(downstream);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(databaseUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  return { url: url.href, close };
+}

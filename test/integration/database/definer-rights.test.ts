@@ -1,0 +1,79 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../../src/database/migrate.ts';
+import { createTestDatabase, type TestDatabase, withClient } from '../../support/database.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+
+let database: TestDatabase;
+let users: RoleUsers;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }), roles: true });
+  users = await createRoleUsers(database.url);
+});
+
+afterAll(async () => {
+  await database.drop();
+  await users.drop();
+});
+
+/**
+ * Attaches the trigger function to a temporary table whose row type has a cast to audit_entry. The cast
+ * calls a function of the attacker, which reports the user whose rights it has.
+ */
+const ATTACK = [
+  'CREATE TEMPORARY TABLE forged (LIKE conciliation.audit_entry)',
+  `CREATE FUNCTION pg_temp.as_entry(forged) RETURNS conciliation.audit_entry LANGUAGE plpgsql AS $$
+     BEGIN
+       RAISE NOTICE 'ran as %', current_user;
+       RETURN ROW($1.*)::conciliation.audit_entry;
+     END $$`,
+  `CREATE CAST (forged AS conciliation.audit_entry)
+     WITH FUNCTION pg_temp.as_entry(forged) AS IMPLICIT`,
+  `CREATE TRIGGER attack AFTER INSERT ON forged
+     FOR EACH ROW EXECUTE FUNCTION conciliation.link_audit_entry()`,
+  `INSERT INTO forged (id, at, actor, action) VALUES (1, now(), 'attacker', 'user.add')`,
+];
+
+test.each(['erp', 'finance', 'worker'] as const)(
+  'no code of %s runs as the owner',
+  async (role) => {
+    const notices: (string | undefined)[] = [];
+    const attack = withClient(users.urlOf(role), async (client) => {
+      client.on('notice', (notice) => notices.push(notice.message));
+      for (const statement of ATTACK) await client.query(statement);
+    });
+    await expect(attack).rejects.toMatchObject({ code: '42501' });
+    expect(notices).toEqual([]);
+  },
+);
+
+test('the trigger function refuses every table but its own, also when the owner attaches it', async () => {
+  const attack = withClient(database.url, async (client) => {
+    for (const statement of ATTACK) await client.query(statement);
+  });
+  await expect(attack).rejects.toMatchObject({ code: '42501' });
+});
+
+test('no function with the rights of its owner can be executed by PUBLIC, and each pins search_path', async () => {
+  const functions = await withClient(database.url, (client) =>
+    client.query<{ name: string; for_public: boolean; pins_path: boolean }>(`
+      SELECT pronamespace::regnamespace || '.' || proname AS name,
+             EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner)))
+                     WHERE grantee = 0 AND privilege_type = 'EXECUTE') AS for_public,
+             coalesce(proconfig && ARRAY['search_path=pg_catalog, pg_temp'], false) AS pins_path
+      FROM pg_proc proc
+      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`),
+  );
+  expect(functions.rows).toEqual([
+    { name: 'conciliation.link_audit_entry', for_public: false, pins_path: true },
+  ]);
+});
+
+test.each(['erp', 'finance'] as const)('%s cannot create temporary tables', async (role) => {
+  const attempt = withClient(users.urlOf(role), (client) =>
+    client.query('CREATE TEMPORARY TABLE mine (id int)'),
+  );
+  await expect(attempt).rejects.toMatchObject({ code: '42501' });
+});

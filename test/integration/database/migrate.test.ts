@@ -1,0 +1,223 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
+import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { describeDrift } from '../../support/schema-drift.ts';
+
+const INIT = '20261122000000_init';
+/** Every migration of this version, in the order in which they are applied. */
+const ALL = readdirSync('prisma/migrations', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+  .sort();
+const logger = pino({ level: 'silent' });
+
+let database: TestDatabase;
+let client: Client;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+});
+
+afterEach(async () => {
+  await client.end();
+  await database.drop();
+});
+
+const run = () => migrate({ databaseUrl: database.url, logger });
+
+async function tableNames(): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = to_regnamespace('conciliation') AND relkind = 'r' ORDER BY relname`,
+  );
+  return rows.map((row) => row.name);
+}
+
+describe('applying migrations', () => {
+  test('an empty database gets all of them, a migrated one none', async () => {
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+    expect(await run()).toEqual({ applied: ALL });
+    expect(await pendingMigrations(database.url)).toEqual([]);
+    expect(await run()).toEqual({ applied: [] });
+  });
+
+  test('of two at once one applies them and the other finds nothing to do', async () => {
+    const both = await Promise.all([run(), run()]);
+    expect(both.map(({ applied }) => applied).sort()).toEqual([[], ALL]);
+    expect(await describeDrift(database.url)).toBe('');
+  });
+
+  test('leaves no timer behind that would keep a finished command from ending', async () => {
+    const countTimers = () =>
+      process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = countTimers();
+    await run();
+    expect(countTimers()).toBeLessThanOrEqual(before);
+  });
+
+  test('waits for the lock of Prisma’s own command line', async () => {
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    let finished = false;
+    const migrating = run().finally(() => {
+      finished = true;
+    });
+    await waitForBlocked();
+    expect(finished).toBe(false);
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await migrating).toEqual({ applied: ALL });
+  });
+
+  test('leaves the record that Prisma’s own command line reads, inside the product’s schema', async () => {
+    await run();
+    const { rows } = await client.query(
+      `SELECT migration_name, checksum, finished_at IS NOT NULL AS finished, applied_steps_count
+       FROM conciliation._prisma_migrations ORDER BY migration_name`,
+    );
+    const scripts = await Promise.all(
+      ALL.map((name) => readFile(`prisma/migrations/${name}/migration.sql`)),
+    );
+    expect(rows).toEqual(
+      ALL.map((name, index) => ({
+        migration_name: name,
+        checksum: createHash('sha256')
+          .update(scripts[index] ?? '')
+          .digest('hex'),
+        finished: true,
+        applied_steps_count: 1,
+      })),
+    );
+  });
+
+  test('does not mind another program’s tables and migrations beside it', async () => {
+    await client.query('CREATE TABLE public.invoice (id int)');
+    await client.query('CREATE TABLE public._prisma_migrations (id int)');
+    expect(await run()).toEqual({ applied: ALL });
+    expect(await describeDrift(database.url)).toBe('');
+  });
+
+  test('a user who owns the schema needs no right to create schemas', async () => {
+    const role = `limited_${randomBytes(6).toString('hex')}`;
+    await client.query(`CREATE ROLE ${role}`);
+    try {
+      const limited = `${database.url}?options=${encodeURIComponent(`-c role=${role}`)}`;
+      const migrating = () => migrate({ databaseUrl: limited, logger });
+      await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);
+      await client.query(`CREATE SCHEMA conciliation AUTHORIZATION ${role}`);
+      expect(await migrating()).toEqual({ applied: ALL });
+    } finally {
+      await client.query(`DROP OWNED BY ${role} CASCADE`);
+      await client.query(`DROP ROLE ${role}`);
+    }
+  });
+});
+
+describe('what stands in the way', () => {
+  test('a migration that fails leaves nothing behind and can be run again', async () => {
+    await client.query('CREATE SCHEMA conciliation');
+    await client.query(
+      `CREATE FUNCTION conciliation.refuse_rewriting() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
+    );
+    const failure = await run().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConfigError);
+    expect(failure).toHaveProperty(
+      'message',
+      expect.stringContaining(`migration ${INIT} failed (SQLSTATE 42723)`),
+    );
+    expect(await tableNames()).toEqual([]);
+
+    await client.query('DROP FUNCTION conciliation.refuse_rewriting()');
+    expect(await run()).toEqual({ applied: ALL });
+  });
+
+  test('a migration edited after it was applied is refused', async () => {
+    await run();
+    await client.query(`UPDATE conciliation._prisma_migrations SET checksum = repeat('0', 64)`);
+    await expect(run()).rejects.toThrow(`migration ${INIT} was edited after it was applied`);
+    await expect(run()).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  test('line ends that a checkout changed are no edit', async () => {
+    await run();
+    const script = await readFile(`prisma/migrations/${INIT}/migration.sql`, 'utf8');
+    const asOnWindows = createHash('sha256').update(script.replaceAll('\n', '\r\n')).digest('hex');
+    await client.query(
+      `UPDATE conciliation._prisma_migrations SET checksum = $1 WHERE migration_name = $2`,
+      [asOnWindows, INIT],
+    );
+    expect(await run()).toEqual({ applied: [] });
+  });
+
+  test('a migration that another tool left unfinished is refused until it is resolved', async () => {
+    await run();
+    await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
+    await expect(run()).rejects.toThrow(/never finished/);
+    expect(await pendingMigrations(database.url)).toEqual(ALL);
+  });
+
+  test('a migration of a newer version is no reason to stop', async () => {
+    await run();
+    await client.query(
+      `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
+       VALUES ('newer', 'x', '29990101000000_newer', now())`,
+    );
+    expect(await run()).toEqual({ applied: [] });
+  });
+
+  test('tables that are not the program’s are left alone', async () => {
+    await client.query('CREATE SCHEMA conciliation');
+    await client.query('CREATE TABLE conciliation.invoice (id int)');
+    await expect(run()).rejects.toThrow(/no record of migrations/);
+    expect(await tableNames()).toEqual(['invoice']);
+  });
+
+  test('a server that is away is a matter of time, a database that is missing one of configuration', async () => {
+    const away = migrate({ databaseUrl: 'postgresql://a:b@127.0.0.1:1/c', logger });
+    await expect(away).rejects.toBeInstanceOf(StagingUnavailableError);
+    const missing = new URL(database.url);
+    missing.pathname = '/no_such_database';
+    await expect(migrate({ databaseUrl: missing.href, logger })).rejects.toThrow(
+      /no such database/,
+    );
+  });
+
+  test('a session that the server ends leaves the database as it was', async () => {
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    const migrating = run().catch((error: unknown) => error);
+    await waitForBlocked();
+    await client.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'conciliation migrate'`,
+    );
+    expect(await migrating).toBeInstanceOf(StagingUnavailableError);
+    expect(await tableNames()).toEqual([]);
+  });
+});
+
+describe('drift', () => {
+  test('is described where the database is not what the datamodel says', async () => {
+    await run();
+    expect(await describeDrift(database.url)).toBe('');
+    await client.query('ALTER TABLE conciliation.day ALTER COLUMN title_count TYPE bigint');
+    expect(await describeDrift(database.url)).toContain('title_count');
+  });
+});
+
+async function waitForBlocked(): Promise<void> {
+  await expect
+    .poll(async () => {
+      const { rows } = await client.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      );
+      return rows.length;
+    })
+    .toBe(1);
+}

@@ -1,0 +1,284 @@
+/**
+ * The steps of docs/large-tables.md that partition `title`, run as they stand there on a database with
+ * titles, and everything that reads and writes titles afterwards.
+ */
+import { readFile } from 'node:fs/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/database/migrate.ts';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const FIRST_YEAR = '2026';
+const OLD = toCivilDate('2024-12-30');
+const OLDER = daysFrom(-200, OLD);
+const LAST_OLD = toCivilDate('2025-12-31');
+const FIRST_NEW = toCivilDate('2026-01-01');
+const NEW = daysFrom(60, FIRST_NEW);
+const TITLES = 1_000;
+
+let world: PullWorld;
+let users: RoleUsers;
+let console: ConsoleWorld;
+let viewer: ConsoleClient;
+let owner: Client;
+let before: Awaited<ReturnType<typeof readFeed>>;
+let sealed: unknown[];
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: OLDER });
+  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
+  users = await createRoleUsers(world.databaseUrl);
+  console = await openConsole(world.database);
+  viewer = await console.as('viewer');
+  owner = new Client({ connectionString: world.databaseUrl });
+  await owner.connect();
+
+  for (const date of [OLDER, OLD]) await pull(date, textsOf(date, '1', TITLES));
+  await pull(LAST_OLD, textsOf(LAST_OLD, '1'));
+  await pull(LAST_OLD, textsOf(LAST_OLD, '2'));
+  await sign(LAST_OLD);
+  sealed = await asSigned(LAST_OLD);
+  before = await readFeed();
+});
+afterAll(async () => {
+  await owner.end();
+  await console.close();
+  await world.close();
+  await users.drop();
+});
+
+const textsOf = (date: CivilDate, discount: string, count = 30) =>
+  Array.from({ length: count }, (_, index) =>
+    titleText({ date, uid: `${date} ${index}`, discount }),
+  );
+
+async function pull(date: CivilDate, texts: readonly string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+async function sign(date: CivilDate): Promise<void> {
+  const { rows } = await owner.query(
+    'SELECT content_digest FROM conciliation.day WHERE date = $1',
+    [date],
+  );
+  const seenDigest = String(rows[0]?.content_digest);
+  await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, fourEyes: true });
+}
+
+async function documentedSql(file: string, part: string): Promise<string> {
+  const document = await readFile(file, 'utf8');
+  const blocks = [...document.matchAll(/```sql\n(.*?);?\n *```/gs)].map((match) => match[1] ?? '');
+  return blocks.find((sql) => sql.includes(part)) ?? '';
+}
+
+/** What the data dictionary's query says the date held when it was signed off. */
+async function asSigned(date: CivilDate): Promise<unknown[]> {
+  const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
+  const sql = query
+    .replaceAll(':date', `'${date}'`)
+    .replaceAll(':at', 'now()')
+    .replaceAll(':fence', `(SELECT fence FROM conciliation.sign_off WHERE date = '${date}')`);
+  const { rows } = await owner.query(
+    `SELECT id, order_uid, platform_discounted_value, content_hash FROM (${sql}) AS day ORDER BY id`,
+  );
+  return rows;
+}
+
+/** All of the feed, as a consumer reads it. */
+async function readFeed() {
+  const changes: { change_seq: number; id: number; row: string }[] = [];
+  for (let last = 0; ; ) {
+    const { rows } = await owner.query<{ change_seq: number; id: number; row: string }>(
+      `SELECT change_seq::float8 AS change_seq, id::float8 AS id, feed::text AS row
+       FROM conciliation.title_feed AS feed
+       WHERE change_seq > $1 ORDER BY change_seq LIMIT 500`,
+      [last],
+    );
+    if (rows.length === 0) return changes;
+    changes.push(...rows);
+    last = rows.at(-1)?.change_seq ?? last;
+  }
+}
+
+/** The steps of the document, in their order; each statement by itself, as psql runs them. */
+async function partition(): Promise<number> {
+  const document = await readFile('docs/large-tables.md', 'utf8').catch(() => '');
+  const [, steps = ''] = document.split('### The steps');
+  const blocks = [...steps.matchAll(/```sql\n(.*?)```/gs)].map((match) => match[1] ?? '');
+  const statements = blocks
+    .map((sql) => sql.replaceAll('2027', FIRST_YEAR))
+    .flatMap((sql) => (sql.includes('$$') ? [sql] : sql.split(/;\n/)))
+    .filter((sql) => sql.trim() !== '');
+  for (const statement of statements) await owner.query(statement);
+  return statements.length;
+}
+
+test('the documented steps can be done, and the roles have their rights', async () => {
+  expect(await partition()).toBe(6);
+  await migrate({ databaseUrl: world.databaseUrl, logger: world.parts.logger, roles: true });
+  const { rows } = await owner.query(
+    `SELECT relname AS partition, pg_get_expr(relpartbound, oid) AS bound
+     FROM pg_inherits JOIN pg_class ON oid = inhrelid
+     WHERE inhparent = 'conciliation.title'::regclass ORDER BY relname`,
+  );
+  expect(rows).toHaveLength(12);
+  expect(rows.at(-1)).toEqual({
+    partition: 'title_old',
+    bound: `FOR VALUES FROM (MINVALUE) TO ('2026-01-01')`,
+  });
+  expect(rows[0]).toEqual({
+    partition: 'title_2026',
+    bound: `FOR VALUES FROM ('2026-01-01') TO ('2027-01-01')`,
+  });
+});
+
+describe('afterwards', () => {
+  test('the feed has what it had, and nothing else', async () => {
+    // Of the last old date, each title came and was restated.
+    expect(before).toHaveLength(2 * TITLES + 2 * 30);
+    expect(await readFeed()).toEqual(before);
+  });
+
+  test('old dates are found unchanged, and restated', async () => {
+    const again = await world.pull(OLD);
+    expect(again).toMatchObject({ state: 'unchanged', titles: TITLES });
+    const texts = [...textsOf(LAST_OLD, '3').slice(0, 28), ...textsOf(LAST_OLD, '2').slice(28, 29)];
+    const restated = await pull(LAST_OLD, [...texts, titleText({ date: LAST_OLD, uid: 'new' })]);
+    expect(restated).toMatchObject({
+      state: 'merged',
+      changed: 28,
+      withdrawn: 1,
+      inserted: 1,
+      unchanged: 1,
+    });
+    const back = await pull(LAST_OLD, [...texts, ...textsOf(LAST_OLD, '3').slice(29)]);
+    expect(back).toMatchObject({ withdrawn: 1, restored: 1, unchanged: 29 });
+  });
+
+  test('new dates go into their year’s partition, straight and staged', async () => {
+    await pull(FIRST_NEW, textsOf(FIRST_NEW, '1', TITLES));
+    await pull(NEW, textsOf(NEW, '1'));
+    await pull(NEW, [...textsOf(NEW, '1'), titleText({ date: NEW, uid: 'late' })]);
+    const { rows } = await owner.query(
+      `SELECT relname AS partition, count(*)::int AS titles
+       FROM conciliation.title JOIN pg_class ON pg_class.oid = title.tableoid GROUP BY 1 ORDER BY 1`,
+    );
+    expect(rows).toEqual([
+      { partition: 'title_2026', titles: TITLES + 31 },
+      { partition: 'title_old', titles: 2 * TITLES + 31 },
+    ]);
+  });
+
+  test('the feed goes on in order, and every id is used once', async () => {
+    const last = before.at(-1)?.change_seq ?? 0;
+    const feed = await readFeed();
+    // The last old date: 28 changed, one withdrawn and restored, one inserted and withdrawn. The new dates.
+    const since = 28 + 2 + 2 + TITLES + 31;
+    expect(feed.filter(({ change_seq }) => change_seq > last)).toHaveLength(since);
+    expect(feed).toHaveLength(before.length + since);
+    expect(new Set(feed.map(({ id }) => id)).size).toBe(3 * TITLES + 62);
+  });
+
+  test('the service’s user pulls', async () => {
+    world.sandbox.setDayTexts(NEW, textsOf(NEW, '9'));
+    const ran = await runCommand(['pull', NEW, '--json'], {
+      ...environmentOf(world),
+      DATABASE_URL: users.urlOf('worker'),
+    });
+    expect(ran.exit).toBe(0);
+    expect(JSON.parse(ran.stdout).dates).toMatchObject([{ changed: 30, withdrawn: 1 }]);
+  });
+
+  test('seals verify, and a signed day is read as it was signed', async () => {
+    expect(await asSigned(LAST_OLD)).toEqual(sealed);
+    await sign(OLD);
+    const query = await documentedSql('docs/data-dictionary.md', 'is_what_was_signed');
+    const isWhatWasSigned = async (date: CivilDate) => {
+      const { rows } = await owner.query(query.replaceAll(':date', `'${date}'`));
+      return rows.map((row) => row.is_what_was_signed);
+    };
+    expect(await isWhatWasSigned(OLD)).toEqual([true]);
+    expect(await isWhatWasSigned(LAST_OLD)).toEqual([false]);
+  });
+
+  test('the console lists titles of one day and across the years, and shows each', async () => {
+    const uids = async (path: string) => {
+      const { status, text } = await viewer.get(path);
+      expect(status, path).toBe(200);
+      return {
+        ids: [...text.matchAll(/href="\/titles\/(\d+)"/g)].map((match) => match[1] ?? ''),
+        next: /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&'),
+      };
+    };
+    for (const date of [OLD, LAST_OLD, NEW]) {
+      for (const page of [`/days/${date}`, `/days/${date}/titles?sort=value`]) await uids(page);
+    }
+    const seen = new Set<string>();
+    let path: string | undefined = `/titles?from=${LAST_OLD}&to=${FIRST_NEW}`;
+    while (path !== undefined) {
+      const { ids, next } = await uids(path);
+      for (const id of ids) seen.add(id);
+      path = next === undefined ? undefined : `/titles${next}`;
+    }
+    expect(seen.size).toBe(31 + TITLES);
+    expect(
+      (await uids(`/titles?order=${encodeURIComponent(`${NEW} 3`)}&to=${NEW}`)).ids,
+    ).toHaveLength(1);
+    const [id = ''] = seen;
+    expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
+    const file = await viewer.post('/exports', { from: OLD, to: NEW, format: 'jsonl' });
+    expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 29 + 1 + 30);
+  });
+
+  test.each(['title', 'title_old', 'title_2026', 'title_2035'])(
+    'no row is deleted from %s',
+    async (table) => {
+      for (const statement of [
+        `DELETE FROM conciliation.${table}`,
+        `TRUNCATE conciliation.${table}`,
+      ]) {
+        await expect(owner.query(statement), statement).rejects.toThrow('append-only');
+      }
+    },
+  );
+
+  test('one title of an identity and occurrence, as before', async () => {
+    await expect(
+      owner.query(`
+        INSERT INTO conciliation.title
+          (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash, raw_hash,
+           first_pull_id, last_change_pull_id)
+        SELECT order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
+               raw_hash, first_pull_id, last_change_pull_id
+        FROM conciliation.title WHERE accepted_date = '${NEW}' LIMIT 1`),
+    ).rejects.toThrow('identity_hash');
+  });
+
+  test('a date is looked for in its partition alone, by an index', async () => {
+    const { rows } = await owner.query<{ 'QUERY PLAN': string }>(
+      `EXPLAIN SELECT FROM conciliation.title WHERE accepted_date = '${OLD}' AND order_uid = 'x'`,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('title_old');
+    expect(plan).not.toMatch(/title_20|Seq Scan/);
+  });
+
+  test('autovacuum has the same numbers for each partition', async () => {
+    const { rows } = await owner.query(
+      `SELECT DISTINCT reloptions FROM pg_inherits JOIN pg_class ON oid = inhrelid
+       WHERE inhparent = 'conciliation.title'::regclass`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0].reloptions).toContain('autovacuum_vacuum_scale_factor=0');
+  });
+});

@@ -1,0 +1,242 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/database/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createRoleUsers, type RoleName, type RoleUsers } from '../../support/database-roles.ts';
+
+const INSUFFICIENT_PRIVILEGE = '42501';
+const logger = pino({ level: 'silent' });
+
+let database: TestDatabase;
+let users: RoleUsers;
+let owner: Client;
+const clients: Record<string, Client> = {};
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ databaseUrl: database.url, logger, roles: true });
+  users = await createRoleUsers(database.url);
+  owner = await connect(database.url);
+  for (const role of ['worker', 'finance', 'erp'] as const) {
+    clients[role] = await connect(users.urlOf(role));
+  }
+});
+
+afterAll(async () => {
+  for (const client of [owner, ...Object.values(clients)]) await client.end();
+  await database.drop();
+  await users.drop();
+});
+
+beforeEach(() => owner.query('DELETE FROM conciliation.provider'));
+
+async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  return client;
+}
+
+/** The code of what the statement is refused with, or `taken`. Nothing of it stays. */
+async function outcomeOf(role: RoleName, statement: string): Promise<string | undefined> {
+  const client = clients[role];
+  await client?.query('BEGIN');
+  try {
+    await client?.query(statement);
+    return 'taken';
+  } catch (error) {
+    return (error as { code?: string }).code;
+  } finally {
+    await client?.query('ROLLBACK');
+  }
+}
+
+const DDL = [
+  'CREATE TABLE conciliation.mine (id int)',
+  'ALTER TABLE conciliation.title ADD COLUMN mine int',
+  'DROP TABLE conciliation.drift',
+  'DROP VIEW conciliation.title_feed',
+  'CREATE INDEX ON conciliation.title (order_uid)',
+  'CREATE SCHEMA mine',
+  'CREATE FUNCTION conciliation.mine() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+  'CREATE ROLE mine',
+  'ALTER TABLE conciliation.audit_entry DISABLE TRIGGER ALL',
+  'ALTER TABLE conciliation.audit_entry OWNER TO CURRENT_USER',
+  'DROP TRIGGER audit_entry_linked ON conciliation.audit_entry',
+  'SET session_replication_role = replica',
+  'TRUNCATE conciliation.title',
+  'TRUNCATE conciliation.staged_title',
+];
+
+const REWRITING = [
+  `UPDATE conciliation.title_revision SET kind = 'changed'`,
+  `UPDATE conciliation.title_change SET kind = 'changed'`,
+  `UPDATE conciliation.audit_entry SET actor = 'nobody'`,
+  `UPDATE conciliation.audit_chain SET hash = ''`,
+  `UPDATE conciliation.drift SET path = ''`,
+  `UPDATE conciliation.sign_off SET content_digest = ''`,
+  `UPDATE conciliation.sign_off SET signed_off_by = 'nobody'`,
+  `UPDATE conciliation._prisma_migrations SET checksum = ''`,
+  `INSERT INTO conciliation.audit_chain VALUES (1, 1, '', '')`,
+  `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name) VALUES ('', '', '')`,
+  ...[
+    'title',
+    'title_revision',
+    'title_change',
+    'audit_entry',
+    'audit_chain',
+    'sign_off',
+    'day',
+    'pull',
+    'sweep',
+    'sweep_difference',
+    'title_change',
+    'rejected_title',
+    'account_change',
+    'drift',
+    'provider',
+    'provider_batch',
+    'checkpoint',
+    'console_user',
+  ].map((table) => `DELETE FROM conciliation.${table}`),
+];
+
+describe('the worker', () => {
+  test.each([...DDL, ...REWRITING])('is refused: %s', async (statement) => {
+    expect(await outcomeOf('worker', statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+
+  test.each([
+    `INSERT INTO conciliation.title_revision SELECT * FROM conciliation.title_revision`,
+    `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('service', 'something')`,
+    'UPDATE conciliation.title SET status = status',
+    `UPDATE conciliation.drift SET acknowledged_at = now(), acknowledged_by = 'x', reason = 'y'`,
+    'UPDATE conciliation.sign_off SET ended_at = now(), ended_by = NULL, end_reason = NULL',
+    'DELETE FROM conciliation.staged_title',
+    'DELETE FROM conciliation.console_session',
+    'CREATE TEMPORARY TABLE mine (id int)',
+    `SELECT nextval('conciliation.pull_fence_seq')`,
+  ])('may: %s', async (statement) => {
+    expect(await outcomeOf('worker', statement)).toBe('taken');
+  });
+
+  test('links what it writes into the audit log, although it may not write links', async () => {
+    await clients['worker']?.query(
+      `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('service', 'something')`,
+    );
+    const { rows } = await owner.query(
+      `SELECT actor FROM conciliation.audit_chain JOIN conciliation.audit_entry ON id = entry_id`,
+    );
+    expect(rows).toEqual([{ actor: 'service' }]);
+  });
+
+  test('finds nothing to migrate, and so may start the service', async () => {
+    expect(await migrate({ databaseUrl: users.urlOf('worker'), logger })).toEqual({ applied: [] });
+  });
+});
+
+/** They delete and rewrite as the owner. */
+const OWNERS_FILES = ['retention.ts', 'erase-party.ts'];
+
+test('the worker may delete from every table from which the service deletes, and from no other', async () => {
+  const { rows } = await owner.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'
+       AND has_table_privilege('conciliation_worker', oid, 'DELETE') ORDER BY 1`,
+  );
+  const files = readdirSync('src/staging').filter((file) => !OWNERS_FILES.includes(file));
+  const sources = files.map((file) => readFileSync(join('src/staging', file), 'utf8'));
+  const named = sources.join().matchAll(/DELETE FROM conciliation\.([a-z_]+)/g);
+  const staged = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(
+    (what) => `staged_${what}`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual(
+    [...new Set([...Array.from(named, ([, table]) => table), ...staged])].sort(),
+  );
+});
+
+describe.each(['finance', 'erp'] as const)('the reader of %s', (role) => {
+  test.each([
+    ...DDL,
+    ...REWRITING.filter((statement) => !statement.endsWith('conciliation.provider')),
+    `UPDATE conciliation.title SET original_value = 0`,
+    `UPDATE conciliation.day SET state = 'reconciled'`,
+    `UPDATE conciliation.day SET signed_off_by = 'nobody'`,
+    `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('nobody', 'nothing')`,
+    'SELECT password_hash FROM conciliation.console_user',
+    'SELECT token_hash FROM conciliation.console_session',
+    'SELECT FROM conciliation.api_key',
+    'SELECT FROM conciliation.staged_title',
+    'SELECT FROM conciliation.provider_batch',
+  ])('is refused: %s', async (statement) => {
+    expect(await outcomeOf(role, statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  });
+});
+
+test('finance reads every title with its history, and no supplier’s contacts', async () => {
+  for (const relation of ['title', 'title_revision', 'day', 'sign_off', 'audit_entry']) {
+    expect(await outcomeOf('finance', `SELECT FROM conciliation.${relation}`)).toBe('taken');
+  }
+  expect(await outcomeOf('finance', 'SELECT FROM conciliation.provider')).toBe(
+    INSUFFICIENT_PRIVILEGE,
+  );
+});
+
+test('the ERP reads the feed, the days and the checkpoint, not the tables behind them', async () => {
+  for (const relation of ['title_feed', 'day', 'checkpoint']) {
+    expect(await outcomeOf('erp', `SELECT FROM conciliation.${relation}`)).toBe('taken');
+  }
+  for (const relation of ['title', 'title_revision', 'audit_entry', 'rejected_title', 'sign_off']) {
+    expect(await outcomeOf('erp', `SELECT FROM conciliation.${relation}`)).toBe(
+      INSUFFICIENT_PRIVILEGE,
+    );
+  }
+});
+
+test('the ERP maintains its suppliers, and cannot say what became of them', async () => {
+  const erp = clients['erp'];
+  await erp?.query(`
+    INSERT INTO conciliation.provider (external_id, name) VALUES ('F1', 'one')
+    ON CONFLICT (external_id) DO UPDATE SET name = excluded.name`);
+  await erp?.query(`UPDATE conciliation.provider SET name = 'two', sync_state = 'pending'`);
+  const { rows } = await owner.query('SELECT name, sync_state FROM conciliation.provider');
+  expect(rows).toEqual([{ name: 'two', sync_state: 'pending' }]);
+  for (const column of ['last_error', 'synced_hash', 'synced_at', 'tax_id']) {
+    expect(await outcomeOf('erp', `UPDATE conciliation.provider SET ${column} = NULL`)).toBe(
+      INSUFFICIENT_PRIVILEGE,
+    );
+  }
+  await erp?.query('DELETE FROM conciliation.provider');
+});
+
+test('rights that somebody added are taken away when the roles are set up again', async () => {
+  await owner.query('GRANT UPDATE (actor) ON conciliation.audit_entry TO conciliation_worker');
+  await owner.query('GRANT DELETE ON conciliation.title TO conciliation_worker, conciliation_erp');
+  await migrate({ databaseUrl: database.url, logger, roles: true });
+  const statements = [
+    `UPDATE conciliation.audit_entry SET actor = 'nobody'`,
+    'DELETE FROM conciliation.title',
+  ];
+  for (const statement of statements) {
+    expect(await outcomeOf('worker', statement)).toBe(INSUFFICIENT_PRIVILEGE);
+  }
+});
+
+test('without the option no role is given any right', async () => {
+  const other = await createTestDatabase();
+  try {
+    await migrate({ databaseUrl: other.url, logger });
+    const client = await connect(other.url);
+    const { rows } = await client.query(
+      `SELECT FROM information_schema.role_table_grants
+       WHERE grantee LIKE 'conciliation\\_%' AND table_schema = 'conciliation'
+         AND grantee <> current_user`,
+    );
+    await client.end();
+    expect(rows).toEqual([]);
+  } finally {
+    await other.drop();
+  }
+});

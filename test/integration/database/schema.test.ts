@@ -1,0 +1,221 @@
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { migrate } from '../../../src/database/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+let client: Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }) });
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+beforeEach(() => client.query('BEGIN'));
+afterEach(() => client.query('ROLLBACK'));
+
+async function refusal(statement: string): Promise<string | undefined> {
+  await client.query('SAVEPOINT before');
+  const code = await client.query(statement).then(
+    () => undefined,
+    (error: { code?: string }) => error.code,
+  );
+  await client.query('ROLLBACK TO SAVEPOINT before');
+  return code;
+}
+
+const RESTRICT_VIOLATION = '23001';
+const CHECK_VIOLATION = '23514';
+
+test('every table, view, column and sequence with a meaning of its own is described', async () => {
+  const { rows } = await client.query<{ name: string }>(`
+    SELECT relname || coalesce('.' || attname, '') AS name
+    FROM pg_class
+    LEFT JOIN LATERAL (
+      SELECT attname, attnum FROM pg_attribute
+      WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
+      UNION ALL SELECT NULL, 0
+    ) AS attribute ON true
+    WHERE relnamespace = 'conciliation'::regnamespace AND relkind IN ('r', 'v')
+      AND relname <> '_prisma_migrations'
+      AND coalesce(CASE WHEN attnum = 0 THEN obj_description(pg_class.oid, 'pg_class')
+                        ELSE col_description(pg_class.oid, attnum) END, '') = ''`);
+  expect(rows).toEqual([]);
+});
+
+test('the staging tables are unlogged, and no other table is', async () => {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT relname AS name FROM pg_class
+     WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r' AND relpersistence = 'u'
+     ORDER BY relname`,
+  );
+  expect(rows.map((row) => row.name)).toEqual([
+    'staged_account',
+    'staged_base',
+    'staged_change',
+    'staged_missing',
+    'staged_reject',
+    'staged_title',
+  ]);
+});
+
+test('the feed shows every column of a title but the hashes, and when it was erased', async () => {
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT attname AS name FROM pg_attribute
+     WHERE attrelid = 'conciliation.title'::regclass AND attnum > 0
+     EXCEPT SELECT attname FROM pg_attribute WHERE attrelid = 'conciliation.title_feed'::regclass
+     ORDER BY name`,
+  );
+  expect(rows.map((row) => row.name)).toEqual([
+    'content_hash',
+    'erased_at',
+    'identity_hash',
+    'raw_hash',
+  ]);
+});
+
+describe('append-only tables', () => {
+  const title = `INSERT INTO conciliation.title
+    (id, order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash, raw_hash,
+     first_pull_id, last_change_pull_id)
+    VALUES (1, 'o', 1, '2026-01-05', 1.50, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 1, 1)`;
+  const revision = `INSERT INTO conciliation.title_revision
+    (title_id, revision, kind, pull_id, content_hash, before, after)
+    VALUES (1, 1, 'changed', 1, gen_random_uuid(), '{}', '{}')`;
+
+  const change = `INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+    VALUES (1, 'inserted', 1)`;
+
+  test.each(['title_revision', 'title_change', 'audit_entry'])(
+    '%s takes rows and gives none back',
+    async (table) => {
+      await client.query(title);
+      await client.query(revision);
+      await client.query(change);
+      await client.query(
+        `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('someone', 'something')`,
+      );
+      // A table whose triggers still wait for the commit refuses TRUNCATE for that reason alone.
+      await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+      const column = table === 'audit_entry' ? 'action' : 'kind';
+      const rewriting = [
+        `UPDATE conciliation.${table} SET ${column} = ${column}`,
+        `DELETE FROM conciliation.${table}`,
+        `TRUNCATE conciliation.${table}`,
+      ];
+      for (const statement of rewriting) expect(await refusal(statement)).toBe(RESTRICT_VIOLATION);
+      const { rows } = await client.query(`SELECT FROM conciliation.${table}`);
+      expect(rows).toHaveLength(1);
+    },
+  );
+});
+
+test.each(['DELETE FROM', 'TRUNCATE'])('no title is deleted: %s', async (verb) => {
+  expect(await refusal(`${verb} conciliation.title${verb === 'TRUNCATE' ? ' CASCADE' : ''}`)).toBe(
+    RESTRICT_VIOLATION,
+  );
+});
+
+test.each([
+  `INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('weekly', '2026-01-05', 'x')`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, withheld) VALUES ('daily', '2026-01-05', 'x', -1)`,
+  `INSERT INTO conciliation.title_change (title_id, kind, pull_id) VALUES (1, 'deleted', 1)`,
+  `INSERT INTO conciliation.closing_lock (id) VALUES (2)`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, state) VALUES ('sweep', '2026-01-05', 'x', 'done')`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, titles) VALUES ('sweep', '2026-01-05', 'x', -1)`,
+  `INSERT INTO conciliation.pull (origin, date, requested_by, fold_count) VALUES ('sweep', '2026-01-05', 'x', 1)`,
+  `INSERT INTO conciliation.sweep (from_date, requested_by, state) VALUES ('2026-01-05', 'x', 'merged')`,
+  `INSERT INTO conciliation.sweep (from_date, requested_by, dates_compared, dates_differing) VALUES ('2026-01-05', 'x', 1, 2)`,
+  `INSERT INTO conciliation.day (date, state) VALUES ('2026-01-05', 'closed')`,
+  `INSERT INTO conciliation.day (date, title_count) VALUES ('2026-01-05', -1)`,
+  `INSERT INTO conciliation.checkpoint (id, start_date) VALUES (2, '2026-01-05')`,
+  `INSERT INTO conciliation.backfill (from_date, to_date, requested_by) VALUES ('2026-01-05', '2026-01-04', 'x')`,
+])('a row that means nothing is refused: %s', async (statement) => {
+  expect(await refusal(statement)).toBe(CHECK_VIOLATION);
+});
+
+test('the counts of a pull are unknown until a response was read', async () => {
+  const { rows } = await client.query(
+    `INSERT INTO conciliation.pull (origin, date, requested_by)
+     VALUES ('sweep', '2026-01-05', 'scheduler') RETURNING titles, withheld, date_was_closed, state, attempts`,
+  );
+  expect(rows).toEqual([
+    { titles: null, withheld: null, date_was_closed: null, state: 'queued', attempts: 0 },
+  ]);
+});
+
+test.each([
+  `INSERT INTO conciliation.sweep (from_date, requested_by) VALUES ('2026-01-05', 'scheduler')`,
+])('counts are unknown until an answer was read: %s', async (statement) => {
+  const { rows } = await client.query(`${statement} RETURNING titles, state, attempts`);
+  expect(rows).toEqual([{ titles: null, state: 'queued', attempts: 0 }]);
+});
+
+describe('provider', () => {
+  // Every statement has a time of its own here: now() stands still inside a transaction.
+  beforeEach(() => client.query('ROLLBACK'));
+  afterEach(() => client.query('DELETE FROM conciliation.provider'));
+
+  const insert = `INSERT INTO conciliation.provider (external_id, name, accounts, sync_state, last_error)
+    VALUES ('P1', 'Ana', '[{"bankNumber": "1", "type": "CHECKING_ACCOUNT"}]', 'synced', 'old')`;
+  const read = async () => {
+    const { rows } = await client.query(
+      `SELECT sync_state, last_error, changed_at::text FROM conciliation.provider`,
+    );
+    return rows[0];
+  };
+  const recordOutcome = `UPDATE conciliation.provider
+    SET sync_state = 'rejected', last_error = 'refused', synced_hash = 'h', synced_at = now()`;
+
+  test('a new row is to be pushed, whatever it says of itself', async () => {
+    await client.query(insert);
+    expect(await read()).toMatchObject({ sync_state: 'pending', last_error: null });
+  });
+
+  test('recording the outcome of a push changes nothing else', async () => {
+    await client.query(insert);
+    const before = await read();
+    await client.query(recordOutcome);
+    expect(await read()).toEqual({
+      sync_state: 'rejected',
+      last_error: 'refused',
+      changed_at: before.changed_at,
+    });
+  });
+
+  test.each([
+    `name = 'Bia'`,
+    `name = NULL`,
+    `can_anticipate = true`,
+    `phones = '[{"number": "1"}]'`,
+    `accounts = '[]'`,
+    `external_id = 'P2'`,
+    `name = 'Bia', sync_state = 'synced'`,
+  ])('changed content is to be pushed again: %s', async (change) => {
+    await client.query(insert);
+    await client.query(recordOutcome);
+    const before = await read();
+    await client.query(`UPDATE conciliation.provider SET ${change}`);
+    const after = await read();
+    expect(after).toMatchObject({ sync_state: 'pending', last_error: null });
+    expect(after.changed_at > before.changed_at).toBe(true);
+  });
+
+  test('the same content written again is not pushed again', async () => {
+    await client.query(insert);
+    await client.query(recordOutcome);
+    await client.query(
+      `UPDATE conciliation.provider
+       SET name = 'Ana', accounts = '[{"type": "CHECKING_ACCOUNT", "bankNumber": "1"}]'`,
+    );
+    expect(await read()).toMatchObject({ sync_state: 'rejected' });
+  });
+});

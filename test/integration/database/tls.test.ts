@@ -1,0 +1,156 @@
+/** A PostgreSQL with TLS: who vouches for it, and under which name, is checked as DATABASE_URL says. */
+import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase, toStagingError } from '../../../src/database/database.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import {
+  type EmbeddedPostgres,
+  openEmbeddedPostgres,
+} from '../../../src/embedded/embedded-postgres.ts';
+import { openPullQueue } from '../../../src/queue/job-queue.ts';
+import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import {
+  AUTHORITY,
+  OTHER_AUTHORITY,
+  SERVER_CERTIFICATE,
+  SERVER_KEY,
+} from '../../support/certificates.ts';
+import { runCommand } from '../../support/child-command.ts';
+
+const logger = pino({ level: 'silent' });
+let folder: string;
+let server: EmbeddedPostgres;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-tls-'));
+  await writeFile(join(folder, 'authority.pem'), AUTHORITY);
+  await writeFile(join(folder, 'other.pem'), OTHER_AUTHORITY);
+  server = await openEmbeddedPostgres({ dataDir: join(folder, 'data'), logger });
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  const { rows } = await client.query<{ dir: string }>(
+    `SELECT current_setting('data_directory') AS dir`,
+  );
+  const dir = rows[0]?.dir ?? '';
+  const { uid, gid } = await stat(dir);
+  for (const [name, text] of [
+    ['tls.pem', SERVER_CERTIFICATE],
+    ['tls.key', SERVER_KEY],
+  ] as const) {
+    const path = join(dir, name);
+    await writeFile(path, text);
+    await chmod(path, 0o600);
+    await chown(path, uid, gid);
+  }
+  await client.query(`ALTER SYSTEM SET ssl_cert_file = 'tls.pem'`);
+  await client.query(`ALTER SYSTEM SET ssl_key_file = 'tls.key'`);
+  await client.query('ALTER SYSTEM SET ssl = on');
+  await client.query('SELECT pg_reload_conf()');
+  await client.end();
+});
+
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function urlOf(host: string, authority: string | null, sslmode = 'verify-full'): string {
+  const url = new URL(server.url);
+  url.hostname = host;
+  url.searchParams.set('sslmode', sslmode);
+  if (authority !== null) url.searchParams.set('sslrootcert', join(folder, authority));
+  return url.href;
+}
+
+const migrateAt = (databaseUrl: string) => migrate({ databaseUrl, logger });
+
+test('with the right authority and name every part goes over TLS', async () => {
+  const databaseUrl = urlOf('localhost', 'authority.pem');
+  await migrateAt(databaseUrl);
+  const database = openDatabase({ databaseUrl, applicationName: 'tls', logger });
+  const queue = await openPullQueue({ redisUrl: null, databaseUrl, logger });
+  await queue.enqueue(1n);
+  await database.prisma.$queryRaw`SELECT 1`;
+  const { rows } = await database.pool.query(
+    `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+     WHERE application_name IN ('tls', 'conciliation queue')`,
+  );
+  expect(rows).toEqual([{ ssl: true }]);
+  await queue.close();
+  await database.close();
+});
+
+describe('a server that is not the one that was meant is refused', () => {
+  const cases = [
+    ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['of an authority that nobody named', 'localhost', null, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ] as const;
+
+  test.each(cases)('%s, when the program starts', async (_, host, authority, code) => {
+    const error = await migrateAt(urlOf(host, authority)).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).problems).toEqual([
+      expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code})`),
+    ]);
+  });
+
+  test.each(cases)('%s, while it runs, and asked again later', async (_, host, authority) => {
+    const database = openDatabase({
+      databaseUrl: urlOf(host, authority),
+      applicationName: 'tls',
+      logger,
+    });
+    const queries = [
+      () => database.pool.query('SELECT 1'),
+      () => database.prisma.$queryRaw`SELECT 1`,
+    ];
+    for (const query of queries) {
+      const error = await query().then(
+        () => 'connected',
+        (reason: unknown) => toStagingError(reason),
+      );
+      expect(error).toBeInstanceOf(StagingUnavailableError);
+    }
+    await database.close();
+  });
+
+  // The weaker modes of libpq are as strict here, with pg 8.
+  test.each(['prefer', 'require', 'verify-ca'])('also with sslmode=%s', async (mode) => {
+    for (const [, host, authority] of cases) {
+      await expect(migrateAt(urlOf(host, authority, mode))).rejects.toThrow(ConfigError);
+    }
+  });
+
+  test('by the command, with 2 and without the password', async () => {
+    const run = await runCommand(['status'], { DATABASE_URL: urlOf('localhost', 'other.pem') });
+    expect(run.exit).toBe(2);
+    expect(run.stderr).toContain('DATABASE_URL: its server cannot be trusted');
+    expect(run.stderr).not.toContain(new URL(server.url).password);
+  });
+});
+
+test('a server without TLS is refused where TLS is asked for', async () => {
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  const setSsl = async (value: string) => {
+    await client.query(`ALTER SYSTEM SET ssl = ${value}`);
+    await client.query('SELECT pg_reload_conf()');
+    await expect
+      .poll(async () => (await client.query('SHOW ssl')).rows, { timeout: 60_000 })
+      .toEqual([{ ssl: value }]);
+  };
+  await setSsl('off');
+  try {
+    await expect(migrateAt(urlOf('localhost', 'authority.pem'))).rejects.toThrow(
+      'its server cannot be trusted (The server does not support SSL connections)',
+    );
+  } finally {
+    await setSsl('on');
+    await client.end();
+  }
+});

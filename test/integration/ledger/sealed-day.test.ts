@@ -1,0 +1,236 @@
+/**
+ * A day as it was signed off, by the query of docs/data-dictionary.md: taken from the document, run against
+ * a day that was sealed and then restated by real pulls, and compared with what the seal says.
+ */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/domain/title.ts';
+import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.ts';
+import {
+  createPlatformClient,
+  type PlatformClient,
+} from '../../../src/platform/conciliation-client.ts';
+import { fixedToken } from '../../../src/platform/token.ts';
+import { releasePull } from '../../../src/pull/decisions.ts';
+import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let reader: Client;
+let documented: string;
+let gate: GatedPlatform;
+let gatedPlatform: PlatformClient;
+
+beforeAll(async () => {
+  world = await openPullWorld();
+  gate = await openGatedPlatform();
+  gatedPlatform = createPlatformClient({
+    baseUrl: gate.baseUrl,
+    token: fixedToken('token'),
+    concurrency: 1,
+    timeoutMs: 30_000,
+    userAgent: 'test',
+  });
+  reader = new Client({ connectionString: world.databaseUrl });
+  await reader.connect();
+  const document = await readFile('docs/data-dictionary.md', 'utf8');
+  const examples = [...document.matchAll(/```sql\n(.*?);?\n```/gs)].map((match) => match[1] ?? '');
+  documented = examples.find((sql) => sql.includes('jsonb_populate_record')) ?? '';
+});
+afterAll(async () => {
+  await reader.end();
+  await gatedPlatform.close();
+  await gate.close();
+  await world.close();
+});
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+async function sign(): Promise<void> {
+  const { rows } = await reader.query(
+    'SELECT content_digest FROM conciliation.day WHERE date = $1',
+    [date],
+  );
+  await signOffDay(world.database, date, {
+    by: 'ana',
+    reason: null,
+    seenDigest: String(rows[0]?.content_digest),
+    fourEyes: true,
+  });
+}
+
+const columns = ['id', 'status', 'occurrence', ...TITLE_COLUMNS].map((name) => `day.${name}::text`);
+
+/** The date's current titles, column by column. */
+async function titlesNow() {
+  const { rows } = await reader.query(
+    `SELECT ${columns.join(', ')} FROM conciliation.title AS day
+     WHERE accepted_date = $1 AND status = 'current' ORDER BY id`,
+    [date],
+  );
+  return rows;
+}
+
+/** What the document's query returns for the newest seal of the date. */
+async function readSealedDay() {
+  const { rows: seals } = await reader.query(
+    `SELECT fence, signed_off_at::text AS at FROM conciliation.sign_off WHERE date = $1
+     ORDER BY id DESC LIMIT 1`,
+    [date],
+  );
+  const values: Readonly<Record<string, string>> = {
+    date: `date '${date}'`,
+    fence: String(seals[0]?.fence),
+    at: `timestamptz '${seals[0]?.at}'`,
+  };
+  const sql = documented.replace(/(?<!:):([a-z_]+)/g, (_, name: string) => values[name] ?? 'NULL');
+  const { rows: titles } = await reader.query(
+    `SELECT ${columns.join(', ')} FROM (${sql}) AS day ORDER BY id`,
+  );
+  const sums = AMOUNT_COLUMNS.map((name) => `coalesce(sum(${name}), 0)::text AS ${name}_sum`);
+  const { rows: totals } = await reader.query(
+    `SELECT count(*)::int AS title_count, ${sums.join(', ')},
+            encode(sha256(coalesce(string_agg(uuid_send(content_hash), '' ORDER BY content_hash), '')),
+                   'hex') AS content_digest
+     FROM (${sql}) AS day`,
+  );
+  return { titles, totals: totals[0] };
+}
+
+/** What the newest seal of the date says. */
+async function readSeal() {
+  const sums = AMOUNT_COLUMNS.map((name) => `${name}_sum::text`);
+  const { rows } = await reader.query(
+    `SELECT title_count, ${sums.join(', ')}, content_digest FROM conciliation.sign_off
+     WHERE date = $1 ORDER BY id DESC LIMIT 1`,
+    [date],
+  );
+  return rows[0];
+}
+
+/** Signs the day off, does what restates it, and compares the document's query with the seal. */
+async function expectSealedDay(restate: () => Promise<unknown>) {
+  const sealed = await titlesNow();
+  await sign();
+  await restate();
+  const found = await readSealedDay();
+  expect(found.titles).toEqual(sealed);
+  expect(found.totals).toEqual(await readSeal());
+}
+
+test('nothing was restated', async () => {
+  await pull(title('a'), title('b'), title('b'));
+  await expectSealedDay(async () => {});
+});
+
+test('a day without titles, and one that had none when it was signed off', async () => {
+  await pull();
+  await expectSealedDay(() => pull(title('a')));
+});
+
+test('changed, withdrawn, restored and new titles, over several pulls', async () => {
+  const rest = Array.from({ length: 20 }, (_, index) => title(`rest-${index}`));
+  const before = [title('gone-before'), title('back-before', { discount: '1.10' })];
+  await pull(title('a'), title('b'), title('twin'), title('twin'), ...before, ...rest);
+  await pull(title('a'), title('b'), title('twin'), title('twin'), ...rest);
+  await pull(title('a'), title('b'), title('twin'), title('twin'), before[1] ?? '', ...rest);
+  await expectSealedDay(async () => {
+    // Changed, withdrawn, new.
+    await pull(title('a', { discount: '12.35' }), title('twin'), title('new'), ...rest);
+    // Changed again, restored with another content, restored as it was; the new title withdrawn.
+    await pull(
+      title('a', { discount: '0' }),
+      title('b', { discount: '99' }),
+      title('twin'),
+      title('twin'),
+      title('gone-before'),
+      ...rest,
+    );
+  });
+});
+
+test('a release after the sign-off', async () => {
+  await pull(title('a'), title('b'), title('c'));
+  await expectSealedDay(async () => {
+    const held = await pull(title('a', { discount: '2' }), title('new'));
+    expect(held.state).toBe('held');
+    const decision = { by: 'bia', reason: 'cancelled by the platform' };
+    await releasePull(world.database, held.pullId, decision);
+  });
+});
+
+test('a seal that was ended still tells its day', async () => {
+  await pull(title('a'), title('b'));
+  await expectSealedDay(async () => {
+    await reopenDay(world.database, date, { by: 'ana', reason: 'signed by mistake' });
+    await pull(title('a', { discount: '5' }), title('b'), title('c'));
+  });
+});
+
+/** Resolves once a session of the program waits for a lock. */
+async function someoneWaits(): Promise<void> {
+  for (;;) {
+    const { rows } = await reader.query(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+    await sleep(10);
+  }
+}
+
+test('a merge that began before the sign-off and was committed after it', async () => {
+  await pull(title('a'), title('b'), title('gone'));
+  await pull(title('a'), title('b'), title('gone', { discount: '7.00' }));
+  const sealed = await titlesNow();
+
+  gate.next([
+    title('a', { discount: '12.35' }),
+    title('b', { discount: '0.01' }),
+    title('gone', { discount: '7.00' }),
+    title('new'),
+  ]);
+  const pulling = world.pull(date, { platform: gatedPlatform });
+  const answer = await gate.begun();
+  const blocker = new Client({ connectionString: world.databaseUrl });
+  await blocker.connect();
+  await blocker.query(`BEGIN; SELECT FROM conciliation.pull WHERE state = 'running' FOR UPDATE`);
+  answer.release();
+  // The merge's transaction has begun, and its now() stands still. It has not locked the day yet.
+  await someoneWaits();
+  await sign();
+  await blocker.query('COMMIT');
+  await blocker.end();
+  await pulling;
+
+  const { rows: times } = await reader.query(
+    `SELECT bool_and(title.changed_at < sign_off.signed_off_at) AS "isEarlier",
+            count(*)::int AS titles
+     FROM conciliation.sign_off
+     JOIN conciliation.pull ON pull.fence > sign_off.fence
+     JOIN conciliation.title ON title.last_change_pull_id = pull.id AND title.accepted_date = sign_off.date
+     WHERE sign_off.date = $1 AND sign_off.ended_at IS NULL`,
+    [date],
+  );
+  expect(times).toEqual([{ isEarlier: true, titles: 3 }]);
+  const found = await readSealedDay();
+  expect(found.titles).toEqual(sealed);
+  expect(found.totals).toEqual(await readSeal());
+});

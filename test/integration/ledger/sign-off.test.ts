@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import {
+  readFenceBeforeLastChange,
+  readMovedTitles,
+  readSealFence,
+} from '../../../src/ledger/moved-titles.ts';
+import { readSignOffs, reopenDay, signOffDay } from '../../../src/ledger/sign-off.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+async function readDay() {
+  const [row] = await world.database.prisma.$queryRaw<Record<string, unknown>[]>`
+    SELECT state, content_digest, signed_off_by, signed_off_digest, restated_after_sign_off,
+           title_count, original_value_sum::text
+    FROM conciliation.day WHERE date = ${date}::date`;
+  return row ?? {};
+}
+
+async function sign(by = 'ana', overrides: { seenDigest?: string; fourEyes?: boolean } = {}) {
+  const { content_digest: digest } = await readDay();
+  await signOffDay(world.database, date, {
+    by,
+    reason: null,
+    seenDigest: String(digest),
+    fourEyes: true,
+    ...overrides,
+  });
+}
+
+async function moved() {
+  const fence = await readSealFence(world.database, date);
+  return readMovedTitles(world.database, date, fence ?? -1n, 100);
+}
+
+test('a sign-off seals digest and totals, with who and when, and is audited', async () => {
+  await pull(title('a'), title('b', { value: '0.10' }));
+  await sign();
+  const day = await readDay();
+  expect(day).toMatchObject({ signed_off_by: 'ana', restated_after_sign_off: false });
+  expect(day['signed_off_digest']).toBe(day['content_digest']);
+  const [seal] = await readSignOffs(world.database, date);
+  expect(seal).toMatchObject({
+    signedOffBy: 'ana',
+    contentDigest: day['content_digest'],
+    titles: 2,
+    originalValueSum: '1000.60',
+    endedAt: null,
+  });
+  const audited = await world.database.prisma.auditEntry.findMany({
+    where: { actor: 'ana', date: new Date(date) },
+  });
+  expect(audited.map(({ action }) => action)).toEqual(['day.sign_off']);
+});
+
+test('one cent restated after the sign-off is flagged, alerted and shown field by field', async () => {
+  await pull(title('a'), title('b', { discount: '12.34' }));
+  await sign();
+  await pull(title('a'), title('b', { discount: '12.35' }));
+  const day = await readDay();
+  expect(day['restated_after_sign_off']).toBe(true);
+  expect(day['signed_off_digest']).not.toBe(day['content_digest']);
+  expect(await moved()).toMatchObject({
+    count: 1,
+    titles: [
+      {
+        orderUid: 'b',
+        kind: 'changed',
+        fields: [{ column: 'platform_discounted_value', before: '12.34', after: '12.35' }],
+      },
+    ],
+  });
+  await deriveAlerts(world.database, new Date(), {
+    timeZone: 'America/Sao_Paulo',
+    maxLagDays: 10_000,
+    maxIdleHours: 10_000,
+  });
+  const alerts = await world.database.prisma.alert.findMany({
+    where: { kind: 'restated_after_sign_off', date: new Date(date) },
+  });
+  expect(alerts).toHaveLength(1);
+});
+
+test('the documented query proves that a day is no longer what was signed', async () => {
+  const document = await readFile('docs/data-dictionary.md', 'utf8');
+  const query = [...document.matchAll(/```sql\n(.*?)```/gs)]
+    .map((match) => match[1] ?? '')
+    .find((sql) => sql.includes('is_what_was_signed'));
+  const isWhatWasSigned = async () => {
+    const rows = await world.database.prisma.$queryRawUnsafe<{ is_what_was_signed: boolean }[]>(
+      String(query).replaceAll(':date', `'${date}'`),
+    );
+    return rows.map((row) => row.is_what_was_signed);
+  };
+  await pull(title('a'), title('b'));
+  await sign();
+  expect(await isWhatWasSigned()).toEqual([true]);
+  await pull(title('a'), title('b', { discount: '12.35' }));
+  expect(await isWhatWasSigned()).toEqual([false]);
+});
+
+test('what moved is told against the seal: came, went, came back, and neither there nor back', async () => {
+  await pull(title('kept'), title('goes'), title('swings'), title('x1'), title('x2'), title('x3'));
+  await sign();
+  const rest = [title('x1'), title('x2'), title('x3')];
+  await pull(
+    title('kept'),
+    title('swings', { discount: '1' }),
+    title('new'),
+    title('brief'),
+    ...rest,
+  );
+  await pull(title('kept'), title('swings'), title('new'), ...rest);
+  const { count, titles } = await moved();
+  expect([count, titles.map(({ orderUid, kind }) => `${orderUid} ${kind}`).sort()]).toEqual([
+    2,
+    ['goes withdrawn', 'new inserted'],
+  ]);
+});
+
+test('what the newest change brought is told without a seal too', async () => {
+  await pull(title('a'));
+  await pull(title('a', { discount: '2' }));
+  await pull(title('a', { discount: '3' }));
+  await pull(title('a', { discount: '3' }));
+  const last = await readFenceBeforeLastChange(world.database, date);
+  const { titles } = await readMovedTitles(world.database, date, last?.fence ?? 0n, 10);
+  expect(titles.flatMap(({ fields }) => fields)).toEqual([
+    { column: 'platform_discounted_value', before: '2', after: '3' },
+  ]);
+});
+
+test('a restated day is signed off anew; both seals stay on record', async () => {
+  await pull(title('a'));
+  await sign('ana');
+  await expect(sign('bia')).rejects.toThrow('signed off already');
+  await pull(title('a', { discount: '99' }));
+  await sign('bia');
+  expect(await readDay()).toMatchObject({ signed_off_by: 'bia', restated_after_sign_off: false });
+  expect((await moved()).count).toBe(0);
+  const seals = await readSignOffs(world.database, date);
+  expect(seals.map((seal) => [seal.signedOffBy, seal.endedBy])).toEqual([
+    ['bia', null],
+    ['ana', 'bia'],
+  ]);
+});
+
+test('a reopened day has no seal, and says why', async () => {
+  await pull(title('a'));
+  await expect(reopenDay(world.database, date, { by: 'ana', reason: 'x' })).rejects.toThrow(
+    InputError,
+  );
+  await sign();
+  await reopenDay(world.database, date, { by: 'ana', reason: 'wrong day' });
+  expect(await readDay()).toMatchObject({ signed_off_by: null, signed_off_digest: null });
+  expect(await readSignOffs(world.database, date)).toMatchObject([{ endReason: 'wrong day' }]);
+  await pull(title('a', { discount: '99' }));
+  expect(await readDay()).toMatchObject({ restated_after_sign_off: false });
+});
+
+test('a digest that is no longer the day’s is not signed', async () => {
+  await pull(title('a'));
+  const { content_digest: seen } = await readDay();
+  await pull(title('a', { discount: '99' }));
+  await expect(sign('ana', { seenDigest: String(seen) })).rejects.toThrow('look again');
+});
+
+test('who accepted rejects or released a pull does not sign the day, unless that is allowed', async () => {
+  await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
+  await expect(sign('caio')).rejects.toThrow('only a reconciled day');
+  await acceptRejects(world.database, date, { by: 'ana', reason: 'a test' });
+  await expect(sign('ana')).rejects.toThrow('may not sign it off');
+  const held = await pull();
+  expect(held.state).toBe('held');
+  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
+  await expect(sign('bia')).rejects.toThrow('may not sign it off');
+  await sign('bia', { fourEyes: false });
+  expect(await readDay()).toMatchObject({ signed_off_by: 'bia', title_count: 0 });
+});
+
+test('a release after the sign-off counts as a restatement', async () => {
+  await pull(title('a'), title('b'));
+  const held = await (async () => {
+    await sign();
+    return pull();
+  })();
+  expect(await readDay()).toMatchObject({ state: 'held', restated_after_sign_off: false });
+  await releasePull(world.database, held.pullId, { by: 'bia', reason: 'cancelled' });
+  expect(await readDay()).toMatchObject({ restated_after_sign_off: true });
+  expect((await moved()).titles.map(({ kind }) => kind)).toEqual(['withdrawn', 'withdrawn']);
+});
+
+test('a seal can be ended and nothing else', async () => {
+  await pull(title('a'));
+  await sign();
+  const { prisma } = world.database;
+  for (const statement of [
+    `UPDATE conciliation.sign_off SET content_digest = 'x'`,
+    `UPDATE conciliation.sign_off SET ended_at = now(), ended_by = 'x', title_count = 9`,
+    'DELETE FROM conciliation.sign_off',
+    'TRUNCATE conciliation.sign_off',
+  ]) {
+    await expect(prisma.$executeRawUnsafe(statement), statement).rejects.toThrow();
+  }
+});

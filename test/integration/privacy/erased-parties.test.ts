@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { eraseParty } from '../../../src/privacy/erase-party.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+/** The provider of `titleText`, whose number in the ERP is P-1. */
+const TAX_ID = '52998224725';
+const ACCOUNT = '7654321';
+
+let world: PullWorld;
+let owner: Client;
+beforeAll(async () => {
+  world = await openPullWorld();
+  owner = new Client({ connectionString: world.databaseUrl });
+  await owner.connect();
+});
+afterAll(async () => {
+  await owner.end();
+  await world.close();
+});
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const erase = () =>
+  eraseParty(world.database, {
+    party: { taxId: TAX_ID, externalId: null },
+    by: 'test',
+    reason: 'a test',
+    isDryRun: false,
+  });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+const title = (uid: string, discount = '1') => titleText({ date, uid, discount });
+
+async function readTitles() {
+  const { rows } = await owner.query(
+    `SELECT provider_identification AS provider, provider_account AS account,
+            erased_at IS NOT NULL AS erased
+     FROM conciliation.title WHERE accepted_date = $1 ORDER BY id`,
+    [date],
+  );
+  return rows;
+}
+
+/** Waits until `count` sessions wait for a lock. */
+async function waiting(count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query(
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    if (rows.length >= count) return;
+    await sleep(10);
+  }
+}
+
+const ERASED = { provider: 'erased-1', account: null, erased: true };
+
+test('a merge that is under way is waited for, and what it writes is erased', async () => {
+  const blocker = new Client({ connectionString: world.databaseUrl });
+  await blocker.connect();
+  // The last lock that a merge takes.
+  await blocker.query('BEGIN; SELECT FROM conciliation.closing_lock FOR UPDATE');
+  const pulling = pull(title('a'));
+  await waiting(1);
+  const erasing = erase();
+  await Promise.race([waiting(2), erasing.catch(() => undefined)]);
+  await blocker.query('COMMIT');
+  await blocker.end();
+  await pulling;
+  expect((await erasing).counts).toMatchObject({ titles: 1, partyAccounts: 1 });
+  const { rows } = await owner.query('SELECT max(id)::int AS id FROM conciliation.erased_party');
+  expect(await readTitles()).toEqual([{ ...ERASED, provider: `erased-${rows[0].id}` }]);
+});
+
+test('a date of its own is written without the party, and the account is not remembered', async () => {
+  await pull(title('a'), title('b'));
+  expect((await readTitles()).map(({ account, erased }) => [account, erased])).toEqual([
+    [null, true],
+    [null, true],
+  ]);
+  const { rows } = await owner.query('SELECT FROM conciliation.party_account WHERE account = $1', [
+    ACCOUNT,
+  ]);
+  expect(rows).toHaveLength(0);
+});
+
+test('restated and new titles are written without the party, and their revisions too', async () => {
+  await pull(title('a'), title('b'));
+  const report = await pull(title('a', '2'), title('b'), title('c'));
+  expect(report).toMatchObject({ changed: 1, inserted: 1, unchanged: 1 });
+  expect((await readTitles()).every(({ erased }) => erased)).toBe(true);
+  const { rows } = await owner.query(
+    'SELECT before, after FROM conciliation.title_revision WHERE pull_id = $1',
+    [report.pullId],
+  );
+  expect(rows).toEqual([
+    {
+      before: { platform_discounted_value: 1 },
+      after: { platform_discounted_value: 2 },
+    },
+  ]);
+});
+
+test('the same answer changes nothing', async () => {
+  await pull(title('a'), title('b'));
+  expect((await pull(title('b'), title('a'))).state).toBe('unchanged');
+});
+
+test('a title that goes to another party is that party’s again', async () => {
+  await pull(title('a'));
+  await pull(title('a').replace(TAX_ID, '11144477735').replace(ACCOUNT, '999'));
+  expect(await readTitles()).toEqual([{ provider: '11144477735', account: '999', erased: false }]);
+});
+
+test('rejected titles are kept without their text', async () => {
+  await pull(
+    title('a'),
+    `{"acceptedDate":"${date}","provider":{"identification":"529.982.247-25"}}`,
+  );
+  const { rows } = await owner.query(
+    'SELECT raw FROM conciliation.rejected_title WHERE date = $1',
+    [date],
+  );
+  expect(rows).toEqual([{ raw: '' }]);
+});
+
+test('revisions stay append-only', async () => {
+  await expect(
+    owner.query(`UPDATE conciliation.title_revision SET kind = 'changed'`),
+  ).rejects.toThrow('append-only');
+});

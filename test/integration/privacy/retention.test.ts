@@ -1,0 +1,77 @@
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type RetentionRequest, removeOld } from '../../../src/privacy/retention.ts';
+import { ShutdownError } from '../../../src/runtime/errors.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let administrator: Client;
+beforeAll(async () => {
+  world = await openPullWorld();
+  administrator = new Client({ connectionString: world.databaseUrl });
+  await administrator.connect();
+});
+afterAll(async () => {
+  await administrator.end();
+  await world.close();
+});
+
+const request = (more: Partial<RetentionRequest> = {}): RetentionRequest => ({
+  before: daysFrom(-30, TODAY),
+  timeZone: 'America/Sao_Paulo',
+  by: 'test',
+  signal: new AbortController().signal,
+  batchSize: 2,
+  ...more,
+});
+
+let dayCount = 0;
+/** Pulls a new date six times, long ago: new, unchanged, restated, and three times unchanged. */
+beforeEach(async () => {
+  dayCount += 1;
+  const date = daysFrom(dayCount, DAY);
+  for (const discount of ['1', '1', '2', '2', '2', '2']) {
+    world.sandbox.setDayTexts(date, [titleText({ date, discount })]);
+    await world.pull(date);
+  }
+  await administrator.query(
+    `UPDATE conciliation.pull SET finished_at = finished_at - interval '1 year' WHERE date = $1`,
+    [date],
+  );
+});
+
+async function readStates(): Promise<string[]> {
+  const { rows } = await administrator.query<{ state: string }>(
+    'SELECT state FROM conciliation.pull WHERE date = $1 ORDER BY id',
+    [daysFrom(dayCount, DAY)],
+  );
+  return rows.map(({ state }) => state);
+}
+
+test('pulls that changed a title stay, and the newest one, in batches smaller than the rest', async () => {
+  expect((await removeOld(world.database, request())).pulls).toBe(3);
+  expect(await readStates()).toEqual(['merged', 'merged', 'unchanged']);
+});
+
+test('a row that is locked is left for the next run, and nobody waits', async () => {
+  await administrator.query(
+    `BEGIN; SELECT FROM conciliation.pull WHERE id = (SELECT min(id) FROM conciliation.pull
+                                              WHERE state = 'unchanged' AND date = '${daysFrom(dayCount, DAY)}')
+     FOR UPDATE`,
+  );
+  expect((await removeOld(world.database, request())).pulls).toBe(2);
+  await administrator.query('COMMIT');
+  expect((await removeOld(world.database, request())).pulls).toBe(1);
+  expect(await readStates()).toEqual(['merged', 'merged', 'unchanged']);
+});
+
+test('an interrupted run leaves the rest to the next one', async () => {
+  const abort = new AbortController();
+  abort.abort();
+  await expect(removeOld(world.database, request({ signal: abort.signal }))).rejects.toThrow(
+    ShutdownError,
+  );
+  expect(await readStates()).toHaveLength(6);
+  expect((await removeOld(world.database, request())).pulls).toBe(3);
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import {
+  cpfOf,
+  providerOf,
+  readBatches,
+  readProviders,
+  writeProviders,
+} from '../../support/provider-rows.ts';
+import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
+let world: PushWorld;
+beforeAll(async () => {
+  world = await openPushWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => world.begin());
+
+/** Providers of somebody else, whose numbers only the platform knows to be taken. */
+const TAKEN = 900_000;
+
+async function register(...providers: unknown[]): Promise<void> {
+  const answer = await fetch(`${world.sandbox.baseUrl}/api/providers`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.sandbox.issueToken()}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ providers }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+/** Seven places in a thousand, where halving does well, where it does badly, and at random. */
+const PLACES: readonly (readonly [string, readonly number[]])[] = [
+  ['one a batch, each at its end', [99, 199, 299, 399, 499, 599, 699]],
+  ['one a batch, each at its beginning', [0, 100, 200, 300, 400, 500, 600]],
+  ['all in one batch', [3, 17, 31, 48, 66, 80, 97]],
+  ['neighbours', [500, 501, 502, 503, 504, 505, 506]],
+  ['anywhere', [12, 238, 241, 455, 671, 770, 999]],
+];
+
+for (const onInvalid of ['refuse-batch', 'apply-valid'] as const) {
+  test.each(PLACES)(`${onInvalid}: finds 7 culprits among 1,000, %s`, async (_, places) => {
+    await register(...places.map((place) => providerOf(TAKEN + place)));
+    world.sandbox.setProviderRules({ onInvalid });
+    const providers = Array.from({ length: 1000 }, (_, number) =>
+      providerOf(
+        number,
+        places.includes(number) ? { identificationNumber: cpfOf(TAKEN + number) } : {},
+      ),
+    );
+    await writeProviders(world.database, providers);
+
+    const before = world.requests();
+    const outcome = await pushToEnd(world.parts, new AbortController().signal);
+    const requests = world.requests() - before;
+    expect(outcome).toMatchObject({ error: null, synced: 993, rejected: 7, requests });
+    expect(requests).toBeLessThanOrEqual(10 + 7 * 2 * 7);
+
+    const rows = await readProviders(world.database);
+    for (const [number, provider] of providers.entries()) {
+      const row = rows.get(provider.externalId);
+      if (places.includes(number)) {
+        expect(row?.state).toBe('rejected');
+        expect(row?.error).toContain('exists under a different externalId');
+        expect(row?.error).toContain(provider.externalId);
+        expect(world.sandbox.providers.has(provider.externalId)).toBe(false);
+      } else {
+        expect(row).toMatchObject({ state: 'synced', error: null });
+        expect(world.sandbox.providers.get(provider.externalId)).toEqual(provider);
+      }
+    }
+    const batches = await readBatches(world.database);
+    expect(batches).toHaveLength(requests);
+    expect(Math.max(...batches.map((batch) => batch.rows))).toBe(100);
+  });
+}

@@ -1,0 +1,263 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { importProviderFile } from '../../../src/providers/import-providers.ts';
+import { InputError, ShutdownError } from '../../../src/runtime/errors.ts';
+import { clearProviders, cpfOf, providerOf, readProviders } from '../../support/provider-rows.ts';
+import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
+let folder: string;
+let world: PushWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-import-'));
+  world = await openPushWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => clearProviders(world.database));
+
+const signal = new AbortController().signal;
+
+async function importFile(name: string, content: string | Uint8Array, isDryRun = false) {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return importProviderFile(world.database, path, { isDryRun, actor: 'test', signal });
+}
+
+const HEADER =
+  'externalId;type;identificationNumber;name;canAnticipate;phones;emailAddresses;' +
+  'account1.bankNumber;account1.agencyNumber;account1.accountNumber;account1.accountDigit;account1.type;account1.defaultAccount';
+
+function lineOf(number: number, fields: Readonly<Record<string, string>> = {}): string {
+  const provider = providerOf(number);
+  const cells: Record<string, string> = {
+    externalId: provider.externalId,
+    type: 'INDIVIDUAL',
+    identificationNumber: provider.identificationNumber,
+    name: `"Fornecedor; ""${number}"""`,
+    canAnticipate: 'true',
+    phones: '+55 11 90000-0000|+55 11 90000-0001',
+    emailAddresses: 'a@example.com',
+    'account1.bankNumber': '341',
+    'account1.agencyNumber': '1',
+    'account1.accountNumber': '2',
+    'account1.accountDigit': '',
+    'account1.type': 'CHECKING_ACCOUNT',
+    'account1.defaultAccount': 'true',
+    ...fields,
+  };
+  return HEADER.split(';')
+    .map((name) => cells[name] ?? '')
+    .join(';');
+}
+
+const versions = () => world.database.prisma.$queryRaw<unknown[]>`
+  SELECT external_id, xmin::text, changed_at::text FROM conciliation.provider ORDER BY external_id`;
+
+/** Line 2 is that of provider 0. */
+const csvOf = (lines: readonly string[]) => `\uFEFF${HEADER}\r\n${lines.join('\r\n')}\r\n`;
+
+test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by line and field; again, nothing changes', async () => {
+  const faults: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
+    [{ identificationNumber: '90025108000101' }, 'identificationNumber'],
+    [{ identificationNumber: '' }, 'identificationNumber'],
+    [{ name: '' }, 'name'],
+    [{ externalId: '' }, 'externalId'],
+    [{ canAnticipate: 'sim' }, 'canAnticipate'],
+    [{ emailAddresses: 'a@example.com|nowhere' }, 'emailAddresses'],
+    [{ 'account1.bankNumber': '' }, 'account1.bankNumber'],
+    [{ 'account1.defaultAccount': '1' }, 'account1.defaultAccount'],
+    [{ name: 'x'.repeat(1001) }, 'name'],
+    [{ name: '"a" b' }, '(row)'],
+  ];
+  const bad = new Map(
+    Array.from(
+      { length: 30 },
+      (_, index) => [index * 333 + 7, faults[index % 10] ?? [{}, '']] as const,
+    ),
+  );
+  const csv = csvOf(
+    Array.from({ length: 10_000 }, (_, number) => lineOf(number, bad.get(number)?.[0])),
+  );
+
+  const dry = await importFile('many.csv', csv, true);
+  expect((await readProviders(world.database)).size).toBe(0);
+  const report = await importFile('many.csv', csv);
+  expect(dry).toEqual(report);
+  expect(report).toMatchObject({
+    read: 10_000,
+    inserted: 9970,
+    changed: 0,
+    unchanged: 0,
+    refused: 30,
+  });
+  expect(report.faults.map(({ at, field }) => [at, field])).toEqual(
+    [...bad].map(([number, [, field]]) => [number + 2, field]),
+  );
+  const rows = await readProviders(world.database);
+  expect(rows.size).toBe(9970);
+
+  const before = await versions();
+  expect(await importFile('many.csv', csv)).toMatchObject({
+    inserted: 0,
+    changed: 0,
+    unchanged: 9970,
+    refused: 30,
+  });
+  expect(await versions()).toEqual(before);
+});
+
+describe('CSV', () => {
+  test('a row becomes what the interface takes', async () => {
+    await importFile('a.csv', csvOf([lineOf(1, { identificationNumber: '12.abc.345/01de-35' })]));
+    await world.push();
+    expect(world.sandbox.providers.get(providerOf(1).externalId)).toEqual({
+      externalId: providerOf(1).externalId,
+      type: 'INDIVIDUAL',
+      identificationNumber: '12ABC34501DE35',
+      name: 'Fornecedor; "1"',
+      canAnticipate: true,
+      phones: [{ number: '+55 11 90000-0000' }, { number: '+55 11 90000-0001' }],
+      emailAddresses: [{ email: 'a@example.com' }],
+      accounts: [
+        {
+          bankNumber: '341',
+          agencyNumber: '1',
+          accountNumber: '2',
+          type: 'CHECKING_ACCOUNT',
+          defaultAccount: true,
+        },
+      ],
+    });
+  });
+
+  test('lower case letters of a tax identifier are counted', async () => {
+    const report = await importFile(
+      'a.csv',
+      csvOf([lineOf(1, { identificationNumber: '12abc34501de35' }), lineOf(2)]),
+    );
+    expect(report).toMatchObject({ raised: 1, inserted: 2 });
+  });
+
+  test('what the file no longer states is empty afterwards', async () => {
+    await importFile('a.csv', csvOf([lineOf(1)]));
+    const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
+    expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
+    const rows = await world.database.prisma.provider.findMany();
+    expect(rows).toMatchObject([
+      { type: null, can_anticipate: null, phones: null, accounts: null },
+    ]);
+  });
+
+  test('lines that contradict each other are all left out', async () => {
+    const report = await importFile(
+      'a.csv',
+      csvOf([
+        lineOf(1),
+        lineOf(2, { externalId: providerOf(1).externalId }),
+        lineOf(3),
+        lineOf(4, { identificationNumber: cpfOf(3) }),
+        lineOf(5),
+      ]),
+    );
+    expect(report).toMatchObject({ read: 5, inserted: 1, refused: 4 });
+    expect(report.faults).toEqual([
+      { at: 2, field: 'externalId', expected: 'stands also in line 3' },
+      { at: 3, field: 'externalId', expected: 'stands also in line 2' },
+      {
+        at: 4,
+        field: 'identificationNumber',
+        expected: 'stands under another externalId in line 5',
+      },
+      {
+        at: 5,
+        field: 'identificationNumber',
+        expected: 'stands under another externalId in line 4',
+      },
+    ]);
+  });
+
+  test.each<[string, string | Uint8Array, RegExp]>([
+    ['an empty file', '', /empty/],
+    ['a file without a header', `F1;${cpfOf(1)};Maria`, /line 1: column 1 has no known name/],
+    [
+      'another encoding',
+      Buffer.from(csvOf([lineOf(1, { name: 'José' })]), 'latin1').subarray(3),
+      /not UTF-8/,
+    ],
+  ])('%s is refused whole', async (_, content, message) => {
+    const importing = importFile('a.csv', content);
+    await expect(importing).rejects.toThrow(message);
+    await expect(importing).rejects.toBeInstanceOf(InputError);
+    await expect(importing).rejects.not.toThrow(/Maria|José/);
+  });
+});
+
+describe('JSON', () => {
+  test.each([
+    ['{"providers": […]}', (list: unknown) => ({ providers: list })],
+    ['a list', (list: unknown) => list],
+  ])('%s is read, faults are told by place', async (_, wrap) => {
+    const list = [
+      providerOf(1),
+      providerOf(2, { name: 5 }),
+      'nothing',
+      providerOf(4, { fone: '1' }),
+    ];
+    const report = await importFile('a.json', JSON.stringify(wrap(list)));
+    expect(report).toMatchObject({ format: 'json', read: 4, inserted: 1, refused: 3 });
+    expect(report.faults).toEqual([
+      { at: 2, field: 'name', expected: 'expected text' },
+      { at: 3, field: '(provider)', expected: 'expected an object' },
+      { at: 4, field: 'fone', expected: 'not a field of the interface' },
+    ]);
+    await world.push();
+    expect(world.sandbox.providers.get(providerOf(1).externalId)).toEqual(providerOf(1));
+  });
+
+  test.each([
+    ['text that is not JSON', '{"providers": [CANARY', /not JSON/],
+    ['another shape', '{"suppliers": []}', /expected \{"providers"/],
+    ['a number', '5', /expected \{"providers"/],
+  ])('%s is refused whole, without repeating it', async (_, content, message) => {
+    const importing = importFile('a.json', content);
+    await expect(importing).rejects.toThrow(message);
+    await expect(importing).rejects.not.toThrow(/CANARY/);
+  });
+});
+
+test('a file that is not there, or of another kind, is an error of the input', async () => {
+  const options = { isDryRun: false, actor: 'test', signal };
+  const importing = (name: string) =>
+    importProviderFile(world.database, join(folder, name), options);
+  await expect(importing('none.csv')).rejects.toThrow('cannot be read (ENOENT)');
+  await expect(importing('none.json')).rejects.toBeInstanceOf(InputError);
+  await expect(importing('none.xlsx')).rejects.toThrow('.csv or .json');
+});
+
+test('an import that is stopped has changed nothing', async () => {
+  const path = join(folder, 'stopped.csv');
+  await writeFile(path, csvOf(Array.from({ length: 3000 }, (_, number) => lineOf(number))));
+  const stop = AbortSignal.abort();
+  const importing = importProviderFile(world.database, path, {
+    isDryRun: false,
+    actor: 'test',
+    signal: stop,
+  });
+  await expect(importing).rejects.toBeInstanceOf(ShutdownError);
+  expect((await readProviders(world.database)).size).toBe(0);
+});
+
+test('an import is in the audit log, a dry run is not', async () => {
+  const entries = () => world.database.prisma.$queryRaw<unknown[]>`
+    SELECT actor, details FROM conciliation.audit_entry WHERE action = 'providers.import' ORDER BY id DESC`;
+  const before = (await entries()).length;
+  await importFile('a.csv', csvOf([lineOf(1)]), true);
+  await importFile('a.csv', csvOf([lineOf(1)]));
+  const after = await entries();
+  expect(after).toHaveLength(before + 1);
+  expect(after[0]).toEqual({ actor: 'test', details: { inserted: 1, changed: 0, unchanged: 0 } });
+});

@@ -1,0 +1,291 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkProvider } from '../../../src/domain/provider.ts';
+import { parseTaxId } from '../../../src/domain/tax-id.ts';
+import { pushToEnd } from '../../../src/providers/push-to-end.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { interruptible } from '../../support/interruptible-database.ts';
+import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { openPushWorld, type PushWorld } from '../../support/push-world.ts';
+
+/**
+ * Whatever the ERP writes, whenever; whatever the platform answers, or fails to; wherever the program
+ * dies: once it is left in peace, the platform has the ERP's last content of every valid row.
+ */
+const SEQUENCES = Number(process.env['PROPERTY_RUNS'] ?? 300);
+
+let world: PushWorld;
+beforeAll(async () => {
+  world = await openPushWorld();
+});
+afterAll(() => world.close());
+
+const PROVIDERS = 3;
+/** Two numbers that every provider may claim, so that they collide, wait for each other and swap. */
+const CONTESTED = [800_000, 800_001];
+/** Registered at the platform by somebody else. */
+const TAKEN = 900_000;
+
+/** Few values of each field, so that contents come back and numbers collide. */
+const content = fc.record({
+  provider: fc.nat({ max: PROVIDERS - 1 }),
+  number: fc.constantFrom(
+    'own',
+    'own',
+    'own, masked',
+    'other',
+    'contested',
+    'contested too',
+    'taken',
+  ),
+  name: fc.constantFrom('A', 'B'),
+  isValid: fc.constantFrom(true, true, true, true, true, false),
+});
+type Content = typeof content extends fc.Arbitrary<infer T> ? T : never;
+
+const FIRST: Content = { provider: 0, number: 'own', name: 'A', isValid: true };
+
+function numberOf({ provider, number }: Content): string {
+  const own = cpfOf(provider);
+  switch (number) {
+    case 'own':
+      return own;
+    case 'own, masked':
+      return own.replace(/(...)(...)(...)(..)/, '$1.$2.$3-$4');
+    case 'other':
+      return cpfOf(100 + provider);
+    case 'taken':
+      return cpfOf(TAKEN);
+    default:
+      return cpfOf(CONTESTED[number === 'contested' ? 0 : 1] ?? 0);
+  }
+}
+
+const toRow = (fields: Content) =>
+  providerOf(fields.provider, {
+    name: fields.name,
+    identificationNumber: numberOf(fields),
+    ...(!fields.isValid && { emailAddresses: [{ email: 'nowhere' }] }),
+  });
+
+const write = (fields: readonly Content[]) =>
+  // One row a provider: a statement cannot change a row twice.
+  writeProviders(world.database, [
+    ...new Map(fields.map((row) => [row.provider, toRow(row)])).values(),
+  ]);
+
+const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
+  { kind: 'status', status: 500 },
+  { kind: 'status', status: 401 },
+  { kind: 'status', status: 429, headers: { 'retry-after': '1' } },
+  { kind: 'status', status: 404 },
+  // The platform takes the providers, and its answer is lost.
+  { kind: 'cut', afterBytes: 0, how: 'reset' },
+  { kind: 'cut', afterBytes: 1, how: 'end' },
+  { kind: 'content-type', contentType: 'text/html' },
+);
+
+const faults = fc.array(fc.record({ after: fc.nat({ max: 3 }), fault }), { maxLength: 2 });
+/** A batch without a culprit has about twenty steps. */
+const step = fc.oneof(fc.nat({ max: 22 }), fc.nat({ max: 60 }));
+
+const operation = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('write' as const),
+      rows: fc.array(content, { minLength: 1, maxLength: 4 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('delete' as const),
+      provider: fc.nat({ max: PROVIDERS - 1 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('rules' as const),
+      onInvalid: fc.constantFrom('refuse-batch' as const, 'apply-valid' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('push' as const), faults }) },
+  /** The process dies at any of its steps. */
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('crash' as const), at: step }) },
+  /** It is asked to stop there. */
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('stop' as const), at: step }) },
+  /** The ERP writes there. */
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('write meanwhile' as const), at: step, row: content }),
+  },
+  /** Two processes push at once. */
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('push twice' as const) }) },
+  /** The ERP has a row locked during a whole push, and then commits what it wrote, or not. */
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('push under lock' as const),
+      row: content,
+      commits: fc.boolean(),
+    }),
+  },
+);
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+/** What the platform may know deleted rows by: with them the program forgets who holds these numbers. */
+const forgotten = new Set<string>();
+
+class Crash extends Error {}
+
+/** Pushes with `onStep` called at the given step of its way through database and platform. */
+async function pushWith(at: number, onStep: () => unknown, signal?: AbortSignal): Promise<void> {
+  let steps = 0;
+  let death: Crash | null = null;
+  const next = async () => {
+    if (death !== null) throw death;
+    steps += 1;
+    if (steps !== at) return;
+    try {
+      await onStep();
+    } catch (error) {
+      if (error instanceof Crash) death = error;
+      throw error;
+    }
+  };
+  const { platform } = world.parts;
+  await world
+    .push(
+      {
+        database: interruptible(world.database, next),
+        platform: {
+          async pushProviders(providers, aborted) {
+            await next();
+            const answer = await platform.pushProviders(providers, aborted);
+            await next();
+            return answer;
+          },
+        },
+      },
+      signal,
+    )
+    .catch(expectInterruption);
+}
+
+function expectInterruption(error: unknown): void {
+  if (error instanceof Crash) return;
+  expect(error).toHaveProperty('code', 'SHUTDOWN');
+}
+
+async function run(op: Operation): Promise<void> {
+  switch (op.do) {
+    case 'write':
+      return write(op.rows);
+    case 'delete': {
+      const { externalId } = providerOf(op.provider);
+      const rows = await world.database.prisma.$queryRaw<{ taxIds: string[] }[]>`
+        DELETE FROM conciliation.provider WHERE external_id = ${externalId}
+        RETURNING sent_tax_ids AS "taxIds"`;
+      for (const { taxIds } of rows) for (const taxId of taxIds) forgotten.add(taxId);
+      return;
+    }
+    case 'rules':
+      return world.sandbox.setProviderRules({ onInvalid: op.onInvalid });
+    case 'push':
+      for (const { after, fault } of op.faults) {
+        if (after > 0) world.sandbox.faults.add({ kind: 'latency', latencyMs: 0, times: after });
+        world.sandbox.faults.add(fault);
+      }
+      await world.push();
+      return world.sandbox.faults.clear();
+    case 'crash':
+      return pushWith(op.at, () => {
+        throw new Crash();
+      });
+    case 'stop': {
+      const stop = new AbortController();
+      return pushWith(op.at, () => stop.abort(), stop.signal);
+    }
+    case 'write meanwhile': {
+      // Not waited for inside: where the push has the row locked, the ERP waits for the push.
+      let writing: Promise<void> | null = null;
+      await pushWith(op.at, () => {
+        writing = write([op.row]);
+      });
+      return writing ?? undefined;
+    }
+    case 'push twice':
+      await Promise.all([world.push(), world.push()]);
+      return;
+    case 'push under lock':
+      await world.database.prisma
+        .$transaction(async (tx) => {
+          await writeProviders({ ...world.database, prisma: tx as typeof world.database.prisma }, [
+            toRow(op.row),
+          ]);
+          await world.push();
+          if (!op.commits) throw new Crash();
+        })
+        .catch(expectInterruption);
+  }
+}
+
+interface Candidate {
+  readonly externalId: string;
+  readonly identificationNumber: string;
+}
+
+interface Row {
+  readonly state: string;
+  readonly candidate: Candidate;
+}
+
+const readRows = () => world.database.prisma.$queryRaw<Row[]>`
+  SELECT sync_state AS state, jsonb_build_object(
+    'externalId', external_id, 'type', type, 'identificationNumber', identification_number,
+    'name', name, 'canAnticipate', can_anticipate, 'phones', phones,
+    'emailAddresses', email_addresses, 'accounts', accounts) AS candidate
+  FROM conciliation.provider`;
+
+test(`after any of ${SEQUENCES} interleavings the platform has the last content of every valid row`, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 14 }), async (operations) => {
+      await world.begin();
+      forgotten.clear();
+      await write(Array.from({ length: PROVIDERS }, (_, provider) => ({ ...FIRST, provider })));
+      await writeProviders(world.database, [providerOf(TAKEN)]);
+      await world.push();
+      // From now on it is somebody else's: the ERP has no such row any more.
+      await world.database.prisma.provider.deleteMany({
+        where: { external_id: providerOf(TAKEN).externalId },
+      });
+      for (const op of operations) await run(op);
+
+      const outcome = await pushToEnd(world.parts, new AbortController().signal);
+      expect(outcome.error).toBeNull();
+      const registered = [...world.sandbox.providers.values()];
+      const rows = await readRows();
+      for (const { state, candidate } of rows) {
+        const { externalId } = candidate;
+        const numbers = (list: readonly Candidate[]) =>
+          list
+            .filter((other) => other.externalId !== externalId)
+            .map(({ identificationNumber }) => parseTaxId(identificationNumber)?.digits);
+        const number = parseTaxId(candidate.identificationNumber)?.digits;
+        const check = checkProvider(candidate);
+        if (!check.ok || numbers(rows.map((row) => row.candidate)).includes(number)) {
+          expect(state).toBe('invalid');
+        } else if (numbers(registered).includes(number)) {
+          // The platform has the number under another external id and refuses it, for good reason.
+          expect(['rejected', 'invalid']).toContain(state);
+        } else if (state !== 'rejected' || !forgotten.has(number ?? '')) {
+          expect(state).toBe('synced');
+          expect(world.sandbox.providers.get(externalId)).toEqual(check.provider);
+        }
+      }
+    }),
+    { numRuns: SEQUENCES },
+  );
+}, 600_000);

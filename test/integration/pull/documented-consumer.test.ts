@@ -1,0 +1,134 @@
+/** The consumer of docs/title-feed.md, as the document has it, beside merges. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, type QueryResult } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { migrate } from '../../../src/database/migrate.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const PAGE = 'LIMIT 1000';
+const ROUNDS = 8;
+const dates = [1, 2, 3, 4].map((days) => daysFrom(days));
+
+let world: PullWorld;
+let users: RoleUsers;
+let once: string;
+let again: string;
+beforeAll(async () => {
+  const document = await readFile('docs/title-feed.md', 'utf8');
+  [once = '', again = ''] = [...document.matchAll(/```sql\n(.*?)```/gs)].map(
+    ([, sql]) => sql ?? '',
+  );
+  // Smaller pages, so that there are many; some titles change twice within one.
+  expect(again).toContain(PAGE);
+  again = again.replace(PAGE, 'LIMIT 7');
+  world = await openPullWorld();
+  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  users = await createRoleUsers(world.databaseUrl);
+  await world.database.pool.query(`CREATE SCHEMA erp AUTHORIZATION ${users.nameOf('erp')}`);
+});
+afterAll(async () => {
+  await world.close();
+  await users.drop();
+});
+
+async function connect(): Promise<Client> {
+  const client = new Client({ connectionString: users.urlOf('erp') });
+  // A session that is ended says so twice.
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** One reading. Returns whether there was anything to read. */
+async function read(client: Client): Promise<boolean> {
+  // Several statements have several results.
+  const results = (await client.query(again)) as unknown as QueryResult[];
+  return results.find(({ command }) => command === 'UPDATE')?.rowCount === 1;
+}
+
+/** Some of the titles that the date could have, with one of few values each. */
+function answerOf(date: CivilDate, random: () => number): string[] {
+  return Array.from({ length: 30 }, (_, index) =>
+    index > 0 && random() < 0.3
+      ? null
+      : titleText({ uid: `t${index}`, date, discount: `${Math.floor(random() * 3)}.5` }),
+  ).filter((text) => text !== null);
+}
+
+async function merge(seed: string): Promise<void> {
+  const next = createSeededRandom(seed);
+  const random = () => next(1_000_000) / 1_000_000;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const date of dates) world.sandbox.setDayTexts(date, answerOf(date, random));
+    await Promise.all(dates.map((date) => world.pull(date, { withdrawalLimitPercent: 100 })));
+  }
+}
+
+const COLUMNS = `id, status, order_uid, accepted_date, anticipated_due_date, provider_external_id,
+  financial_agent_identification, original_value::text, financial_discounted_value::text`;
+
+test('two consumers, one of them killed again and again, end with exactly the titles', async () => {
+  const setup = await connect();
+  await setup.query(once);
+  await setup.end();
+
+  let isOver = false;
+  const merging = merge('consumer').finally(() => {
+    isOver = true;
+  });
+  let pages = 0;
+  let deaths = 0;
+  const consume = async () => {
+    let client = await connect();
+    while (!isOver) {
+      try {
+        if (await read(client)) pages += 1;
+        else await delay(5);
+      } catch (error) {
+        // What a client says of a session that was ended, during a statement and before one.
+        if (!/terminat|not queryable/i.test(String(error))) throw error;
+        deaths += 1;
+        client = await connect();
+      }
+    }
+    await client.end().catch(() => undefined);
+  };
+  const kill = async () => {
+    while (!isOver) {
+      await delay(100);
+      await world.database.pool.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE usename = $1 AND datname = current_database() ORDER BY random() LIMIT 1`,
+        [users.nameOf('erp')],
+      );
+    }
+  };
+  const work = [merging, consume(), consume(), kill()];
+  await Promise.allSettled(work);
+  await Promise.all(work);
+
+  const last = await connect();
+  while (await read(last));
+  await last.end();
+  const query = (table: string) =>
+    world.database.pool.query(`SELECT ${COLUMNS} FROM ${table} ORDER BY id`);
+  const { rows: titles } = await query('conciliation.title');
+  expect((await query('erp.title')).rows).toEqual(titles);
+  const { rows } = await world.database.pool.query(
+    `SELECT last_change_seq = (SELECT max(change_seq) FROM conciliation.title_feed) AS "isAtEnd",
+            (SELECT count(*)::int FROM conciliation.title_feed) AS changes,
+            (SELECT count(DISTINCT change_kind)::int FROM conciliation.title_feed) AS kinds
+     FROM erp.feed_position`,
+  );
+  expect(rows).toMatchObject([{ isAtEnd: true, kinds: 4 }]);
+  // The test has tested something: many pages, titles that changed more than once, killed consumers.
+  expect(rows[0].changes).toBeGreaterThan(2 * titles.length);
+  expect(pages).toBeGreaterThan(20);
+  expect(deaths).toBeGreaterThan(0);
+});

@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import { type Environment, readConfig } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
+
+const GOOD = { PLATFORM_BASE_URL: 'https://platform.example/v1', PLATFORM_TOKEN: 'secret-token' };
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment, { platform: true });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test('every default of the contract holds, and the result cannot be changed', () => {
+  const config = readConfig(GOOD, { platform: true });
+  expect(config).toMatchObject({
+    databaseUrl: null,
+    dataDir: '.data',
+    timeZone: 'America/Sao_Paulo',
+    startDate: null,
+    pullAttempts: 8,
+    pullBackoffSeconds: 30,
+    withdrawalLimitPercent: 20,
+    redisUrl: null,
+    pullCron: '0 6 * * *',
+    lookbackDays: 7,
+    sweepCron: '0 3 * * 0',
+    sweepDays: 45,
+    sweepMaxDays: 400,
+    consoleHost: '127.0.0.1',
+    consolePort: 8080,
+    alertWebhookUrl: null,
+    trustedProxies: [],
+    oidc: null,
+    logLevel: 'info',
+    platform: {
+      concurrency: 4,
+      timeoutSeconds: 60,
+      maxMinutes: 60,
+      maxBytes: 17_179_869_184,
+      tokenFile: null,
+    },
+  });
+  expect(config.platform?.baseUrl.pathname).toBe('/v1');
+  expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
+});
+
+test('all faults are told at once, each with its variable', () => {
+  const problems = problemsOf({
+    PLATFORM_TOKEN: 'a',
+    PLATFORM_TOKEN_FILE: 'b',
+    PULL_ATTEMPTS: '0',
+    TIMEZONE: 'Mars/Olympus',
+    START_DATE: '2026-02-30',
+    WITHDRAWAL_LIMIT_PERCENT: '101',
+    LOG_LEVEL: 'loud',
+    REDIS_URL: 'http://:secret@host',
+    PULL_CRON: '0 6 * *',
+    SWEEP_CRON: '99 3 * * 0',
+    LOOKBACK_DAYS: '-1',
+    SWEEP_DAYS: '45',
+    SWEEP_MAX_DAYS: '44',
+    PLATFORM_MAX_MINUTES: '0',
+    PLATFORM_MAX_BYTES: '1e9',
+    CONSOLE_PORT: '70000',
+    ALERT_WEBHOOK_URL: 'mailto:secret@host',
+    DATABASE_URL: 'mysql://user:secret@host/db',
+  });
+  expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+    'PLATFORM_BASE_URL',
+    'PLATFORM_TOKEN_FILE, PLATFORM_TOKEN',
+    'PLATFORM_MAX_MINUTES',
+    'PLATFORM_MAX_BYTES',
+    'DATABASE_URL',
+    'TIMEZONE',
+    'START_DATE',
+    'REDIS_URL',
+    'PULL_CRON',
+    'LOOKBACK_DAYS',
+    'SWEEP_CRON',
+    'SWEEP_MAX_DAYS',
+    'CONSOLE_PORT',
+    'ALERT_WEBHOOK_URL',
+    'PULL_ATTEMPTS',
+    'WITHDRAWAL_LIMIT_PERCENT',
+    'LOG_LEVEL',
+  ]);
+  expect(problems.join()).not.toContain('secret');
+});
+
+describe('PLATFORM_BASE_URL', () => {
+  test.each([
+    'http://localhost:8081',
+    'http://127.0.0.1:1/x',
+    'http://[::1]:80',
+    'https://h.example',
+    'HTTPS://H.example:8443/a/prefix',
+    'https://192.0.2.1',
+    'https://[2001:db8::1]:8443',
+    'https://xn--pltform-9fg.example',
+  ])('takes %s', (url) => {
+    expect(problemsOf({ ...GOOD, PLATFORM_BASE_URL: url })).toEqual([]);
+  });
+  test.each([
+    'http://platform.example',
+    'http://localhost.evil.example',
+    'ftp://h',
+    'not an address',
+    'https://user@h.example',
+    'https://u:secret@h.example',
+    'https://h.example/?q=1',
+    'https://h.example/#f',
+    // What a parser drops, converts or takes for something else.
+    'https://h.example/?',
+    'https://h.example/#',
+    'https://@h.example/',
+    'https://h.example/@other.example',
+    'https:\\\\h.example',
+    'https:\\h.example\\@other.example',
+    'https://h.example\\@other.example',
+    'https:h.example',
+    'https:/h.example',
+    'https:///h.example',
+    'https://h.exa\tmple',
+    'https://h.ex\nample',
+    'https://pl\u0430tform.example',
+    'https://h\u3002example',
+    'https://h%2eexample',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://127.1/',
+    'https://[0:0::1]/',
+    'http://127.1',
+    'http://0x7f000001',
+    'http://127.0.0.2',
+    'http://0.0.0.0',
+    'http://127.0.0.1.evil.example',
+    'http://localhost.',
+    'http://[::ffff:127.0.0.1]',
+    'HTTP://h.example',
+    'file:///etc/passwd',
+  ])('refuses %s', (url) => {
+    const problems = problemsOf({ ...GOOD, PLATFORM_BASE_URL: url });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^PLATFORM_BASE_URL: expected/);
+    expect(problems[0]).not.toContain('secret');
+  });
+});
+
+test('an empty variable is an unset one', () => {
+  expect(problemsOf({ ...GOOD, PLATFORM_TOKEN_FILE: '', PULL_ATTEMPTS: ' ' })).toEqual([]);
+});
+
+test('a command that needs no platform does not ask for one', () => {
+  expect(readConfig({}, { platform: false }).platform).toBeNull();
+});
+
+describe('TRUSTED_PROXIES', () => {
+  test('takes addresses and blocks', () => {
+    const text = '192.0.2.10, 10.0.0.0/8,2001:db8::1,fd00::/8';
+    const { trustedProxies } = readConfig({ ...GOOD, TRUSTED_PROXIES: text }, { platform: true });
+    expect(trustedProxies).toEqual(['192.0.2.10', '10.0.0.0/8', '2001:db8::1', 'fd00::/8']);
+  });
+  test.each([
+    'proxy.internal',
+    'loopback',
+    'true',
+    '10.0.0.0/33',
+    '::/129',
+    '0.0.0.0/0',
+    '10.0.0.0/255.0.0.0',
+    '10.0.0.0/8/8',
+    '10.1',
+    '192.0.2.1:443',
+  ])('refuses %s', (entry) => {
+    expect(problemsOf({ ...GOOD, TRUSTED_PROXIES: `192.0.2.1,${entry}` })).toEqual([
+      `TRUSTED_PROXIES: got "${entry}", expected IP addresses or blocks such as 10.0.0.0/8, parted by commas`,
+    ]);
+  });
+  test('refuses an empty entry', () => {
+    expect(problemsOf({ ...GOOD, TRUSTED_PROXIES: '192.0.2.1,' })).toHaveLength(1);
+  });
+});
+
+describe('OIDC', () => {
+  const OIDC = {
+    ...GOOD,
+    CONSOLE_PUBLIC_URL: 'https://conciliation.example.com',
+    OIDC_ISSUER_URL: 'https://id.example.com/realms/company',
+    OIDC_CLIENT_ID: 'conciliation',
+  };
+
+  test('an issuer, a client and the public address are enough, and nothing is assumed', () => {
+    const { oidc } = readConfig(OIDC, { platform: true });
+    expect(oidc).toMatchObject({
+      clientId: 'conciliation',
+      clientSecret: null,
+      clientSecretFile: null,
+      assumesVerifiedEmail: false,
+    });
+    expect(oidc?.issuerUrl.href).toBe(OIDC.OIDC_ISSUER_URL);
+    expect(oidc?.publicUrl.href).toBe('https://conciliation.example.com/');
+  });
+
+  test.each([
+    [{ CONSOLE_PUBLIC_URL: '' }, /^CONSOLE_PUBLIC_URL: not set, expected with OIDC_ISSUER_URL/],
+    [{ OIDC_CLIENT_ID: '' }, /^OIDC_CLIENT_ID: not set/],
+    [{ OIDC_ISSUER_URL: '' }, /^OIDC_ISSUER_URL: not set, and OIDC_CLIENT_ID is/],
+    [{ OIDC_ISSUER_URL: 'http://id.example.com' }, /^OIDC_ISSUER_URL: expected https/],
+    [{ OIDC_ISSUER_URL: 'https://u:secret@id.example' }, /^OIDC_ISSUER_URL: expected/],
+    [{ OIDC_CLIENT_SECRET: 'secret', OIDC_CLIENT_SECRET_FILE: 'f' }, /got both/],
+    [{ OIDC_ASSUME_EMAIL_VERIFIED: 'yes' }, /^OIDC_ASSUME_EMAIL_VERIFIED: got "yes"/],
+  ])('refuses %o', (change, problem) => {
+    const problems = problemsOf({ ...OIDC, ...change });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(problem);
+    expect(problems[0]).not.toMatch(/secret@|"secret"/);
+  });
+
+  test('an issuer on this machine may speak http', () => {
+    expect(problemsOf({ ...OIDC, OIDC_ISSUER_URL: 'http://127.0.0.1:9000' })).toEqual([]);
+  });
+});
+
+describe('certificates', () => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, whatever else is configured', () => {
+    const unsafe = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    for (const environment of [unsafe, { ...GOOD, ...unsafe }]) {
+      const read = () => readConfig(environment, { platform: environment !== unsafe });
+      expect(read).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED: got "0"/);
+      expect(read).toThrow(ConfigError);
+    }
+    expect(problemsOf({ ...GOOD, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+  });
+
+  const databaseUrl = 'postgresql://user:secret@db.example/conciliation';
+
+  test.each([
+    '',
+    '?sslmode=verify-full',
+    '?sslmode=require',
+    '?sslmode=disable',
+    '?sslmode=verify-full&sslrootcert=package.json',
+  ])('DATABASE_URL takes %s', (query) => {
+    expect(problemsOf({ ...GOOD, DATABASE_URL: `${databaseUrl}${query}` })).toEqual([]);
+  });
+
+  test.each([
+    ['?sslmode=no-verify', 'sslmode=verify-full'],
+    ['?ssl=no-verify', 'sslmode=verify-full'],
+    ['?sslmode=verify_full', 'sslmode=verify-full'],
+    ['?sslmode=require&uselibpqcompat=true', 'sslmode=verify-full'],
+    ['?sslmode=verify-full&sslrootcert=/nowhere', 'an sslrootcert that can be read (ENOENT)'],
+  ])('DATABASE_URL refuses %s', (query, expected) => {
+    const problems = problemsOf({ ...GOOD, DATABASE_URL: `${databaseUrl}${query}` });
+    expect(problems).toEqual([expect.stringContaining(`DATABASE_URL: expected ${expected}`)]);
+    expect(problems[0]).not.toContain('secret');
+  });
+
+  test('REDIS_CA_FILE has to be there, and a rediss:// address with it', () => {
+    const [good, bad] = ['package.json', '/nowhere'];
+    const secure = { ...GOOD, REDIS_URL: 'rediss://r.example' };
+    expect(problemsOf({ ...secure, REDIS_CA_FILE: good })).toEqual([]);
+    expect(problemsOf({ ...secure, REDIS_CA_FILE: bad })).toEqual([
+      'REDIS_CA_FILE: cannot read /nowhere (ENOENT)',
+    ]);
+    for (const REDIS_URL of ['redis://r.example', '']) {
+      expect(problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: good })).toEqual([
+        'REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://',
+      ]);
+    }
+  });
+});

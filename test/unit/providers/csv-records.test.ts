@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CsvRecord, readCsvRecords } from '../../../src/providers/csv-records.ts';
+import { InputError } from '../../../src/runtime/errors.ts';
+
+async function read(text: string, pieceLength = text.length): Promise<CsvRecord[]> {
+  async function* pieces() {
+    for (let at = 0; at < text.length; at += Math.max(pieceLength, 1)) {
+      yield text.slice(at, at + Math.max(pieceLength, 1));
+    }
+  }
+  const records = [];
+  for await (const record of readCsvRecords(pieces())) records.push(record);
+  return records;
+}
+
+const cellsOf = async (text: string) => (await read(text)).map(({ cells }) => cells);
+
+describe('readCsvRecords', () => {
+  it.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('ends lines at %s, with or without one at the end', async (_, end) => {
+    const rows = [
+      ['a', 'b'],
+      ['1', '2'],
+    ];
+    expect(await cellsOf(`a;b${end}1;2`)).toEqual(rows);
+    expect(await cellsOf(`a;b${end}1;2${end}`)).toEqual(rows);
+  });
+
+  it('takes the separator from the first line', async () => {
+    expect(await cellsOf('a,b\n1;2,3')).toEqual([
+      ['a', 'b'],
+      ['1;2', '3'],
+    ]);
+    expect(await cellsOf('a;b\n1,2;3')).toEqual([
+      ['a', 'b'],
+      ['1,2', '3'],
+    ]);
+  });
+
+  it('keeps separators, quotes and line ends of quoted cells', async () => {
+    expect(await cellsOf('a;b\n"x;""y""\r\nz";""\n')).toEqual([
+      ['a', 'b'],
+      ['x;"y"\r\nz', ''],
+    ]);
+  });
+
+  it('says on which line a row begins, blank ones and those within cells counted', async () => {
+    const records = await read('a;b\r\n\r\n"1\r\n\n2";3\r\n;;\r\n4;5\r\n');
+    expect(records.map(({ line, cells }) => [line, cells.length])).toEqual([
+      [1, 2],
+      [3, 2],
+      [7, 2],
+    ]);
+  });
+
+  it.each([
+    ['a"b;c', 'a quote stands in a cell that is not quoted'],
+    ['"a"b;c', 'text follows the end of a quoted cell'],
+    ['"a" ;c', 'text follows the end of a quoted cell'],
+    ['"a;c', 'a quote is opened and never closed'],
+  ])('marks a row that RFC 4180 does not know: %s', async (row, fault) => {
+    const records = await read(`a;b\n${row}`);
+    expect(records.map((record) => record.fault)).toEqual([null, fault]);
+  });
+
+  it('goes on with the line after a broken one', async () => {
+    const records = await read('a;b\n"x"y;1\nz;2\n');
+    expect(records.map(({ line, fault }) => [line, fault === null])).toEqual([
+      [1, true],
+      [2, false],
+      [3, true],
+    ]);
+  });
+
+  it('finds nothing in nothing', async () => {
+    expect(await read('')).toEqual([]);
+    expect(await read('\n\n')).toEqual([]);
+  });
+
+  it('refuses a row that never ends', async () => {
+    await expect(read(`a;b\n"${'x\n'.repeat(600_000)}`)).rejects.toThrow(InputError);
+    await expect(read(`a;b\n"${'x\n'.repeat(600_000)}`)).rejects.toThrow('line 2:');
+  });
+
+  it('reads back what was written by the rules, in whatever pieces it comes', async () => {
+    const cell = fc.string({
+      unit: fc.constantFrom('a', ';', ',', '"', '\n', '\r', 'é', '😀', ' '),
+    });
+    const quote = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 5 }),
+        fc.constantFrom(';', ','),
+        fc.constantFrom('\n', '\r\n'),
+        fc.integer({ min: 1, max: 9 }),
+        async (rows, separator, end, pieceLength) => {
+          // A first cell that is never empty: rows without content are left out.
+          const filled = rows.map(([first = '', ...rest]) => [`x${first}`, ...rest]);
+          const all = [['a', 'b', 'c'], ...filled];
+          const text = all.map((row) => row.map(quote).join(separator)).join(end);
+          const records = await read(
+            text.replace(/^[^\n\r]*/, `a${separator}b${separator}c`),
+            pieceLength,
+          );
+          expect(records.map(({ cells }) => cells)).toEqual(all);
+          expect(records.every(({ fault }) => fault === null)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

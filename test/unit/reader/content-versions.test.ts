@@ -1,0 +1,85 @@
+/** A release that documents a field: the dates that are there keep the hashes that they have. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { KnownTitles } from '../../../src/domain/known-titles.ts';
+import {
+  CONTENT_VERSIONS,
+  contentHash,
+  newestContentVersion,
+  VALUE_COLUMNS,
+  type ValueColumn,
+} from '../../../src/domain/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
+import { FastReader } from '../../../src/reader/fast-reader.ts';
+import { readRows } from '../../../src/reader/response-rows.ts';
+import { titleText } from '../../support/titles.ts';
+import { documentOf, knowing, readOrdinary, STAGED, WINDOW } from './read-both-ways.ts';
+
+const OLD_DAY = toCivilDate('2026-03-02');
+const NEW_DAY = toCivilDate('2026-03-03');
+const VERSIONS = new Map([[OLD_DAY, 1]]);
+
+/** Version 1 as if `platform_commission` had been documented later; version 2 has all columns. */
+const versions = CONTENT_VERSIONS as (readonly ValueColumn[])[];
+beforeEach(() => {
+  versions.unshift(VALUE_COLUMNS.filter((column) => column !== 'platform_commission'));
+});
+afterEach(() => {
+  versions.shift();
+});
+
+const texts = [OLD_DAY, NEW_DAY].map((date) => titleText({ date }));
+const [oldText = '', newText = ''] = texts;
+const restated = oldText.replace('"platformCommission":"0.5%"', '"platformCommission":"0.7%"');
+
+function hashOf(text: string, version?: number): string {
+  const title = readOrdinary(Buffer.from(text));
+  if (title === null) throw new Error('the title keeps the contract');
+  return contentHash(title, version);
+}
+
+test('the newest version covers every column, in their order', () => {
+  expect(newestContentVersion()).toBe(2);
+  expect(CONTENT_VERSIONS.at(-1)).toEqual(VALUE_COLUMNS);
+});
+
+test('an older version does not cover a column that came later', () => {
+  expect(hashOf(restated, 1)).toBe(hashOf(oldText, 1));
+  expect(hashOf(restated)).not.toBe(hashOf(oldText));
+  expect(() => hashOf(oldText, 3)).toThrow(RangeError);
+});
+
+test('a title of a date with older hashes goes the ordinary way', () => {
+  for (const rows of [null, { target: STAGED, known: knowing([]) }]) {
+    const reader = new FastReader(rows, WINDOW, new TitleFolds(VERSIONS));
+    const short = [oldText, newText, newText, oldText].map((text, ordinal) =>
+      reader.readWhole(Buffer.from(text), ordinal),
+    );
+    expect(short).toEqual([false, true, true, false]);
+  }
+});
+
+test('a row and a fold have the hash of the version of their date', async () => {
+  async function* chunks() {
+    yield documentOf([oldText, newText, restated]);
+  }
+  const { rows, count } = readRows(
+    { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1 },
+    {
+      target: STAGED,
+      window: WINDOW,
+      known: new KnownTitles(0),
+      versions: VERSIONS,
+      putAside: () => Promise.resolve(),
+    },
+  );
+  let copied = '';
+  for await (const part of rows) copied += part;
+  expect(copied.split(hashOf(oldText, 1))).toHaveLength(3);
+  expect(copied).toContain(hashOf(newText, 2));
+  const expected = new TitleFold(1);
+  for (let copy = 0; copy < 2; copy++) expected.addDigits(hashOf(oldText, 1));
+  const { folds } = count();
+  expect(folds.at(OLD_DAY).toText()).toBe(expected.toText());
+  expect(folds.at(NEW_DAY)).toMatchObject({ count: 1, version: 2 });
+});

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { rawHash } from '../../../src/domain/known-titles.ts';
+import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { encodeTitle } from '../../../src/reader/stage.ts';
+import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
+import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
+import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
+import { HOSTILE_DOCUMENTS } from '../../support/hostile-documents.ts';
+import { HOSTILE_FIELDS } from '../../support/hostile-fields.ts';
+import type { HostileStage } from '../../support/hostile-responses.ts';
+import { HOSTILE_TITLES } from '../../support/hostile-titles.ts';
+import { titleText } from '../../support/titles.ts';
+import { READABLE, REFUSED } from './answer-corpus.ts';
+import { toBuffer } from './read-answer.ts';
+import {
+  compareTitle,
+  compareWays,
+  documentOf,
+  fastReader,
+  inChunksOf,
+  mutate,
+  readOrdinary,
+  STAGED,
+  WINDOW,
+} from './read-both-ways.ts';
+import { jsonTitle, TITLES_OF_EVERY_KIND } from './title-corpus.ts';
+
+const DAY = toCivilDate('2026-03-02');
+
+const syntheticTitles = [
+  ...new SyntheticTitles({ seed: 'both ways', titlesPerDay: 1000, restate: true }).titlesOn(DAY, 5),
+];
+
+/** The body that a line of the hostile tables serves; null where it spoils something else. */
+function bodyOf(serve: (stage: HostileStage, date: CivilDate) => unknown): Buffer | null {
+  const bodies: RawBody[] = [];
+  const sandbox = {
+    setRawBody: (_: CivilDate, body: RawBody) => bodies.push(body),
+    setDayTexts() {},
+    faults: { add() {} },
+  };
+  // Lines that need more than a sandbox are of the transfer, not of the document.
+  serve({ sandbox } as unknown as HostileStage, DAY);
+  const [raw] = bodies;
+  if (raw === undefined) return null;
+  const { body } = raw;
+  return typeof body === 'function' ? Buffer.concat([...body()]) : Buffer.from(body);
+}
+
+describe('a usual title', () => {
+  test('takes the short way, whatever its values', () => {
+    const document = documentOf(syntheticTitles);
+    expect(compareWays([document])).toBe(syntheticTitles.length);
+    expect(compareWays(inChunksOf(document, 65_536))).toBe(syntheticTitles.length);
+    expect(compareWays(inChunksOf(document, 1000))).toBe(syntheticTitles.length);
+  });
+
+  test('takes it also with white space, in another order, and with fields that are missing', () => {
+    for (const { text, isUsual } of TITLES_OF_EVERY_KIND) {
+      expect([text, compareTitle(text)]).toEqual([text, isUsual]);
+    }
+  });
+
+  test('has its hashes and its date at hand', () => {
+    expect(syntheticTitles.filter((text) => !compareTitle(text))).toEqual([]);
+  });
+});
+
+describe('an answer read with the shortcut is the answer read without it', () => {
+  const hostile = [...HOSTILE_DOCUMENTS, ...HOSTILE_TITLES, ...HOSTILE_FIELDS];
+  const served = hostile.flatMap(({ name, serve }) => {
+    const body = bodyOf(serve);
+    return body === null ? [] : [{ name, body }];
+  });
+
+  it('of the hostile answers, nearly all', () => {
+    expect(served.length).toBeGreaterThan(100);
+  });
+
+  it.each(served)('$name', ({ body }) => {
+    compareWays([body], dayWindow(DAY));
+    compareWays(inChunksOf(body, 65_536), dayWindow(DAY));
+    if (body.length < 100_000) compareWays(inChunksOf(body, 97), dayWindow(DAY));
+  });
+
+  it.each(Object.entries(READABLE))('readable: %s', (_, document) => {
+    compareWays([toBuffer(document)]);
+  });
+
+  it.each(Object.entries(REFUSED))('refused: %s', (_, { document }) => {
+    compareWays([toBuffer(document)]);
+  });
+
+  test('split at every offset', () => {
+    const [first = '', second = ''] = syntheticTitles;
+    const odd = titleText({ date: DAY, more: ',"unknown":[1]' });
+    const document = documentOf([first, odd, second]);
+    for (let at = 1; at < document.length; at++) {
+      const counted = compareWays([document.subarray(0, at), document.subarray(at)]);
+      expect(counted).toBe(2);
+    }
+    expect(compareWays(inChunksOf(document, 1))).toBe(2);
+  });
+
+  test('generated titles, good and bad', () => {
+    let short = 0;
+    let all = 0;
+    fc.assert(
+      fc.property(fc.array(jsonTitle, { minLength: 1, maxLength: 4 }), fc.nat(3), (titles, cut) => {
+        const document = documentOf(titles);
+        short += compareWays(cut === 0 ? [document] : inChunksOf(document, 100 * cut));
+        all += titles.length;
+      }),
+      { numRuns: 500 },
+    );
+    // Of no use if it were always one way.
+    expect(short).toBeGreaterThan(all / 20);
+    expect(short).toBeLessThan(all * 0.95);
+  });
+
+  test('mutated titles', () => {
+    const dice = createSeededRandom('mutations');
+    const corpus = [
+      ...syntheticTitles.slice(0, 20),
+      ...TITLES_OF_EVERY_KIND.map(({ text }) => text),
+    ];
+    let short = 0;
+    for (let round = 0; round < 5000; round++) {
+      const original = Buffer.from(corpus[dice(corpus.length)] ?? '');
+      short += compareWays([documentOf([mutate(original, () => dice(2 ** 31))])]);
+    }
+    expect(short).toBeGreaterThan(0);
+  });
+});
+
+test('a reader goes on after a title that it has left', () => {
+  const { fast: reader } = fastReader();
+  const good = Buffer.from(titleText({ date: DAY, uid: 'good' }));
+  expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e99' })), 0)).toBe(true);
+  expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e101' })), 1)).toBe(false);
+  expect(reader.readWhole(good, 2)).toBe(true);
+  expect(reader.titlesRead).toBe(2);
+  const lines = reader.takeRows().toString().split('\n');
+  expect(lines.map((line) => line.split(',')[1])).toEqual(['0', '2', undefined]);
+});
+
+test('rows that were taken stay as they are while further titles are read', () => {
+  const { fast: reader } = fastReader();
+  const taken: { rows: Buffer; before: string }[] = [];
+  for (let ordinal = 0; ordinal < 3000; ordinal++) {
+    const title = Buffer.from(syntheticTitles[ordinal % syntheticTitles.length] ?? '');
+    expect(reader.readWhole(title, ordinal)).toBe(true);
+    if (ordinal % 37 !== 0) continue;
+    const rows = reader.takeRows();
+    taken.push({ rows, before: rows.toString() });
+  }
+  for (const { rows, before } of taken) expect(rows.toString()).toBe(before);
+});
+
+test('rows that nobody takes are kept', () => {
+  const { fast: reader } = fastReader();
+  const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
+  for (let ordinal = 0; ordinal < 2000; ordinal++) reader.readWhole(Buffer.from(long), ordinal);
+  const rows = reader.takeRows().toString().trimEnd().split('\n');
+  expect(rows.map((row) => Number(row.split(',')[1]))).toEqual(rows.map((_, index) => index));
+  expect(rows.length).toBe(2000);
+});
+
+test('a title outside the window is left, also after one inside it', () => {
+  const { fast: reader } = fastReader(STAGED, dayWindow(DAY));
+  const inside = Buffer.from(titleText({ date: DAY }));
+  const outside = Buffer.from(titleText({ date: toCivilDate('2026-03-03') }));
+  const taken = [inside, outside, inside, outside].map((bytes, at) => reader.readWhole(bytes, at));
+  expect(taken).toEqual([true, false, true, false]);
+  expect(readOrdinary(outside, dayWindow(DAY))).toBe(null);
+});
+
+test('a new value of an enumeration goes the ordinary way once', () => {
+  const { fast: reader } = fastReader();
+  const withType = (type: string) =>
+    Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));
+  const company = withType('COMPANY');
+  expect(reader.readWhole(company, 0)).toBe(false);
+  const { value } = parseExactJson(company);
+  const check = checkTitle(value, WINDOW);
+  if (!check.ok) throw new Error('the title keeps the contract');
+  expect(check.drift).toMatchObject([{ kind: 'unknown_value', value: 'COMPANY' }]);
+
+  reader.admitDrift(check.title);
+  expect(reader.readWhole(company, 1)).toBe(true);
+  expect(reader.takeRows().toString()).toBe(
+    encodeTitle(STAGED, 1, check.title, rawHash(company).toString('hex')),
+  );
+  // Neither another value nor another spelling of this one has been reported.
+  for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {
+    expect(reader.readWhole(withType(other), 2)).toBe(false);
+  }
+  expect(reader.readWhole(withType('INDIVIDUAL'), 3)).toBe(true);
+});

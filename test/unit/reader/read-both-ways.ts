@@ -1,0 +1,184 @@
+import { expect } from 'vitest';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
+import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
+import { Occurrences } from '../../../src/domain/occurrences.ts';
+import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import {
+  contentHash,
+  identityHash,
+  newestContentVersion,
+  type Title,
+} from '../../../src/domain/title.ts';
+import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
+import { checkTitle } from '../../../src/platform/title-contract.ts';
+import { parseExactJson } from '../../../src/reader/exact-json.ts';
+import { FastReader } from '../../../src/reader/fast-reader.ts';
+import { KnownTexts } from '../../../src/reader/known-texts.ts';
+import { encodeTitle, type TitleTarget } from '../../../src/reader/stage.ts';
+import {
+  type RawTitle,
+  TitleReader,
+  type TitleShortcut,
+} from '../../../src/reader/title-stream.ts';
+import { PlatformContractError } from '../../../src/runtime/errors.ts';
+
+/** Fences and pull ids are larger than a number can be. */
+export const STAGED: TitleTarget = { table: 'staged_title', fence: 9_007_199_254_740_993n };
+const loaded = () => ({
+  table: 'title' as const,
+  pullId: 9_007_199_254_740_995n,
+  occurrences: new Occurrences(),
+  accounts: new NamedAccounts(),
+});
+export const WINDOW: PullWindow = sweepWindow(toCivilDate('2020-02-29'));
+
+export function knowing(texts: readonly Buffer[]): KnownTexts {
+  const titles = new KnownTitles(texts.length);
+  for (const text of texts) titles.add(rawHash(text), 0, 0);
+  return new KnownTexts(titles, new TitleFold(newestContentVersion()));
+}
+
+/** A reader that knows no title, and the folds that it fills. */
+export function fastReader(target: TitleTarget | null = STAGED, window = WINDOW) {
+  const folds = new TitleFolds();
+  const rows = target === null ? null : { target, known: knowing([]) };
+  return { fast: new FastReader(rows, window, folds), folds };
+}
+
+/** What folds say of dates, computed from the titles one by one. */
+function expectFolds(folds: TitleFolds, titles: readonly Title[]): void {
+  const hashes = new Map<CivilDate, bigint[]>();
+  for (const title of titles) {
+    const ofDate = hashes.get(title.accepted_date) ?? [];
+    hashes.set(title.accepted_date, [...ofDate, BigInt(`0x${contentHash(title)}`)]);
+  }
+  for (const [date, ofDate] of hashes) {
+    const sum = ofDate.reduce((total, one) => total + one, 0n) % 2n ** 128n;
+    expect(folds.at(date).toText()).toBe(sum.toString(16).padStart(32, '0'));
+    expect(folds.at(date).count).toBe(ofDate.length);
+  }
+}
+
+/** What the ordinary way makes of a title that has nothing to report; null for any other. */
+export function readOrdinary(bytes: Buffer, window = WINDOW): Title | null {
+  const { value, problems } = parseExactJson(bytes);
+  const check = checkTitle(value, window);
+  return check.ok && problems.length === 0 && check.drift.length === 0 ? check.title : null;
+}
+
+interface Reading {
+  readonly handedOut: RawTitle[];
+  readonly titlesRead: number;
+  readonly error: string | null;
+}
+
+function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Reading {
+  const reader = new TitleReader(shortcut);
+  const handedOut: RawTitle[] = [];
+  let error: string | null = null;
+  try {
+    for (const chunk of chunks) handedOut.push(...reader.push(chunk));
+    reader.end();
+  } catch (thrown) {
+    if (!(thrown instanceof PlatformContractError)) throw thrown;
+    error = `${thrown.message} ${JSON.stringify(thrown.context)}`;
+  }
+  return { handedOut, titlesRead: reader.titlesRead, error };
+}
+
+/**
+ * Reads a document with and without the shortcut, which must make no difference: same error, same
+ * titles, the same bytes for the database. Returns how many titles took the short way.
+ */
+export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
+  const { fast, folds } = fastReader(STAGED, window);
+  const short = readAll(chunks, fast);
+  const ordinary = readAll(chunks, null);
+  const adding = fastReader(null, window);
+  const added = readAll(chunks, adding.fast);
+  expect(added.error).toBe(short.error);
+  expect(added.handedOut.map(({ ordinal }) => ordinal)).toEqual(
+    short.handedOut.map(({ ordinal }) => ordinal),
+  );
+  expect(adding.fast.takeRows()).toHaveLength(0);
+
+  expect(short.error).toBe(ordinary.error);
+  expect(short.titlesRead).toBe(ordinary.titlesRead);
+  // The titles of a chunk in which the answer breaks off are handed out by neither.
+  if (ordinary.error !== null) return fast.titlesRead;
+  expect(fast.titlesRead + short.handedOut.length).toBe(ordinary.titlesRead);
+
+  const left = new Set(short.handedOut.map(({ ordinal }) => ordinal));
+  const titles: Title[] = [];
+  const rows = ordinary.handedOut
+    .filter(({ ordinal }) => !left.has(ordinal))
+    .map(({ ordinal, bytes }) => {
+      const title = readOrdinary(bytes, window);
+      if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+      titles.push(title);
+      return encodeTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
+    });
+  expect(fast.takeRows().toString()).toBe(rows.join(''));
+  expectFolds(folds, titles);
+  expectFolds(adding.folds, titles);
+  for (const { bytes, ...title } of short.handedOut) {
+    const { bytes: expectedBytes, ...expected } = ordinary.handedOut[title.ordinal] ?? {};
+    expect(title).toEqual(expected);
+    // Not by `toEqual`, which takes seconds for a megabyte.
+    expect(expectedBytes?.equals(bytes)).toBe(true);
+  }
+  return fast.titlesRead;
+}
+
+/** As `compareWays`, one title by itself. True where it took the short way. */
+export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
+  const bytes = Buffer.from(text);
+  const { fast } = fastReader(STAGED, window);
+  if (!fast.readWhole(bytes, 7)) return false;
+  const title = readOrdinary(bytes, window);
+  if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+  const textHash = rawHash(bytes).toString('hex');
+  const row = fast.takeRows().toString();
+  expect(row).toBe(encodeTitle(STAGED, 7, title, textHash));
+  const short = loaded();
+  const { fast: loading } = fastReader(short, window);
+  expect([loading.readWhole(bytes, 7), loading.readWhole(bytes, 8)]).toEqual([true, true]);
+  const ordinary = loaded();
+  expect(loading.takeRows().toString()).toBe(
+    encodeTitle(ordinary, 7, title, textHash) + encodeTitle(ordinary, 8, title, textHash),
+  );
+  expect(short.accounts.list()).toEqual(ordinary.accounts.list());
+  expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);
+  expect(row).toContain(`,"${title.accepted_date}",`);
+  return true;
+}
+
+export function documentOf(titles: readonly (string | Buffer)[]): Buffer {
+  const parts = titles.flatMap((title, index) => [
+    Buffer.from(index === 0 ? '' : ','),
+    Buffer.from(title),
+  ]);
+  return Buffer.concat([Buffer.from('{"titles":['), ...parts, Buffer.from(']}')]);
+}
+
+export function inChunksOf(bytes: Buffer, size: number): Buffer[] {
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+  return chunks;
+}
+
+const PUT_IN = Buffer.from(
+  '"{}[],:\\ \n0129.-+eEtfnuaIB\u0000\u0001\u007f\u0080\u00c3\u00ff',
+  'latin1',
+);
+
+/** One byte of the title replaced, put in or taken out, at the place and with the byte that `dice` says. */
+export function mutate(title: Buffer, dice: () => number): Buffer {
+  const at = dice() % title.length;
+  const byte = dice() % 4 === 0 ? dice() % 256 : (PUT_IN[dice() % PUT_IN.length] ?? 0);
+  const change = dice() % 3;
+  const head = title.subarray(0, at);
+  const tail = title.subarray(change === 1 ? at : at + 1);
+  return Buffer.concat(change === 2 ? [head, tail] : [head, Buffer.of(byte), tail]);
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { PlatformUnavailableError } from '../../../src/runtime/errors.ts';
+import { createLogger, describeError } from '../../../src/runtime/logger.ts';
+
+function logged(error: unknown): string {
+  const lines: string[] = [];
+  const logger = createLogger(
+    { logLevel: 'info', logFormat: 'json' },
+    { write: (line) => lines.push(line) },
+  );
+  logger.error({ err: error }, 'it broke');
+  return lines.join('');
+}
+
+test('our own errors are logged with code, message, context and the kind of their cause', () => {
+  const cause = Object.assign(new Error('row (52998224725)'), { code: 'ECONNRESET' });
+  const line = logged(
+    new PlatformUnavailableError('the transfer was cut', { cause, context: { httpStatus: 200 } }),
+  );
+  expect(JSON.parse(line).err).toMatchObject({
+    type: 'PlatformUnavailableError',
+    code: 'PLATFORM_UNAVAILABLE',
+    message: 'the transfer was cut',
+    context: { httpStatus: 200 },
+    cause: { type: 'Error', code: 'ECONNRESET' },
+  });
+  expect(line).not.toContain('52998224725');
+});
+
+test('an error that was described before it got to the logger is logged as it was described', () => {
+  const error = new PlatformUnavailableError('the transfer was cut');
+  expect(JSON.parse(logged(describeError(error))).err).toEqual(JSON.parse(logged(error)).err);
+});
+
+test('an object that only looks like a description is not logged', () => {
+  expect(logged({ type: 'Error', message: 'CANARY' })).not.toContain('CANARY');
+});
+
+test("anybody else's message is not logged, but where it came from is", () => {
+  const error = Object.assign(new Error('Key (order)=(52998224725) already exists'), {
+    code: '23505',
+    detail: 'CANARY',
+  });
+  const line = logged(error);
+  expect(line).not.toMatch(/52998224725|CANARY/);
+  expect(JSON.parse(line).err.code).toBe('23505');
+  expect(JSON.parse(line).err.stack.join()).toContain('logger.test.ts');
+});
+
+test('a message of several lines does not pass as a place', () => {
+  expect(logged(new Error('first\n  at CANARY\nlast'))).not.toContain('CANARY');
+});

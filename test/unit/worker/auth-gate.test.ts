@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { beforeEach, expect, test } from 'vitest';
+import { ShutdownError, TokenUnusableError } from '../../../src/runtime/errors.ts';
+import { type AuthGate, createAuthGate } from '../../../src/worker/auth-gate.ts';
+
+const never = new AbortController().signal;
+const log: Record<string, unknown>[] = [];
+const logger = pino(
+  { level: 'info' },
+  { write: (line: string) => void log.push(JSON.parse(line)) },
+);
+const messages = () => log.map((line) => line['msg']);
+
+const REFUSED = 'pulls and pushes are paused: the platform refuses the token; replace it';
+
+let current: () => string;
+let gate: AuthGate;
+
+beforeEach(() => {
+  log.length = 0;
+  current = () => 'first-token';
+  const token = { current: async () => current() };
+  gate = createAuthGate({ token, logger, pollIntervalMs: 5, patienceMs: 60 });
+});
+
+/** Whether the gate lets anybody pass within a few polls. */
+async function passes(): Promise<boolean> {
+  const patience = new AbortController();
+  const passed = gate.pass(patience.signal).then(
+    () => true,
+    () => false,
+  );
+  await Promise.race([passed, sleep(40)]);
+  patience.abort();
+  return passed;
+}
+
+test('it lets pulls pass while the token was not refused', async () => {
+  expect(await passes()).toBe(true);
+  expect(gate.isOpen()).toBe(true);
+  expect(messages()).toEqual([]);
+});
+
+test('a refused token closes it, until the source holds another one', async () => {
+  gate.refuse(await gate.pass(never));
+  expect(gate.isOpen()).toBe(false);
+  expect(await passes()).toBe(false);
+
+  const waiting = gate.pass(never);
+  current = () => 'second-token';
+  await waiting;
+  expect(gate.isOpen()).toBe(true);
+  expect(messages()).toEqual([REFUSED, 'pulls and pushes go on: there is another token']);
+});
+
+test('of many pulls that were refused with one token, one closes it', async () => {
+  const passes = await Promise.all([gate.pass(never), gate.pass(never), gate.pass(never)]);
+  for (const pass of passes) gate.refuse(pass);
+  expect(messages()).toEqual([REFUSED]);
+});
+
+test('a token that was replaced during the attempt is tried', async () => {
+  const used = await gate.pass(never);
+  current = () => 'second-token';
+  gate.refuse(used);
+  expect(await passes()).toBe(true);
+});
+
+test('a late refusal of an older token does not bring that token back', async () => {
+  const first = await gate.pass(never);
+  gate.refuse(first);
+  current = () => 'second-token';
+  const second = await gate.pass(never);
+  gate.refuse(second);
+  expect(await passes()).toBe(false);
+});
+
+test('a late refusal of the token before the last one closes nothing', async () => {
+  const [early, late] = await Promise.all([gate.pass(never), gate.pass(never)]);
+  gate.refuse(early);
+  current = () => 'second-token';
+  gate.accept(await gate.pass(never));
+  gate.refuse(late);
+  expect(gate.isOpen()).toBe(true);
+  expect(await gate.report()).toMatchObject({ fault: null, awaitsAcceptance: false });
+});
+
+test('a refused token that comes back is not tried again, and is reported', async () => {
+  gate.refuse(await gate.pass(never));
+  current = () => 'second-token';
+  gate.accept(await gate.pass(never));
+  current = () => 'first-token';
+  expect(await passes()).toBe(false);
+  expect(gate.isOpen()).toBe(false);
+  expect(await gate.report()).toMatchObject({ fault: 'token_refused', awaitsAcceptance: true });
+});
+
+test('a refusal is reported until a token was accepted in an attempt that began afterwards', async () => {
+  const [under, way] = await Promise.all([gate.pass(never), gate.pass(never)]);
+  gate.accept(await gate.pass(never));
+  gate.refuse(under);
+  const paused = { fault: 'token_refused', awaitsAcceptance: true, acceptedAgoMs: null };
+  expect(await gate.report()).toEqual(paused);
+
+  // Sent with the token before it was refused, answered afterwards.
+  gate.accept(way);
+  expect(await gate.report()).toEqual(paused);
+
+  // Another token is no proof by itself; but the gate is open.
+  current = () => 'second-token';
+  expect(await gate.report()).toEqual({ ...paused, fault: null });
+
+  const pass = await gate.pass(never);
+  await sleep(20);
+  gate.accept(pass);
+  const report = await gate.report();
+  expect(report).toMatchObject({ fault: null, awaitsAcceptance: false });
+  // Since the request was sent, not since it was answered.
+  expect(report.acceptedAgoMs).toBeGreaterThanOrEqual(19);
+});
+
+test('a source without a usable token is reported once its patience is over', async () => {
+  current = () => {
+    throw new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty, expected a bearer token']);
+  };
+  expect(await gate.findFault()).toBeNull();
+  expect(gate.isOpen()).toBe(false);
+  await sleep(70);
+  expect(await gate.findFault()).toBe('token_unusable');
+  expect((await gate.report()).fault).toBe('token_unusable');
+  current = () => 'first-token';
+  expect(await gate.findFault()).toBeNull();
+  expect(gate.isOpen()).toBe(true);
+});
+
+test('it waits while there is no usable token, and says so once', async () => {
+  current = () => {
+    throw new TokenUnusableError(['PLATFORM_TOKEN_FILE: is empty, expected a bearer token']);
+  };
+  expect(await passes()).toBe(false);
+  expect(gate.isOpen()).toBe(false);
+  current = () => 'first-token';
+  expect(await passes()).toBe(true);
+  expect(messages()).toEqual([
+    'pulls and pushes are paused: no usable token',
+    'pulls and pushes go on: there is another token',
+  ]);
+});
+
+test('a pull that waits is interrupted when the worker stops', async () => {
+  gate.refuse(await gate.pass(never));
+  const stop = new AbortController();
+  const waiting = gate.pass(stop.signal);
+  stop.abort();
+  await expect(waiting).rejects.toThrow(ShutdownError);
+  await expect(gate.pass(stop.signal)).rejects.toThrow(ShutdownError);
+});
+
+test('no token is in what it logs or hands out', async () => {
+  const pass = await gate.pass(never);
+  gate.refuse(pass);
+  expect(JSON.stringify([pass, log])).not.toContain('first-token');
+});
