@@ -1,10 +1,13 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** Only what hangs is ended: no test is about speed, and a busy machine may take its time. */
 const PATIENCE_MS = 300_000;
 
+/** `npm test` runs unit and integration; `npm run test:full` runs the other projects. */
 export default defineConfig({
   test: {
+    maxWorkers: availableParallelism(),
     projects: [
       {
         test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: PATIENCE_MS },
@@ -16,6 +19,16 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          exclude: ['test/integration/**/*.long.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: ['test/integration/**/*.long.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
 import { ConfigError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
 import {
@@ -13,7 +12,6 @@ import {
   isUntrusted,
 } from './database-error.ts';
 import { grantRoles, hasRolesInUse } from './roles.ts';
-import { openSchemaEngine } from './schema-engine.ts';
 
 /** Holds every table, and with `_prisma_migrations` their history: one schema is all of the product. */
 const SCHEMA_NAME = 'conciliation';
@@ -25,8 +23,8 @@ const OLDEST_SERVER_VERSION = 150_000;
 
 const CONNECTION_TIMEOUT_MS = 10_000;
 
-/** The same distance from src/staging and from dist/staging. */
-const PRISMA_FOLDER = new URL('../../prisma/', import.meta.url);
+/** Leads to the same folder from src/database and from dist/database. */
+const MIGRATIONS_FOLDER = new URL('../../prisma/migrations/', import.meta.url);
 
 interface Migration {
   readonly name: string;
@@ -72,7 +70,8 @@ export async function migrate(options: {
     warnOfUnknown(migrations, history, options.logger);
 
     const pending = pendingOf(migrations, history);
-    const applied = pending.length === 0 ? [] : await applyPending(client, migrations);
+    if (pending.length > 0) await applyPending(client, pending);
+    const applied = pending.map(({ name }) => name);
     const roles =
       options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
     if (roles) await grantRoles(client);
@@ -94,50 +93,55 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
   return withConnection(databaseUrl, async (client) => {
     const history = (await readHistory(client)) ?? [];
     refuseUnreleasedHistory(migrations, history);
-    return pendingOf(migrations, history);
+    return pendingOf(migrations, history).map(({ name }) => name);
   });
 }
 
-async function applyPending(
-  client: pg.Client,
-  migrations: readonly Migration[],
-): Promise<string[]> {
-  // Not CREATE SCHEMA IF NOT EXISTS: that takes the right to create one even where it exists.
+/** Runs the scripts and records them as Prisma's command line does, so that `prisma migrate status` agrees. */
+async function applyPending(client: pg.Client, pending: readonly Migration[]): Promise<void> {
+  // Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create a schema even where the schema exists.
   const { rows } = await client.query<{ missing: boolean }>(
     'SELECT to_regnamespace($1) IS NULL AS missing',
     [SCHEMA_NAME],
   );
   if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
-
-  const failures: { readonly error: unknown; readonly script: string | null }[] = [];
-  const engine = await openSchemaEngine({
-    client,
-    datamodel: await readDatamodel(),
-    schemaName: SCHEMA_NAME,
-    onFailure: (error, script) => failures.push({ error, script }),
-  });
-  try {
-    const { appliedMigrationNames } = await engine.applyMigrations({
-      migrationsList: toEngineList(migrations),
-      filters: { externalTables: [], externalEnums: [] },
+  await client.query(CREATE_HISTORY);
+  for (const { name, script } of pending) {
+    // Without parameters PostgreSQL takes the whole script, and finds the statements in it.
+    await client.query(script).catch((error: unknown) => {
+      throw migrationFailure(name, error);
     });
-    return appliedMigrationNames;
-  } catch (engineError) {
-    // Only the first failure tells: in a failed transaction PostgreSQL refuses all that follows, and
-    // the engine's own error is made from that.
-    const { error, script } = failures[0] ?? { error: engineError, script: null };
-    const failed = migrations.find((migration) => migration.script === script);
-    if (failed === undefined || isUnavailable(error) || refusalOf(error) !== null) throw error;
-    throw new ConfigError([
-      `migration ${failed.name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
-        'Remove what stands in its way from the database, or go back to the version that ran before',
-    ]);
-  } finally {
-    engine.free();
+    reachFaultPoint('migration');
+    await client.query(
+      `INSERT INTO ${SCHEMA_NAME}._prisma_migrations
+         (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
+      [randomUUID(), checksumOf(script), name],
+    );
   }
 }
 
-/** Prisma would refuse it too, but only to say that the schema is not empty. */
+/** The table in which Prisma's command line, version 7, keeps the history of migrations. */
+const CREATE_HISTORY = `
+  CREATE TABLE IF NOT EXISTS ${SCHEMA_NAME}._prisma_migrations (
+    id                  varchar(36)  PRIMARY KEY NOT NULL,
+    checksum            varchar(64)  NOT NULL,
+    finished_at         timestamptz,
+    migration_name      varchar(255) NOT NULL,
+    logs                text,
+    rolled_back_at      timestamptz,
+    started_at          timestamptz  NOT NULL DEFAULT now(),
+    applied_steps_count integer      NOT NULL DEFAULT 0
+  )`;
+
+function migrationFailure(name: string, error: unknown): unknown {
+  if (isUnavailable(error) || refusalOf(error) !== null) return error;
+  return new ConfigError([
+    `migration ${name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
+      'Remove what stands in its way from the database, or go back to the version that ran before',
+  ]);
+}
+
 async function refuseForeignTables(client: pg.Client): Promise<void> {
   const { rows } = await client.query(
     `SELECT FROM pg_class WHERE relnamespace = to_regnamespace($1) AND relkind IN ('r', 'p') LIMIT 1`,
@@ -175,9 +179,9 @@ async function readHistory(client: pg.Client): Promise<RecordedMigration[] | nul
 function pendingOf(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
-): string[] {
+): Migration[] {
   const applied = new Set(history.filter(({ finished }) => finished).map(({ name }) => name));
-  return migrations.map(({ name }) => name).filter((name) => !applied.has(name));
+  return migrations.filter(({ name }) => !applied.has(name));
 }
 
 /**
@@ -226,40 +230,24 @@ function warnOfUnknown(
   }
 }
 
-/** As Prisma writes them; a checkout may have changed the line ends since. */
+/** A checkout may have changed the line ends of a script since its migration was applied. */
 function checksumsOf(script: string): string[] {
   const unix = script.replaceAll('\r\n', '\n');
-  return [unix, unix.replaceAll('\n', '\r\n')].map((text) =>
-    createHash('sha256').update(text, 'utf8').digest('hex'),
-  );
+  return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
 }
 
+/** The checksum that Prisma records. */
+const checksumOf = (script: string) => createHash('sha256').update(script, 'utf8').digest('hex');
+
 async function readMigrations(): Promise<Migration[]> {
-  const folder = new URL('migrations/', PRISMA_FOLDER);
-  const entries = await readdir(folder, { withFileTypes: true });
+  const entries = await readdir(MIGRATIONS_FOLDER, { withFileTypes: true });
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   return Promise.all(
     names.sort().map(async (name) => ({
       name,
-      script: await readFile(new URL(`${name}/migration.sql`, folder), 'utf8'),
+      script: await readFile(new URL(`${name}/migration.sql`, MIGRATIONS_FOLDER), 'utf8'),
     })),
   );
-}
-
-function readDatamodel(): Promise<string> {
-  return readFile(new URL('schema.prisma', PRISMA_FOLDER), 'utf8');
-}
-
-function toEngineList(migrations: readonly Migration[]): MigrationList {
-  return {
-    baseDir: fileURLToPath(new URL('migrations/', PRISMA_FOLDER)),
-    lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
-    shadowDbInitScript: '',
-    migrationDirectories: migrations.map(({ name, script }) => ({
-      path: name,
-      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
-    })),
-  };
 }
 
 async function withConnection<T>(

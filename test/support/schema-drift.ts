@@ -1,17 +1,68 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
-import { openSchemaEngine } from '../../src/database/schema-engine.ts';
+import { openSchemaEngine } from './schema-engine.ts';
 
 const SCHEMA_NAME = 'conciliation';
+const PRISMA_FOLDER = new URL('../../prisma/', import.meta.url);
+const FILTERS = { externalTables: [], externalEnums: [] };
+
+const readDatamodel = () => readFile(new URL('schema.prisma', PRISMA_FOLDER), 'utf8');
 
 /**
  * What would have to change for the database to be as schema.prisma says, in words; empty when
  * nothing would. Sees tables, columns, keys and indexes; not checks, triggers, views and comments.
  */
 export async function describeDrift(databaseUrl: string): Promise<string> {
-  const schemaFile = new URL('../../prisma/schema.prisma', import.meta.url);
-  const datamodel = await readFile(schemaFile, 'utf8');
-  const files = [{ path: 'schema.prisma', content: datamodel }];
+  const files = [{ path: 'schema.prisma', content: await readDatamodel() }];
+  const { exitCode, stdout } = await withSchemaEngine(databaseUrl, (engine) =>
+    engine.diff({
+      from: { tag: 'schemaDatasource', files, configDir: '.' },
+      to: { tag: 'schemaDatamodel', files },
+      script: false,
+      exitCode: true,
+      filters: FILTERS,
+    }),
+  );
+  return exitCode === 0 ? '' : (stdout ?? 'the database and schema.prisma differ');
+}
+
+/** What `prisma migrate status` asks the engine about the history of the database. */
+export async function diagnoseHistory(databaseUrl: string) {
+  const folder = new URL('migrations/', PRISMA_FOLDER);
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const migrationDirectories = await Promise.all(
+    names.sort().map(async (name) => ({
+      path: name,
+      migrationFile: {
+        path: 'migration.sql',
+        content: {
+          tag: 'ok' as const,
+          value: await readFile(new URL(`${name}/migration.sql`, folder), 'utf8'),
+        },
+      },
+    })),
+  );
+  return withSchemaEngine(databaseUrl, (engine) =>
+    engine.diagnoseMigrationHistory({
+      migrationsList: {
+        baseDir: fileURLToPath(folder),
+        lockfile: { path: 'migration_lock.toml', content: 'provider = "postgresql"\n' },
+        shadowDbInitScript: '',
+        migrationDirectories,
+      },
+      optInToShadowDatabase: false,
+      filters: FILTERS,
+    }),
+  );
+}
+
+async function withSchemaEngine<T>(
+  databaseUrl: string,
+  work: (engine: SchemaEngine) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     options: `-c search_path=${SCHEMA_NAME} -c TimeZone=UTC`,
@@ -20,19 +71,11 @@ export async function describeDrift(databaseUrl: string): Promise<string> {
   try {
     const engine = await openSchemaEngine({
       client,
-      datamodel,
+      datamodel: await readDatamodel(),
       schemaName: SCHEMA_NAME,
-      onFailure: () => {},
     });
     try {
-      const { exitCode, stdout } = await engine.diff({
-        from: { tag: 'schemaDatasource', files, configDir: '.' },
-        to: { tag: 'schemaDatamodel', files },
-        script: false,
-        exitCode: true,
-        filters: { externalTables: [], externalEnums: [] },
-      });
-      return exitCode === 0 ? '' : (stdout ?? 'the database and schema.prisma differ');
+      return await work(engine);
     } finally {
       engine.free();
     }

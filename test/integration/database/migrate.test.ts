@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { describeDrift } from '../../support/schema-drift.ts';
+import { describeDrift, diagnoseHistory } from '../../support/schema-drift.ts';
 
 const INIT = '20261122000000_init';
 /** Every migration of this version, in the order in which they are applied. */
@@ -94,6 +94,19 @@ describe('applying migrations', () => {
         applied_steps_count: 1,
       })),
     );
+  });
+
+  test('prisma migrate status agrees that the database is up to date', async () => {
+    const before = await diagnoseHistory(database.url);
+    expect(before.history).toMatchObject({ unappliedMigrationNames: ALL });
+    await run();
+    expect(await diagnoseHistory(database.url)).toMatchObject({
+      history: null,
+      drift: null,
+      failedMigrationNames: [],
+      editedMigrationNames: [],
+      hasMigrationsTable: true,
+    });
   });
 
   test('does not mind another program’s tables and migrations beside it', async () => {

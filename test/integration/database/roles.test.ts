@@ -138,7 +138,7 @@ describe('the worker', () => {
 });
 
 /** They delete and rewrite as the owner. */
-const OWNERS_FILES = ['retention.ts', 'erase-party.ts'];
+const OWNERS_FILES = ['privacy/retention.ts', 'privacy/erase-party.ts'];
 
 test('the worker may delete from every table from which the service deletes, and from no other', async () => {
   const { rows } = await owner.query<{ name: string }>(
@@ -146,8 +146,10 @@ test('the worker may delete from every table from which the service deletes, and
      WHERE relnamespace = 'conciliation'::regnamespace AND relkind = 'r'
        AND has_table_privilege('conciliation_worker', oid, 'DELETE') ORDER BY 1`,
   );
-  const files = readdirSync('src/staging').filter((file) => !OWNERS_FILES.includes(file));
-  const sources = files.map((file) => readFileSync(join('src/staging', file), 'utf8'));
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.startsWith('generated') && !OWNERS_FILES.includes(file),
+  );
+  const sources = files.map((file) => readFileSync(join('src', file), 'utf8'));
   const named = sources.join().matchAll(/DELETE FROM conciliation\.([a-z_]+)/g);
   const staged = ['title', 'reject', 'base', 'missing', 'change', 'account'].map(
     (what) => `staged_${what}`,

@@ -1,7 +1,6 @@
 /**
- * Prisma's schema engine as WebAssembly, on one connection that the caller owns. The command line
- * that usually runs migrations is a development tool and downloads a binary; this is the same engine
- * from the package registry, with the same migrations table and the same rules.
+ * Prisma's schema engine as WebAssembly, on one connection that the caller owns. Prisma's command line
+ * downloads the same engine as a binary; the package registry has the WebAssembly form of it.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -17,7 +16,6 @@ import {
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import * as glue from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
-import { reachFaultPoint } from '../runtime/fault-points.ts';
 
 export interface SchemaEngineOptions {
   readonly client: pg.Client;
@@ -25,11 +23,9 @@ export interface SchemaEngineOptions {
   readonly datamodel: string;
   /** The PostgreSQL schema that holds `_prisma_migrations`; also the client's search_path. */
   readonly schemaName: string;
-  /** Told what PostgreSQL refused, and of which script; the engine's own error is made from it. */
-  readonly onFailure: (error: unknown, script: string | null) => void;
 }
 
-/** Opens an engine whose every statement runs on `client`, inside its open transaction. */
+/** Opens an engine that runs every statement on `client`. */
 export async function openSchemaEngine(options: SchemaEngineOptions): Promise<SchemaEngine> {
   const { SchemaEngine } = await loadEngine();
   const refuse = () => Promise.reject(new Error('the schema engine may not open connections'));
@@ -53,7 +49,7 @@ export async function openSchemaEngine(options: SchemaEngineOptions): Promise<Sc
  * semicolon, also inside function bodies and comments, spreads them over a pool, and cannot read the
  * type "char" of PostgreSQL's catalogue.
  */
-function createAdapter({ client, schemaName, onFailure }: SchemaEngineOptions): SqlDriverAdapter {
+function createAdapter({ client, schemaName }: SchemaEngineOptions): SqlDriverAdapter {
   const run = async (query: SqlQuery): Promise<pg.QueryArrayResult<unknown[]>> => {
     try {
       return await client.query<unknown[]>({
@@ -63,7 +59,6 @@ function createAdapter({ client, schemaName, onFailure }: SchemaEngineOptions): 
         types: { getTypeParser },
       });
     } catch (error) {
-      onFailure(error, null);
       throw toDriverError(error);
     }
   };
@@ -80,18 +75,8 @@ function createAdapter({ client, schemaName, onFailure }: SchemaEngineOptions): 
       };
     },
     executeRaw: async (query) => (await run(query)).rowCount ?? 0,
-    executeScript: async (script) => {
-      try {
-        // Without parameters the script goes out whole, and PostgreSQL itself finds the statements.
-        await client.query(script);
-        reachFaultPoint('migration');
-      } catch (error) {
-        onFailure(error, script);
-        throw toDriverError(error);
-      }
-    },
-    startTransaction: () =>
-      Promise.reject(new Error('the schema engine runs inside a transaction already')),
+    executeScript: () => Promise.reject(new Error('the schema engine only reads here')),
+    startTransaction: () => Promise.reject(new Error('the schema engine only reads here')),
     dispose: () => Promise.resolve(),
   };
 }
