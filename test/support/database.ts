@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { inject } from 'vitest';
+import { withClient } from './client.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -11,10 +11,19 @@ export interface TestDatabase {
  * A new, empty database on the tests' server, for one test file. `drop` also ends the sessions that
  * are still in it.
  */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export function createTestDatabase(): Promise<TestDatabase> {
+  // Not from template1: a session that copies it would refuse the copies of test files that start together.
+  return copyDatabase('template0');
+}
+
+/** A new database with the schema of the product and no row, a copy of the one that global-setup migrated. */
+export function createMigratedDatabase(): Promise<TestDatabase> {
+  return copyDatabase(inject('migratedTemplate'));
+}
+
+async function copyDatabase(template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  // From template0, because files that start together would find each other in template1.
-  await runOnServer(`CREATE DATABASE ${name} TEMPLATE template0`);
+  await runOnServer(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   const url = new URL(inject('serverUrl'));
   url.pathname = `/${name}`;
   return {
@@ -25,15 +34,4 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 
 async function runOnServer(statement: string): Promise<void> {
   await withClient(inject('serverUrl'), (client) => client.query(statement));
-}
-
-/** Runs `work` on a connection of its own. */
-export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }

@@ -5,22 +5,27 @@
  * One Redis as well: that of TEST_REDIS_URL, or a `redis-server` on the PATH; without either, what
  * needs it is skipped and says so. Test files that stop their Redis start one themselves, see redis.ts.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/database/migrate.ts';
 import {
   type EmbeddedPostgres,
   openEmbeddedPostgres,
 } from '../../src/embedded/embedded-postgres.ts';
+import { withClient } from './client.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** A database on the tests' server whose user may create databases. */
     serverUrl: string;
+    /** The database that migrated databases are copied from. */
+    migratedTemplate: string;
     /** A Redis that test files share; null where there is none. */
     redisUrl: string | null;
   }
@@ -31,21 +36,46 @@ interface TestServer {
   readonly database: EmbeddedPostgres;
 }
 
+const logger = pino({ level: 'silent' });
+
 let server: TestServer | undefined;
+let template: { readonly name: string; readonly serverUrl: string } | undefined;
 let redis: RedisServer | undefined;
 
 export async function setup(project: TestProject): Promise<void> {
   project.provide('redisUrl', await openRedis());
   const given = process.env['TEST_DATABASE_URL'];
-  if (given !== undefined && given !== '') {
-    project.provide('serverUrl', given);
-    return;
-  }
+  const isGiven = given !== undefined && given !== '';
+  const serverUrl = isGiven ? given : await openServer();
+  project.provide('serverUrl', serverUrl);
+  project.provide('migratedTemplate', await createTemplate(serverUrl));
+}
+
+async function openServer(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'conciliation-test-'));
-  const database = await openEmbeddedPostgres({ dataDir, logger: pino({ level: 'silent' }) });
+  const database = await openEmbeddedPostgres({ dataDir, logger });
   server = { dataDir, database };
   process.once('exit', removeAtOnce);
-  project.provide('serverUrl', database.url);
+  // No test of this server needs its data after a crash of the machine.
+  await withClient(database.url, async (client) => {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+      await client.query(`ALTER SYSTEM SET ${setting} = off`);
+    }
+    await client.query('SELECT pg_reload_conf()');
+  });
+  return database.url;
+}
+
+async function createTemplate(serverUrl: string): Promise<string> {
+  const name = `test_template_${randomBytes(8).toString('hex')}`;
+  await withClient(serverUrl, (client) =>
+    client.query(`CREATE DATABASE ${name} TEMPLATE template0`),
+  );
+  template = { name, serverUrl };
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrate({ databaseUrl: url.href, logger });
+  return name;
 }
 
 async function openRedis(): Promise<string | null> {
@@ -59,6 +89,13 @@ async function openRedis(): Promise<string | null> {
 export async function teardown(): Promise<void> {
   await redis?.stop();
   redis = undefined;
+  const made = template;
+  template = undefined;
+  if (made !== undefined) {
+    await withClient(made.serverUrl, (client) =>
+      client.query(`DROP DATABASE IF EXISTS ${made.name}`),
+    );
+  }
   if (server === undefined) return;
   process.off('exit', removeAtOnce);
   const { dataDir, database } = server;

@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
 import { ensureCheckpoint } from '../../src/ledger/day-ledger.ts';
 import { createPull } from '../../src/ledger/pull-ledger.ts';
@@ -13,7 +12,7 @@ import type { PullReport } from '../../src/pull/merge/merge.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { createTestDatabase } from './database.ts';
+import { createMigratedDatabase } from './database.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
 
@@ -49,8 +48,7 @@ export async function openPullWorld(
 ): Promise<PullWorld> {
   const clock = options.now === undefined ? {} : { now: options.now };
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  const testDatabase = await createMigratedDatabase();
   const database = openDatabase({
     databaseUrl: testDatabase.url,
     applicationName: 'test',

@@ -1,11 +1,10 @@
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import { createPlatformClient } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
 import { type PushParts, type PushReport, pushOnce } from '../../src/providers/push-providers.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { createTestDatabase } from './database.ts';
+import { createMigratedDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
 
 /** A migrated database of its own, and for each test an empty table and a new platform. */
@@ -32,8 +31,7 @@ export async function openPushWorld(
   const { log } = options;
   const logger =
     log === undefined ? pino({ level: 'silent' }) : pino({ level: 'trace' }, { write: log });
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  const testDatabase = await createMigratedDatabase();
   const database = openDatabase({
     databaseUrl: testDatabase.url,
     applicationName: 'test',

@@ -5,10 +5,9 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { inject, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
-import { migrate } from '../../src/database/migrate.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { createTestDatabase } from './database.ts';
+import { createMigratedDatabase } from './database.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
@@ -109,8 +108,7 @@ export async function openServiceWorld(
   },
 ): Promise<ServiceWorld> {
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  const testDatabase = await createMigratedDatabase();
   const database = openDatabase({
     databaseUrl: testDatabase.url,
     applicationName: 'test',

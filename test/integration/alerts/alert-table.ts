@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase } from '../../support/database.ts';
 
 export interface AlertRow {
   readonly kind: AlertKind;
@@ -30,8 +29,7 @@ export interface AlertTable {
 
 export async function openAlertTable(): Promise<AlertTable> {
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  const testDatabase = await createMigratedDatabase();
   const open = () =>
     openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
   const [database, other] = [open(), open()];

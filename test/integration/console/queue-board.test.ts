@@ -7,13 +7,12 @@ import {
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
   openConsole,
 } from '../../support/console-client.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
 
 let testDatabase: TestDatabase;
@@ -23,7 +22,7 @@ let world: ConsoleWorld;
 let console: ConsoleClient;
 let database: Database;
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
+  testDatabase = await createMigratedDatabase();
   proxy = await startDatabaseProxy(testDatabase.url);
   const connection: PostgresConnectionOptions = { connectionString: proxy.url, migrate: true };
   const classes = withBackend(createPostgresBackend);
@@ -33,7 +32,6 @@ beforeAll(async () => {
   await queue.waitUntilReady();
   await queue.add('pull', { pullId: '12' }, { jobId: 'pull-12', delay: 3_600_000 });
   const logger = pino({ level: 'silent' });
-  await migrate({ databaseUrl: testDatabase.url, logger });
   database = openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
   world = await openConsole(database, { queues: [queue] });
   console = await world.as('operator');

@@ -2,18 +2,15 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
 let client: Client;
 let examples: string[];
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }) });
+  database = await createMigratedDatabase();
   client = new Client({ connectionString: database.url });
   await client.connect();
   const document = await readFile('docs/data-dictionary.md', 'utf8');

@@ -5,9 +5,8 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Database, openDatabase, toStagingError } from '../../../src/database/database.ts';
 import { describeDatabaseError } from '../../../src/database/database-error.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** Stands for what no log may show: a value of a row. */
 const SECRET = '39053344705';
@@ -20,8 +19,7 @@ let database: Database;
 const opened: Database[] = [];
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  testDatabase = await createMigratedDatabase();
   database = open({ statementTimeoutMs: 2000 });
 });
 

@@ -1,7 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
-import { createTestDatabase, type TestDatabase, withClient } from '../../support/database.ts';
+import { withClient } from '../../support/client.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 
 let database: TestDatabase;

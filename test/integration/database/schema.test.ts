@@ -1,15 +1,12 @@
 import { Client } from 'pg';
-import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { migrate } from '../../../src/database/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
 let client: Client;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await migrate({ databaseUrl: database.url, logger: pino({ level: 'silent' }) });
+  database = await createMigratedDatabase();
   client = new Client({ connectionString: database.url });
   await client.connect();
 });

@@ -8,7 +8,8 @@ import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
 import { openEmbeddedPostgres } from '../../../src/embedded/embedded-postgres.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createTestDatabase, type TestDatabase, withClient } from '../../support/database.ts';
+import { withClient } from '../../support/client.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const REFUSAL =
   /made by a version before the first release and cannot be upgraded: name an empty database in DATABASE_URL \(embedded database: move the folder DATA_DIR away\), set START_DATE/;

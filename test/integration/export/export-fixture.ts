@@ -4,9 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { pino } from 'pino';
-import { migrate } from '../../../src/database/migrate.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase } from '../../support/database.ts';
 
 const COMMAND = join(import.meta.dirname, '../../../bin/conciliation.js');
 
@@ -31,8 +29,7 @@ export interface ExportWorld {
 }
 
 export async function openExportWorld(): Promise<ExportWorld> {
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger: pino({ level: 'silent' }) });
+  const testDatabase = await createMigratedDatabase();
   const client = new Client({ connectionString: testDatabase.url });
   await client.connect();
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-export-'));

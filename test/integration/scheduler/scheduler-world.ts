@@ -1,6 +1,5 @@
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { migrate } from '../../../src/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import {
   createPlanner,
@@ -9,7 +8,7 @@ import {
   type PlannerParts,
   type WakeUpQueue,
 } from '../../../src/scheduler/planner-loop.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createMigratedDatabase } from '../../support/database.ts';
 
 export const TIME_ZONE = 'America/Sao_Paulo';
 export const YESTERDAY = toCivilDate('2026-03-10');
@@ -78,8 +77,7 @@ export interface SchedulerWorld {
 
 export async function openSchedulerWorld(): Promise<SchedulerWorld> {
   const logger = pino({ level: 'silent' });
-  const testDatabase = await createTestDatabase();
-  await migrate({ databaseUrl: testDatabase.url, logger });
+  const testDatabase = await createMigratedDatabase();
   const open = () =>
     openDatabase({ databaseUrl: testDatabase.url, applicationName: 'test', logger });
   const database = open();
