@@ -112,7 +112,7 @@ export function parentOf({ path }: LayoutField): number {
 }
 
 /** The fields of an object, by index, in the documented order. */
-function membersOf(object: number): number[] {
+export function membersOf(object: number): number[] {
   return DOCUMENTED_FIELDS.filter((field) => parentOf(field) === object).map(({ path }) =>
     fieldAt(path),
   );
