@@ -1,7 +1,7 @@
 // One measured sweep, or one reading of its answer, in a process of its own.
 import { KnownTitles } from '../dist/domain/known-titles.js';
 import { sweepWindow } from '../dist/domain/pull-plan.js';
-import { readRows } from '../dist/reader/response-rows.js';
+import { ResponseReader } from '../dist/reader/response-reader.js';
 import { runSweep } from '../dist/sweep/run-sweep.js';
 import { createSweep } from '../dist/sweep/sweep-ledger.js';
 import { answerParent } from './child.mjs';
@@ -37,16 +37,16 @@ answerParent({
     const { platform } = engine.parts;
     const meter = startMeter();
     const response = await platform.fetchTitles(sweepWindow(from), new AbortController().signal);
-    const { rows, count, release } = readRows(response, {
+    const reader = new ResponseReader(response, {
       target: { table: 'staged_title', fence: 1n },
       window: sweepWindow(from),
       known: new KnownTitles(0),
-      putAside: () => Promise.reject(new Error('a title was rejected')),
     });
     let bytes = 0;
-    for await (const row of rows) bytes += row.length;
-    const titles = count().accepted;
-    release();
+    for await (const { rows } of reader.read()) for (const row of rows) bytes += row.length;
+    const { accepted: titles, rejected } = reader.result;
+    if (rejected > 0) throw new Error('a title was rejected');
+    reader.release();
     const measured = await meter.stop();
     if (bytes === 0) throw new Error('no row was read');
     return { ...measured, titles };

@@ -7,7 +7,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { NamedAccount, PartyKind } from '../domain/named-accounts.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** A merge whose titles name accounts. */
+/** The merge whose titles are watched. */
 export interface WatchedMerge {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -15,11 +15,11 @@ export interface WatchedMerge {
 }
 
 /**
- * Gathers the bank accounts that the titles written by a merge name into `staged_account`, for
- * `watchAccounts`. To be called before the closing phase, when titles and revisions are written.
+ * Writes the bank accounts that the titles of a merge name into `staged_account`, for `watchAccounts`. To be
+ * called before the closing phase, when titles and revisions are written.
  *
- * @param inserted the accounts that the titles name, where all titles were inserted and the accounts are
- *   known; null: the titles are read
+ * @param inserted the accounts that the reader has collected, where all titles were inserted; null: the
+ *   accounts are read from the titles
  */
 export async function stageAccounts(
   tx: Prisma.TransactionClient,
@@ -82,7 +82,7 @@ interface PartyAccounts {
   readonly seen: readonly SeenAccount[];
 }
 
-/** Of most parties one account is known and the same one is named: those are not looked at. */
+/** Looks only at parties with several accounts. Most parties have one account, and the titles name that one. */
 async function findChanges(
   tx: Prisma.TransactionClient,
   { fence, date }: WatchedMerge,
@@ -136,19 +136,19 @@ const parties = Prisma.raw(`LATERAL (VALUES
   ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')})
 ) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')})`);
 
-/** Of such a row what is stated: blanks around it are nothing, and blanks alone no statement. */
+/** The values of such a row without surrounding blanks; null for blanks alone. */
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedParty = Prisma.raw(
   `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
-/** What the party is called in the tables: long texts do not fit an index entry. */
+/** The key of the party in the tables. Long texts do not fit an index entry. */
 const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
-/** Quoted, so that no two accounts run into the same text, and what is not stated is NULL. */
+/** The values are quoted, so that different accounts have different texts; a missing value is NULL. */
 const accountHash = Prisma.raw(
   `md5(concat_ws(',', quote_nullable(party.bank), quote_nullable(party.agency),
                  quote_nullable(party.agency_digit), quote_nullable(party.account),
@@ -166,7 +166,7 @@ const isRestated = ({ pullId }: WatchedMerge, columns: readonly string[]) => Pri
     WHERE revision.title_id = title.id AND revision.pull_id + 0 = ${pullId}
       AND jsonb_exists_any(revision.before, ${columns}::text[])) END`;
 
-/** The titles that the merge wrote and left current. */
+/** The current titles that the merge has written. */
 const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   conciliation.title title
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'
@@ -179,7 +179,7 @@ const accountJson = (alias: string) =>
        'accountDigit', ${alias}.account_digit)`,
   );
 
-/** Of either kind of party, under one name. */
+/** The column of either kind of party. */
 const byKind = (providerColumn: string, agentColumn: string) =>
   `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
 const accountOfKind = Prisma.raw(
@@ -192,8 +192,8 @@ const identificationOfKind = Prisma.raw(
 );
 
 /**
- * The written titles, by the provider and the account that they name, and again by the agent and its
- * account: of hundreds of thousands, a few hundred rows are left to be looked at.
+ * The written titles, grouped by provider and account, and again by agent and account. The groups of hundreds
+ * of thousands of titles are a few hundred rows.
  */
 const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
@@ -206,7 +206,7 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   FROM ${writtenTitles(source)}
   GROUP BY GROUPING SETS ((${providerColumns}), (${agentColumns}))`;
 
-/** The same of titles that were all inserted, as the reader has noted them. */
+/** The same rows, from the accounts that the reader has collected. */
 const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
@@ -221,8 +221,8 @@ async function recordChanges(
   source: WatchedMerge,
   changes: readonly PartyChange[],
 ): Promise<void> {
-  // The parties of the titles are worked out before they are compared with the changes: in one join,
-  // every title would be compared with every change.
+  // The parties of the titles are grouped before they are joined with the changes. A single join would
+  // compare every title with every change.
   await tx.$executeRaw`
     WITH party AS (
       SELECT ${statedParty}, written.id

@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto';
 
 /**
- * Part of every hash below. To be raised whenever the same text would be read to another title than
- * before: then no title counts as known, and each is read again.
+ * Part of every hash below. To be raised whenever a release reads another title from the same text. Then
+ * no title counts as known, and each is read again.
  */
 const READER_VERSION = 1;
 
 const HASH_BYTES = 16;
 const WORDS = HASH_BYTES / 4;
-/** Of the slots; beyond it, the search for a free one grows long. */
+/** The largest share of slots in use, which keeps searches short. */
 const MAX_LOAD = 0.75;
 
-/** Names a title's text: the reader's version, then 120 bits of the SHA-256 of its bytes. */
+/** The hash of a title's text: the reader's version, then 120 bits of the SHA-256 of its bytes. */
 export function rawHash(text: Uint8Array): Buffer {
-  // By way of a string it takes two thirds of the time.
+  // A hash as a string takes two thirds of the time of one as a buffer.
   const digest = Buffer.from(hash('sha256', text, 'binary').slice(0, HASH_BYTES), 'binary');
   digest[0] = READER_VERSION;
   return digest;
 }
 
-/** A text that the date has and the response does not, or fewer times. */
+/** A text that the date has in more copies than the response. */
 export interface MissingText {
   /** 32 hexadecimal digits. */
   readonly rawHash: string;
@@ -27,21 +27,20 @@ export interface MissingText {
 }
 
 /**
- * The texts of a date's titles, which have been read before, each with the number of its copies and the
- * hash of its content. Reading a title is a function of its text alone, so a text that is known need not
- * be read, checked or hashed field by field a second time. The response lacks the copies that are left
- * when the whole response was taken out.
+ * The texts of a date's titles, each with the number of its copies and the hash of its content. The result
+ * of reading a title depends on its text alone, so a known text need not be read again. A reader takes
+ * the texts of the response out. The response lacks the texts that are left after that.
  *
- * A hash table in typed arrays: 36 bytes a slot, nothing for the garbage collector to follow.
+ * A hash table in typed arrays: 36 bytes a slot, without objects for the garbage collector.
  */
 export class KnownTitles {
   readonly #slots: number;
   readonly #keys: Uint32Array;
   readonly #contents: Uint8Array;
-  /** One more than the copies that are left; 0: a free slot. */
+  /** The number of copies that are left, plus 1; 0: a free slot. */
   readonly #copies: Uint32Array;
 
-  /** @param titles how many will be added, at most */
+  /** @param titles the largest number of calls of `add` */
   constructor(titles: number) {
     this.#slots = Math.ceil((titles + 1) / MAX_LOAD);
     this.#keys = new Uint32Array(this.#slots * WORDS);
@@ -49,7 +48,7 @@ export class KnownTitles {
     this.#copies = new Uint32Array(this.#slots);
   }
 
-  /** Adds one copy of a text. Its hash and the hash of its content begin at the offsets. */
+  /** Adds one copy of a text. The offsets are those of its hash and of the hash of its content in `bytes`. */
   add(bytes: Buffer, rawHashOffset: number, contentHashOffset: number): void {
     const slot = this.#find(bytes, rawHashOffset);
     if (this.#copies[slot] === 0) {
@@ -63,7 +62,7 @@ export class KnownTitles {
     this.#copies[slot] = (this.#copies[slot] ?? 0) + 1;
   }
 
-  /** Takes one copy out. Returns the 16 bytes of its content hash, or null where no copy is left. */
+  /** Takes one copy out. Returns the 16 bytes of its content hash; null: no copy is left. */
   take(textHash: Buffer): Uint8Array | null {
     const slot = this.#find(textHash, 0);
     const copies = this.#copies[slot] ?? 0;
@@ -72,7 +71,7 @@ export class KnownTitles {
     return this.#contents.subarray(slot * HASH_BYTES, (slot + 1) * HASH_BYTES);
   }
 
-  /** The copies that have not been taken. */
+  /** The copies that were not taken. */
   *missing(): Generator<MissingText> {
     const bytes = Buffer.alloc(HASH_BYTES);
     for (let slot = 0; slot < this.#slots; slot += 1) {

@@ -2,7 +2,7 @@ import { canonicalFields, type Title, VALUE_COLUMNS, type ValueColumn } from './
 
 export type PartyKind = 'provider' | 'financial_agent';
 
-/** A party and a bank account, as a title states them: nothing is trimmed. Personal data. */
+/** A party and a bank account as a title names them, not trimmed. Personal data. */
 export interface NamedAccount {
   readonly kind: PartyKind;
   /** Of a provider. */
@@ -16,8 +16,8 @@ export interface NamedAccount {
 }
 
 /**
- * For each kind of party the first and the last of a run of a title's columns that has the party and
- * its account among them. A run can be read, and compared, in one piece.
+ * By kind of party, the first and the last of consecutive columns that include the party and its account.
+ * The text of such a run is compared as a whole.
  */
 export const PARTY_RUNS = {
   provider: ['provider_external_id', 'provider_account_digit'],
@@ -33,14 +33,14 @@ const RUN_COLUMNS = {
   financial_agent: runColumns('financial_agent'),
 };
 
-/** Of all texts together. Where there are more, titles are looked at in the database instead. */
+/** The size of all texts together. Beyond it, the accounts are read from the titles in the database. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
 
 /**
- * The accounts that the titles of a response name: each once, in the order of their first sight. There are
- * far fewer than titles, as a rule; where there are not, they are given up.
+ * Collects the accounts that the titles of a response name, each once, in the order of their first title.
+ * Most responses name far fewer accounts than titles. For other responses, the collection is given up.
  */
 export class NamedAccounts {
   readonly #texts = { provider: new Set<string>(), financial_agent: new Set<string>() };
@@ -60,14 +60,17 @@ export class NamedAccounts {
     this.#bytes += run.length;
   }
 
-  /** The accounts in the order of their first sight; null: there are too many, and they were given up. */
+  /**
+   * The accounts in the order of their first title; null: there are too many, and the collection was given
+   * up.
+   */
   list(): NamedAccount[] | null {
     if (this.#bytes > MAX_BYTES) return null;
     return KINDS.flatMap((kind) => [...this.#texts[kind]].map((run) => toAccount(kind, run)));
   }
 }
 
-/** Where in its run each text of a kind stands; null: not there. */
+/** The place of each text in the run of a kind; null: the kind has no such text. */
 function placesOf(kind: PartyKind, externalId: ValueColumn | null, prefix: 'provider' | 'payment') {
   const place = (column: ValueColumn) => RUN_COLUMNS[kind].indexOf(column);
   const identification: ValueColumn = `${kind}_identification`;

@@ -1,27 +1,32 @@
 const FIRST_SLOTS = 4096;
 const GROWTH = 4;
-/** Of the slots of a table; beyond it, the next one is filled. */
+/** A table is full at this share of its slots. */
 const MAX_LOAD = 0.75;
 
 /**
- * Numbers titles among those of equal identity, from 1, in the order in which they come. Hardly any
- * identity comes twice, so of each no more is kept than 32 bits in a slot that others of its bits chose.
- * Should two identities ever agree in these, the second begins with 2, which harms nobody.
+ * Numbers the titles of equal identity, from 1, in the order in which they are read. Few identities come
+ * twice, so only 32 bits of each identity are kept, in a slot that other bits of it select. The first
+ * title of an identity gets number 2 if all these bits agree with another identity's; that is allowed.
  *
- * A full table stays, and the next is larger: what the slots do not hold could not be put elsewhere, and
- * nothing is copied while a response is read.
+ * A full table is kept, and a larger one takes the next identities: its entries cannot be moved, because
+ * the bits that select the slot are not kept.
  */
 export class Occurrences {
   readonly #tables: Uint32Array[] = [];
   #open = new Uint32Array(FIRST_SLOTS);
   #openSize = 0;
-  /** The last number given, by identity, of those that came twice. */
+  /** By identity that came twice: the last number. */
   readonly #repeated = new Map<string, number>();
 
-  /** @param identityHash 32 hexadecimal digits */
+  /**
+   * Counts one more title of the identity.
+   *
+   * @param identityHash 32 hexadecimal digits
+   * @returns its number
+   */
   next(identityHash: string): number {
     const place = Number.parseInt(identityHash.slice(0, 8), 16);
-    // A slot of zero is free.
+    // Zero marks a free slot.
     const kept = Number.parseInt(identityHash.slice(8, 16), 16) || 1;
     if (this.#tables.every((table) => table[findSlot(table, place, kept)] === 0)) {
       const slot = findSlot(this.#open, place, kept);
@@ -45,7 +50,7 @@ export class Occurrences {
   }
 }
 
-/** Where it is, or the free slot that says that it is not there. The slots are a power of two. */
+/** The slot of the identity, or the free slot where it belongs. The number of slots is a power of two. */
 function findSlot(table: Uint32Array, place: number, kept: number): number {
   const mask = table.length - 1;
   let slot = place & mask;

@@ -21,17 +21,17 @@ import { readCommittedReport } from './committed-report.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
- * Contract errors are retried a few times only: a platform that changed will not change back soon. So are
- * answers beyond the limits, which are as long the next time.
+ * Contract errors are retried a few times only, because a platform that changed will not change back soon.
+ * The same holds for responses beyond the limits, which will be as long the next time.
  */
 const CONTRACT_ATTEMPTS = 3;
 
 /**
- * Records how an attempt failed and what follows from it: retry, end, or back as it was.
+ * Records the failure of an attempt. The pull is retried, has failed, or is queued as it was before.
  *
- * @throws StaleFenceError when another attempt took the pull over; what this one staged is removed
- * @throws ShutdownError where the error is one; StagingUnavailableError when nothing could be recorded
- * @throws the error itself where it is not one of ours
+ * @throws StaleFenceError when another attempt took the pull over; the rows that this one staged are removed
+ * @throws ShutdownError where `error` is one; StagingUnavailableError when nothing could be recorded
+ * @throws `error` itself where it is no ConciliationError
  */
 export async function endFailedAttempt(
   parts: PullParts,
@@ -44,7 +44,7 @@ export async function endFailedAttempt(
     return await recordAttemptFailure(parts, attempt, error, progress);
   } catch (end) {
     if (!(end instanceof StaleFenceError)) throw end;
-    // Either somebody else has the pull, or this attempt had committed before it lost its connection.
+    // Either another attempt has the pull, or this one had committed before it lost its connection.
     const report = await readCommittedReport(parts.database, attempt);
     if (report !== null) return { kind: 'done', report };
     await discardStale(parts, attempt);
@@ -76,7 +76,10 @@ async function recordAttemptFailure(
   return toOutcome(error, failure.retryDelayMs);
 }
 
-/** What is recorded of a failed attempt at a pull or a sweep. Completes `progress` by what the error says. */
+/**
+ * The record of a failed attempt at a pull or a sweep. Sets the HTTP status in `progress` to that of the
+ * error.
+ */
 export function describeFailure(
   parts: RetryParts,
   attempt: { readonly attemptsSpent: number },
@@ -96,7 +99,7 @@ export function describeFailure(
   };
 }
 
-/** @throws the error itself where it is not one of ours */
+/** @throws `error` itself where it is no ConciliationError */
 export function toOutcome(
   error: unknown,
   delayMs: number | null,
@@ -121,7 +124,10 @@ function spendsAttempt(error: unknown): boolean {
   return !isBlameless(error);
 }
 
-/** Not the pull's fault: the pull goes back as it was, and the cause is waited for elsewhere. */
+/**
+ * Whether the pull is not at fault. It is queued as it was before, and another part of the service waits for
+ * the cause to end.
+ */
 function isBlameless(error: unknown): boolean {
   return (
     error instanceof PlatformAuthError ||
@@ -130,14 +136,14 @@ function isBlameless(error: unknown): boolean {
   );
 }
 
-/** Whether the answer was too long or took too long; see `openBody`. */
+/** Whether the response was too long or took too long; see `openBody`. */
 export function isOverLimit(error: unknown): boolean {
   return error instanceof ConciliationError && error.context['limit'] !== undefined;
 }
 
 type RetryParts = Pick<PullParts, 'retry' | 'random'>;
 
-/** Null: there is no further attempt. */
+/** Null: no further attempt is made. */
 function retryDelayMs(
   parts: RetryParts,
   attempt: { readonly attemptsSpent: number },
@@ -160,7 +166,7 @@ function retryDelayMs(
   );
 }
 
-/** What stays behind where this fails is litter, and no reason to hide that the attempt was stale. */
+/** A failure is only logged: the rows that stay are removed later, and the stale attempt has to be reported. */
 async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
   await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
     parts.logger.warn(

@@ -3,7 +3,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { PullReport } from './merge/merge.ts';
 import type { TransferProgress } from './pull-parts.ts';
 
-/** The fields that every log line about an attempt has. */
+/** The fields of every log line about an attempt. */
 export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
   return {
     pullId: String(attempt.pullId),
@@ -15,7 +15,7 @@ export function describeAttempt(attempt: Attempt, progress: TransferProgress) {
   };
 }
 
-/** One line that tells the whole story of a pull. */
+/** Logs the report of a pull in one line. */
 export function logReport(
   logger: Logger,
   attempt: Attempt,

@@ -4,8 +4,8 @@ import type { Attempt } from '../ledger/pull-ledger.ts';
 import type { PullReport } from './merge/merge.ts';
 
 /**
- * The report of what the attempt's merge has committed: a connection that is lost while COMMIT is on its
- * way says nothing of the outcome, but the ledger does. Null: nothing was committed under its fence.
+ * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
+ * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
  */
 export function readCommittedReport(
   database: Database,

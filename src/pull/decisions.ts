@@ -8,15 +8,15 @@ import { discardStaged } from '../ledger/discard-staged.ts';
 import { configurePlanner } from '../ledger/planner-settings.ts';
 import { eraseErased } from '../privacy/erased-parties.ts';
 import { InputError } from '../runtime/errors.ts';
+import { finishRelease, isHoldLost, readHeldPull } from './held-pull.ts';
 import { endMerge } from './merge/end-merge.ts';
 import { MERGE_TRANSACTION, type PullReport } from './merge/merge.ts';
 import { planChanges } from './merge/merge-plan.ts';
-import { finishRelease, isHoldLost, readHeldPull } from './pull-outcome.ts';
 
 /**
- * Merges the response that a pull holds, however many titles it withdraws.
+ * Merges the response that a pull holds, whatever number of titles it withdraws.
  *
- * @throws InputError when the pull holds nothing, or its staged titles are gone
+ * @throws InputError when the pull is not held, or its staged titles are gone
  */
 export function releasePull(
   database: Database,
@@ -29,7 +29,7 @@ export function releasePull(
       const seen = await readHeldPull(tx, pullId);
       if (seen === null) throw notHeld(pullId);
       const day = await lockDay(tx, seen.date);
-      // Once more: a newer merge, which locks the day as well, may have voided the hold meanwhile.
+      // Read again under the lock: a newer merge may have ended the hold meanwhile.
       const held = await readHeldPull(tx, pullId);
       if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
 
@@ -52,13 +52,12 @@ export function releasePull(
         dateWasClosed,
         fold: null,
         drift: [],
-        loaded: null,
+        loadedAccounts: null,
       });
       await discardStaged(tx, fence);
       await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
-      const { isFresh: _, ...counts } = plan;
       const titles = plan.titles + plan.rejected;
-      return { ...counts, pullId, date, state: 'merged' as const, holdReason: null, titles };
+      return { ...plan, pullId, date, state: 'merged' as const, holdReason: null, titles };
     }, MERGE_TRANSACTION),
   );
 }

@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { RetryPolicy } from '../domain/retry.ts';
 import type { Attempt } from '../ledger/pull-ledger.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
-import type { PullProgress } from '../reader/response-rows.ts';
+import type { PullProgress } from '../reader/title-stream.ts';
 import type {
   ConciliationError,
   PlatformAuthError,
@@ -11,7 +11,7 @@ import type {
 import type { Logger } from '../runtime/logger.ts';
 import type { PullReport } from './merge/merge.ts';
 
-/** What the engine works with. */
+/** The parts of the service that a pull uses, and its settings. */
 export interface PullParts {
   readonly database: Database;
   readonly platform: PlatformClient;
@@ -19,13 +19,15 @@ export interface PullParts {
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
   readonly retry: RetryPolicy;
-  /** Also responses to dates without titles are staged before they are merged; for tests. */
+  /** For tests: stages the responses to dates without titles, too. */
   readonly alwaysStage?: boolean;
-  /** Titles that are kept at hand to be compared while a response is read; see `loadKnownDay`. */
+  /**
+   * The largest number of titles that are held in memory to be compared with a response; see `readKnownDay`.
+   */
   readonly maxKnownTitles?: number;
-  /** For tests: instead of the clock of the database, which says which dates are over. */
+  /** For tests: replaces the clock of the database, which decides whether a date is over. */
   readonly now?: () => Date;
-  /** For tests: the dice of the backoff. */
+  /** For tests: the random numbers of the backoff. */
   readonly random?: () => number;
   /** Called for every chunk of a response that was read. */
   readonly onProgress?: (progress: PullProgress) => void;
@@ -37,7 +39,7 @@ export interface ObservedAttempt {
   readonly attempt: Attempt;
   readonly outcome: AttemptOutcome;
   readonly durationMs: number;
-  /** Null where the platform did not answer. */
+  /** Null: no response arrived. */
   readonly httpStatus: number | null;
 }
 
@@ -54,10 +56,10 @@ export type AttemptOutcome<Report = PullReport> =
     }
   | { readonly kind: 'failed'; readonly error: ConciliationError };
 
-/** What has arrived of an answer so far. */
+/** The part of a response that has arrived. */
 export interface TransferProgress {
-  /** Null until the platform answers. */
+  /** Null until the header of the response has arrived. */
   httpStatus: number | null;
-  /** Of the body, decoded. */
+  /** Bytes of the body, decoded. */
   bytesReceived: () => number;
 }

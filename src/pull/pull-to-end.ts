@@ -9,9 +9,9 @@ type EndOutcome<Report> = Exclude<AttemptOutcome<Report>, { kind: 'retry' }>;
 type RetryOutcome = Extract<AttemptOutcome, { kind: 'retry' }>;
 
 /**
- * Makes attempts, with the waits between them, until one has ended: what a person in front of a terminal
- * waits for. When the person gives up, or the platform refuses the token, the work is cancelled: no other
- * process knows of it.
+ * Makes attempts, with waits between them, until the work has ended, for a command that a person waits for.
+ * When the person stops the command, or the platform refuses the token, the work is cancelled, because no
+ * other process continues it.
  *
  * @param onRetry called before each wait
  * @throws ShutdownError when `signal` aborted; TokenUnusableError when there is no usable token
@@ -43,7 +43,7 @@ export async function attemptToEnd<Report>(
   }
 }
 
-/** `attemptToEnd`, of a pull. */
+/** `attemptToEnd` for a pull. */
 export function pullToEnd(
   parts: PullParts,
   pullId: bigint,

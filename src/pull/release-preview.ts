@@ -5,8 +5,8 @@ import type { HoldReason } from '../domain/day-state.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { readDay } from '../ledger/day-ledger.ts';
 import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
+import { isHoldLost, readHeldPull } from './held-pull.ts';
 import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
-import { isHoldLost, readHeldPull } from './pull-outcome.ts';
 
 export interface WithdrawalPreview {
   readonly titleId: number;
@@ -16,7 +16,7 @@ export interface WithdrawalPreview {
   readonly originalValue: string;
 }
 
-/** What a release would do. */
+/** The changes that a release would make. */
 export interface ReleasePreview extends ChangeCounts {
   readonly pullId: bigint;
   readonly date: CivilDate;
@@ -30,15 +30,15 @@ export interface ReleasePreview extends ChangeCounts {
   readonly currentSum: string;
   readonly withdrawnSum: string;
   readonly isSignedOff: boolean;
-  /** The titles that would be withdrawn, the greatest first; may be fewer than there are. */
+  /** The titles that would be withdrawn, by original value, the greatest first; limited in number. */
   readonly withdrawals: readonly WithdrawalPreview[];
 }
 
 class Undo extends Error {}
 
 /**
- * What releasing a pull would do, found out by planning it and taking the plan back. Null where the
- * pull holds nothing, or lost its titles in a crash of the database.
+ * Plans the release of a pull, reads the plan, and rolls it back. Null where the pull is not held, or lost
+ * its titles in a crash of the database.
  */
 export async function previewRelease(
   database: Database,
@@ -88,7 +88,7 @@ async function planAndRead(
     JOIN conciliation.title title ON title.id = change.title_id
     WHERE change.fence = ${held.fence} AND change.kind = 'withdrawn'
     ORDER BY title.original_value DESC, title.id LIMIT ${limit}`;
-  const { titles: responseTitles, isFresh: _, ...counts } = plan;
+  const { titles: responseTitles, ...counts } = plan;
   const holdReason = held.holdReason as HoldReason | null;
   const { date, fetchedAt } = held;
   return { ...counts, ...totals, pullId, date, fetchedAt, holdReason, responseTitles, withdrawals };

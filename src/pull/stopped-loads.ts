@@ -10,14 +10,14 @@ interface CopyingSession {
 }
 
 /**
- * Ends sessions of this database's user that copy into `title` and wait for a process that sends nothing:
- * the process was stopped, or is cut off. Such a session keeps the row of its date locked, and no timeout
- * of PostgreSQL ends it, since none counts while COPY waits for its client.
+ * Ends sessions of this database's user that copy into `title` and wait for a process that sends nothing,
+ * because it was stopped or lost its network. Such a session keeps the row of its date locked. No timeout
+ * of PostgreSQL ends it, because none applies while COPY waits for its client.
  *
  * @param silentMs without a byte after which a session is ended; longer than a running process waits for
  *   the platform
- * @returns looks once, and tells how many sessions were ended. A session is ended by a later look than the
- *   one that first saw it.
+ * @returns a function that checks the sessions once and returns the number of sessions that it ended. The
+ *   check that finds a session first does not end it.
  */
 export function createStoppedLoadWatch(
   database: Database,

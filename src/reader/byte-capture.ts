@@ -1,15 +1,15 @@
 /**
- * Takes one stretch of a byte stream out of the chunks it comes in: `begin`, then `endChunk` at the
- * end of every chunk that the stretch reaches beyond, then `finish`. Keeps its first `limit` bytes at
- * most. A stretch within one chunk is not copied.
+ * Cuts one stretch out of a stream of chunks: call `begin`, then `endChunk` at the end of every chunk in
+ * which the stretch does not end, then `finish`. At most the first `limit` bytes of the stretch are kept.
+ * A stretch within one chunk is not copied.
  */
 export class ByteCapture {
   readonly #limit: number;
-  /** Grows to what stretches over chunk ends have needed, never beyond the limit. */
+  /** Grows with the stretches that cross the end of a chunk, up to the limit. */
   #held = Buffer.alloc(0);
   #heldLength = 0;
   #byteLength = 0;
-  /** Where the stretch goes on in the current chunk; null while nothing is captured. */
+  /** The start of the stretch in the current chunk; null: nothing is captured. */
   #from: number | null = null;
 
   constructor(limit: number) {
@@ -31,14 +31,14 @@ export class ByteCapture {
     this.#byteLength = 0;
   }
 
-  /** Copies what the chunk holds of the stretch, so that no chunk outlives the next. */
+  /** Copies the chunk's part of the stretch, so that the chunk can be freed. */
   endChunk(chunk: Uint8Array): void {
     if (this.#from === null) return;
     this.#hold(chunk.subarray(this.#from));
     this.#from = 0;
   }
 
-  /** The stretch ends before index `end` of the chunk. `byteLength` counts also what was not kept. */
+  /** Ends the stretch before index `end` of the chunk. `byteLength` includes the bytes beyond the limit. */
   finish(chunk: Uint8Array, end: number): { bytes: Buffer; byteLength: number } {
     const from = this.#from ?? end;
     this.#from = null;

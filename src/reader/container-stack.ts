@@ -1,10 +1,10 @@
 /**
- * Which containers are open, one bit each: a document of a million brackets costs 125 kB, and no
- * depth of nesting overflows anything.
+ * The open containers, one bit each: a document with a million open brackets takes 125 kB, and no depth of
+ * nesting overflows the call stack.
  */
 export class ContainerStack {
   #depth = 0;
-  /** Bit n: whether the n-th open container is an object; else it is an array. */
+  /** Bit n: the n-th open container is an object (1) or an array (0). */
   #objectBits = new Uint8Array(8);
 
   get depth(): number {
@@ -24,7 +24,7 @@ export class ContainerStack {
     this.#depth++;
   }
 
-  /** Closes the innermost container; true where the one around it is an object. */
+  /** Closes the innermost container. Returns whether the container around it is an object. */
   pop(): boolean {
     this.#depth--;
     const top = this.#depth - 1;

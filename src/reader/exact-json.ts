@@ -18,23 +18,23 @@ import {
 /** Containers within each other, the outermost included. A title has three. */
 export const MAX_JSON_DEPTH = 32;
 
-/** So that a hostile title costs a page of reasons and not a million. */
+/** Limits the reasons of a hostile title. */
 const MAX_PROBLEMS = 20;
 const MAX_PATH_NAME_LENGTH = 60;
 
 export interface ExactJson {
-  /** Null wherever something could not be kept. */
+  /** Null in place of each value that cannot be kept. */
   readonly value: JsonValue;
   /**
-   * What could not be kept, one sentence each: the field's path and what was expected of it, never
-   * the value. Empty where `value` says exactly what the bytes say.
+   * A sentence for each value that cannot be kept: the field's path and what was expected, without the
+   * value. Empty where `value` is exactly the value of the bytes.
    */
   readonly problems: string[];
 }
 
 /**
- * An object that inherits no field, not even `__proto__`. `Object.create(null)` would give one too,
- * but one that V8 keeps as a hash table, which halves the speed of all that reads it.
+ * An object that inherits no field, not even `__proto__`. V8 would keep the result of `Object.create(null)`
+ * as a hash table, which halves the speed of every access.
  */
 class BareObject {
   [field: string]: JsonValue;
@@ -43,13 +43,15 @@ Object.setPrototypeOf(BareObject.prototype, null);
 Reflect.deleteProperty(BareObject.prototype, 'constructor');
 
 /**
- * Reads one JSON value whose grammar has been checked already; that is `TitleReader`'s work. Strings
- * are decoded, numbers keep their text, objects have no prototype.
+ * Reads one JSON value whose grammar `TitleReader` has checked. Strings are decoded, numbers keep their
+ * text, objects have no prototype.
  *
- * What JSON allows and the database or the interface cannot keep becomes a problem: invalid UTF-8, an
- * lone surrogate, U+0000, a field that its object has twice, nesting beyond `MAX_JSON_DEPTH`, and
- * numbers beyond `MAX_DECIMAL_DIGITS`. Given anything but one JSON value it still ends, with an error
- * or a wrong value: a truncated title must not come here.
+ * A value that JSON allows but the database or the interface cannot keep becomes a problem: invalid UTF-8,
+ * a lone surrogate, U+0000, a field that its object has twice, nesting beyond `MAX_JSON_DEPTH`, and numbers
+ * beyond `MAX_DECIMAL_DIGITS`.
+ *
+ * @param bytes one whole JSON value. The result for any other input is an error or a wrong value, so
+ *   a truncated title must not be passed.
  */
 export function parseExactJson(bytes: Buffer): ExactJson {
   return new ExactJsonParser(bytes).parse();
@@ -57,10 +59,10 @@ export function parseExactJson(bytes: Buffer): ExactJson {
 
 class ExactJsonParser {
   readonly #bytes: Buffer;
-  /** One character a byte, so that indexes agree and cutting out ASCII text costs next to nothing. */
+  /** One character for each byte, so that indexes agree and slicing ASCII text is cheap. */
   readonly #text: string;
   readonly #problems: string[] = [];
-  /** The way to the current value: field names and array indexes. */
+  /** The path of the current value: field names and array indexes. */
   readonly #path: (string | number)[] = [];
   #at = 0;
 
@@ -137,7 +139,7 @@ class ExactJsonParser {
     }
   }
 
-  /** Reads what follows an item: true for the container's end, false for a comma. */
+  /** Reads the byte after an item: true for the end of the container, false for a comma. */
   #closes(closing: number): boolean {
     const byte = this.#nextByte();
     this.#at++;
@@ -146,7 +148,7 @@ class ExactJsonParser {
     throw this.#notJson();
   }
 
-  /** Null where the text cannot be kept. `what` tells a name from a value in the problem. */
+  /** Null where the text cannot be kept. `what` is used in the text of the problem. */
   #string(what: 'a string' | 'a field name'): string | null {
     const bytes = this.#bytes;
     const start = this.#at + 1;
@@ -159,7 +161,7 @@ class ExactJsonParser {
       if (special === QUOTE) break;
       if (special === BACKSLASH) {
         hasEscapes = true;
-        // The escaped character is taken with it, lest an escaped quote end the string.
+        // Skips the escaped character too, which may be a quote.
         end += 2;
       } else if (special !== undefined && special >= 0x80) {
         isAscii = false;
@@ -205,7 +207,7 @@ class ExactJsonParser {
     return this.#refuse(`expected a number of at most ${MAX_DECIMAL_DIGITS} digits`);
   }
 
-  /** Passes over a container by its brackets alone, so that no depth can overflow the stack. */
+  /** Skips a container by counting brackets, so that no depth of nesting overflows the call stack. */
   #skipContainer(): null {
     let open = 0;
     do {
@@ -232,7 +234,7 @@ class ExactJsonParser {
     this.#at++;
   }
 
-  /** Stands on the next byte that is no whitespace; undefined at the end. */
+  /** Moves to the next byte that is no whitespace; undefined at the end. */
   #nextByte(): number | undefined {
     const bytes = this.#bytes;
     let byte = bytes[this.#at];
@@ -240,7 +242,7 @@ class ExactJsonParser {
     return byte;
   }
 
-  /** For a value that cannot be kept: the problem on record, null in its place. */
+  /** Records a problem. Returns null, which takes the place of the value. */
   #refuse(expectation: string): null {
     this.#addProblem(expectation);
     return null;

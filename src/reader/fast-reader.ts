@@ -1,18 +1,15 @@
 /**
- * The short way of a title, from its bytes in the answer to its row for COPY. The ordinary way parses
- * the title, checks the values and renders them again; most of what that costs goes into objects and
- * strings that nobody keeps. Here the values' bytes are found, checked where they stand, and copied.
+ * Reads titles of the usual kind, from their bytes in the response to their rows for COPY. `parseExactJson`
+ * and `checkTitle` create an object and a string for every value; the fast reader finds the bytes of the
+ * values, checks them in place, and copies them.
  *
- * What goes the short way gets the row that it would have got on the ordinary one, byte for byte; a
- * title that is in any way unusual does not go it at all. docs/performance.md says what it wins.
- *
- * A title whose text is known gets no row on either way.
+ * The row of a title is the one that `encodeTitle` renders, byte for byte. The fast reader leaves every
+ * unusual title to the exact reader (`ResponseReader`). docs/performance.md has the measurements.
  */
 import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
-import type { Occurrences } from '../domain/occurrences.ts';
 import type { PullWindow } from '../domain/pull-plan.ts';
 import {
   digestOf,
@@ -26,16 +23,19 @@ import {
 import { TitleFold, type TitleFolds } from '../domain/title-fold.ts';
 import { COMMA, DIGIT_ZERO, MINUS_SIGN, QUOTE, toView } from './json-bytes.ts';
 import type { KnownTexts } from './known-texts.ts';
-import { headOf, type TitleTarget } from './stage.ts';
 import { TITLE_LAYOUT, ValueKind } from './title-layout.ts';
 import { DEPARTS, EXPONENT, NO_POINT, TitleLocator } from './title-locator.ts';
+import { rowStart, type TitleTarget } from './title-row.ts';
 import type { TitleShortcut } from './title-stream.ts';
 
 const COLUMNS = VALUE_COLUMNS.length;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const IDENTITY = Int32Array.from(IDENTITY_COLUMNS, (column) => VALUE_COLUMNS.indexOf(column));
 
-/** Where what each party's account is known by begins and ends. */
+/**
+ * For each kind of party, the first column that names the party and its account, and the column after the
+ * last.
+ */
 const [PROVIDER_START, PROVIDER_END] = boundsOf(PARTY_RUNS.provider);
 const [AGENT_START, AGENT_END] = boundsOf(PARTY_RUNS.financial_agent);
 
@@ -45,16 +45,16 @@ const ENUMERATED = TITLE_LAYOUT.flatMap(({ only, column }, field) =>
 );
 
 const HASH_DIGITS = 32;
-/** The two digits of a byte, as a word that is written little-endian. */
+/** The two hexadecimal digits of each byte, as a little-endian word. */
 const DIGIT_PAIRS = Uint16Array.from({ length: 256 }, (_, byte) =>
   Buffer.from(byte.toString(16).padStart(2, '0')).readUInt16LE(),
 );
-/** Two numbers, three hashes, a number; of each value, at most its bytes and what is put around them. */
+/** Room for two numbers, three hashes and a number, and for each value in quotes, with its comma. */
 const MAX_ROW_BYTES = 240 + TITLE_LAYOUT.reduce((total, { maxBytes }) => total + maxBytes + 10, 0);
 const BLOCK_BYTES = 256 * 1024;
 /**
- * Blocks whose rows are stored. A small response takes no others, which would wait for a garbage
- * collection that hardly anything calls for.
+ * Blocks whose rows are stored, for the next response. Small responses would otherwise allocate blocks that
+ * stay in memory for a long time, because little else triggers a garbage collection.
  */
 const freeBlocks: Buffer<ArrayBuffer>[] = [];
 const MAX_FREE_BLOCKS = 16;
@@ -66,35 +66,36 @@ const LETTER_F = 0x66;
 const LETTER_T = 0x74;
 
 /**
- * Reads the titles of one answer. Their rows wait until they are taken. A title of a date whose content
- * hashes are of an older version goes the ordinary way.
+ * Reads the titles of one response. Their rows wait until `takeRows`. Titles of a date whose content hashes
+ * have an older version are left to the exact reader.
  */
 export class FastReader implements TitleShortcut {
-  /** Null where titles are added up and get no row. */
+  /** Null where the titles are only added to the folds. */
   readonly #known: KnownTexts | null;
   readonly #locator: TitleLocator;
   readonly #folds: TitleFolds;
-  /** Of the date of the title that was read last. */
+  /** The fold of the date of the last title. */
   #fold = new TitleFold(0);
   #foldDate: CivilDate | null = null;
   readonly #newestVersion = newestContentVersion();
-  readonly #head: Buffer;
-  /** Null where rows have the title's ordinal instead. */
-  readonly #occurrences: Occurrences | null;
-  readonly #accounts: NamedAccounts | null;
+  readonly #rowStart: Buffer;
+  /** Null where the rows are not for `title`. */
+  readonly #loaded: Extract<TitleTarget, { table: 'title' }> | null;
   #titlesRead = 0;
   #chunk: Uint8Array = Buffer.alloc(0);
-  /** Whether the locator has the chunk. It copies it, which known titles can do without. */
+  /** Whether the locator has a copy of the chunk. Known titles are skipped without one. */
   #isOpen = false;
-  #identityHash = '';
 
-  /** What is hashed, by the word: as `canonicalFields` of domain/title.ts has it. */
+  /** The fields of a title as `canonicalFields` of domain/title.ts writes them, to be hashed. */
   readonly #canonical = Buffer.alloc(2 * MAX_ROW_BYTES);
   readonly #canonicalView = toView(this.#canonical);
-  /** Where in it each column begins. */
+  /** The start of each column in it, and the end of the last one. */
   readonly #columnStarts = new Int32Array(COLUMNS + 1);
 
-  /** Rows that were taken stay as they are, so a full block is replaced and never overwritten. */
+  /**
+   * The rows. A full block is replaced, never overwritten, because COPY may still send the rows taken from
+   * it.
+   */
   #block = Buffer.alloc(0);
   readonly #blocks: Buffer<ArrayBuffer>[] = [];
   #blockView = toView(this.#block);
@@ -102,8 +103,8 @@ export class FastReader implements TitleShortcut {
   #end = 0;
 
   /**
-   * @param rows what the rows are for, and which titles need none; null: no title gets a row
-   * @param folds get every title that is read here
+   * @param rows the target of the rows, and the known titles, which get none; null: no title gets a row
+   * @param folds every title that is read is added to the fold of its date
    */
   constructor(
     rows: { readonly target: TitleTarget; readonly known: KnownTexts } | null,
@@ -114,9 +115,8 @@ export class FastReader implements TitleShortcut {
     this.#known = rows?.known ?? null;
     this.#locator = new TitleLocator(window);
     this.#folds = folds;
-    this.#head = Buffer.from(target === null ? '' : headOf(target));
-    this.#occurrences = target?.table === 'title' ? target.occurrences : null;
-    this.#accounts = target?.table === 'title' ? target.accounts : null;
+    this.#rowStart = Buffer.from(target === null ? '' : rowStart(target));
+    this.#loaded = target?.table === 'title' ? target : null;
   }
 
   get titlesRead(): number {
@@ -153,8 +153,8 @@ export class FastReader implements TitleShortcut {
   }
 
   /**
-   * A title with drift was read and its drift reported. Where that is a new value of an enumeration,
-   * it may stand in every other title of the answer, and these need not go the ordinary way for it.
+   * Accepts the values of enumerations that a title with drift has. The drift of that title is reported, so
+   * further titles with the same values need not be left to the exact reader.
    */
   admitDrift(title: Title): void {
     for (const [field, column] of ENUMERATED) {
@@ -170,7 +170,7 @@ export class FastReader implements TitleShortcut {
     return rows;
   }
 
-  /** False where the date's hashes are of an older version. */
+  /** False where the date's content hashes have an older version. */
   #turnToDate(): boolean {
     const date = this.#locator.acceptedDate;
     if (date !== this.#foldDate && date !== null) {
@@ -181,14 +181,50 @@ export class FastReader implements TitleShortcut {
   }
 
   /**
-   * False where the date's hashes are of an older version, and where an amount has too many digits when it
-   * is written out.
+   * Writes the row of the located title, and adds the title to all that is kept of a response: the fold of
+   * its date and, for a row of `title`, the occurrences and the bank accounts.
    *
-   * @param textHash null: the title gets no row. What has been written of one is overwritten by the next.
+   * @param textHash null: the title gets no row. The next title overwrites the bytes that were written.
+   * @returns false for a title that is left to the exact reader: the date's content hashes have an older
+   *   version, or an amount has too many digits without its exponent
    */
   #addTitle(ordinal: number, textHash: string | null): boolean {
     if (!this.#turnToDate()) return false;
     if (this.#block.length - this.#end < MAX_ROW_BYTES) this.#openBlock();
+    let rowAt = this.#writeValues(ordinal);
+    if (rowAt === -1) return false;
+    const row = this.#block;
+    const rowView = this.#blockView;
+    const contentEnd = this.#columnStarts[COLUMNS] as number;
+
+    const content = digestOf(this.#canonical.subarray(0, contentEnd));
+    this.#fold.add(content);
+    this.#titlesRead++;
+    if (textHash === null) return true;
+
+    const identity = this.#hashIdentity(contentEnd);
+    rowAt = writeHash(row, rowAt, identity);
+    row[rowAt++] = COMMA;
+    for (let byte = 0; byte < HASH_DIGITS / 2; byte++, rowAt += 2) {
+      rowView.setUint16(rowAt, DIGIT_PAIRS[content.charCodeAt(byte)] as number, true);
+    }
+    rowAt = writeHash(row, rowAt, textHash);
+    if (this.#loaded !== null) {
+      row[rowAt++] = COMMA;
+      rowAt = writeInteger(row, rowAt, this.#loaded.occurrences.next(identity));
+      this.#noteAccounts(this.#loaded.accounts);
+    }
+    row[rowAt++] = NEWLINE;
+    this.#end = rowAt;
+    return true;
+  }
+
+  /**
+   * Writes the beginning of a row, up to the values, and the same values to `#canonical`.
+   *
+   * @returns the end of the values in the row; -1 where an amount has too many digits
+   */
+  #writeValues(ordinal: number): number {
     const { bytes, view, starts, ends, decoded } = this.#locator;
     const row = this.#block;
     const rowView = this.#blockView;
@@ -197,8 +233,8 @@ export class FastReader implements TitleShortcut {
     const columnStarts = this.#columnStarts;
 
     let rowAt = this.#end;
-    for (const byte of this.#head) row[rowAt++] = byte;
-    if (this.#occurrences === null) rowAt = writeInteger(row, rowAt, ordinal);
+    for (const byte of this.#rowStart) row[rowAt++] = byte;
+    if (this.#loaded === null) rowAt = writeInteger(row, rowAt, ordinal);
     let at = 0;
     for (let column = 0; column < COLUMNS; column++) {
       columnStarts[column] = at;
@@ -221,7 +257,7 @@ export class FastReader implements TitleShortcut {
       } else {
         const length = (ends[column] as number) - start;
         if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
-        // By the word, so that up to three bytes are copied too many, to be overwritten.
+        // Word by word. Up to three bytes too many are copied, and overwritten by the next value.
         for (let index = 0; index < length; index += 4) {
           const word = view.getInt32(start + index, true);
           rowView.setInt32(rowAt + index, word, true);
@@ -232,38 +268,18 @@ export class FastReader implements TitleShortcut {
         if (kind !== ValueKind.amount) row[rowAt++] = QUOTE;
         else {
           at = this.#shortenAmount(column, at - length, at);
-          if (at === -1) return false;
+          if (at === -1) return -1;
         }
       }
       canonical[at++] = 0;
     }
     columnStarts[COLUMNS] = at;
-    // `extra`, which no title has that comes this way.
+    // `extra` is null: a title with undocumented fields is not of the usual kind.
     row[rowAt++] = COMMA;
-
-    const content = digestOf(canonical.subarray(0, at));
-    this.#fold.add(content);
-    this.#titlesRead++;
-    if (textHash === null) return true;
-
-    this.#hashIdentity(at);
-    rowAt = writeHash(row, rowAt, this.#identityHash);
-    row[rowAt++] = COMMA;
-    for (let byte = 0; byte < HASH_DIGITS / 2; byte++, rowAt += 2) {
-      rowView.setUint16(rowAt, DIGIT_PAIRS[content.charCodeAt(byte)] as number, true);
-    }
-    rowAt = writeHash(row, rowAt, textHash);
-    if (this.#occurrences !== null) {
-      row[rowAt++] = COMMA;
-      rowAt = writeInteger(row, rowAt, this.#occurrences.next(this.#identityHash));
-    }
-    if (this.#accounts !== null) this.#noteAccounts(this.#accounts);
-    row[rowAt++] = NEWLINE;
-    this.#end = rowAt;
-    return true;
+    return rowAt;
   }
 
-  /** Makes the amount that was copied as it is written `Decimal.canonical`. Returns its new end. */
+  /** Turns an amount from the form it was written in into `Decimal.canonical`. Returns its new end, or -1. */
   #shortenAmount(column: number, start: number, writtenEnd: number): number {
     const canonical = this.#canonical;
     const point = this.#locator.points[column];
@@ -282,7 +298,8 @@ export class FastReader implements TitleShortcut {
     return start + 1;
   }
 
-  #hashIdentity(contentEnd: number): void {
+  /** Hashes the identity columns, which it copies behind the content. */
+  #hashIdentity(contentEnd: number): string {
     const canonical = this.#canonical;
     const view = this.#canonicalView;
     let at = contentEnd;
@@ -295,7 +312,7 @@ export class FastReader implements TitleShortcut {
       }
       at += length;
     }
-    this.#identityHash = hash128(canonical.subarray(contentEnd, at));
+    return hash128(canonical.subarray(contentEnd, at));
   }
 
   #noteAccounts(accounts: NamedAccounts): void {
@@ -311,7 +328,7 @@ export class FastReader implements TitleShortcut {
     );
   }
 
-  /** Nobody needs the rows any more, nor the reader. */
+  /** Gives the blocks back. The rows must be stored, and the reader is not used again. */
   release(): void {
     const room = MAX_FREE_BLOCKS - freeBlocks.length;
     const blocks = this.#blocks.filter(({ length }) => length === BLOCK_BYTES);
@@ -320,7 +337,7 @@ export class FastReader implements TitleShortcut {
     this.#block = Buffer.alloc(0);
   }
 
-  /** Rows that wait move along. */
+  /** Moves the rows that were not taken into a new block. */
   #openBlock(): void {
     const waiting = this.takeRows();
     const needed = 2 * waiting.length;

@@ -10,16 +10,16 @@ export const CLOSE_BRACKET = 0x5d;
 export const OPEN_BRACE = 0x7b;
 export const CLOSE_BRACE = 0x7d;
 
-/** 1 for the bytes up to `lastByte` that stand for themselves in a string, 0 for all others. */
+/** 1 for the bytes up to `lastByte` that a string may contain without an escape, 0 for all others. */
 function textTable(lastByte: number): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) =>
     byte >= 0x20 && byte <= lastByte && byte !== QUOTE && byte !== BACKSLASH ? 1 : 0,
   );
 }
 
-/** 1 for an ASCII character that needs no look inside a string. */
+/** 1 for an ASCII character that a string may contain without an escape. */
 export const ASCII_TEXT = textTable(0x7f);
-/** As `ASCII_TEXT`, and the bytes from 0x80 on, for where UTF-8 is checked elsewhere. */
+/** As `ASCII_TEXT`, and the bytes from 0x80 on, for readers that check UTF-8 separately. */
 export const ANY_TEXT = textTable(0xff);
 
 export function isSpace(byte: number): boolean {
@@ -36,14 +36,14 @@ export function isHexDigit(byte: number): boolean {
   return isDigit(byte) || (lower >= 0x61 && lower <= 0x66);
 }
 
-/** Behind the whitespace, if any. */
+/** The index after the whitespace, if any. */
 export function endOfSpace(bytes: Uint8Array, from: number): number {
   let at = from;
   while (isSpace(bytes[at] as number)) at++;
   return at;
 }
 
-/** Behind the digits, if any. */
+/** The index after the digits, if any. */
 export function endOfDigits(bytes: Uint8Array, from: number): number {
   let at = from;
   while (isDigit(bytes[at] as number)) at++;
@@ -62,7 +62,7 @@ export function isText(bytes: Buffer, start: number, end: number, value: Buffer)
   return end - start === value.length && isAt(bytes, start, value);
 }
 
-/** Whether the same `length` bytes stand at both places. */
+/** Whether the `length` bytes at both indexes are the same. */
 export function areSame(bytes: Uint8Array, one: number, other: number, length: number): boolean {
   for (let index = 0; index < length; index++) {
     if (bytes[one + index] !== bytes[other + index]) return false;
@@ -77,7 +77,7 @@ export function toView({ buffer, byteOffset, byteLength }: Buffer): DataView {
 const TRUE = Buffer.from('true');
 const FALSE = Buffer.from('false');
 
-/** -1 where the bytes at `at` are neither. */
+/** The index after `true` or `false`; -1 where neither is at `at`. */
 export function endOfBoolean(bytes: Uint8Array, at: number): number {
   if (isAt(bytes, at, TRUE)) return at + TRUE.length;
   return isAt(bytes, at, FALSE) ? at + FALSE.length : -1;

@@ -20,20 +20,20 @@ import {
 import { ESCAPES, ScanEvent, State } from './json-states.ts';
 
 /**
- * RFC 8259, byte by byte, for a document whose root is an object. One state machine with a stack of
- * one bit a level: no recursion, and no memory but that stack, however long or deep the document is.
- * A leading byte order mark is skipped. Any violation throws a PlatformContractError that names the
- * byte offset, after which the scanner must not be used again.
+ * Checks the grammar of JSON (RFC 8259), byte by byte, for a document whose root is an object. The scanner
+ * is a state machine with a stack of one bit a level, so it needs neither recursion nor other memory
+ * for a long or deep document. A leading byte order mark is skipped. Any violation throws a
+ * PlatformContractError with the byte offset. The scanner must not be used after that.
  */
 export class JsonScanner {
   /**
-   * Values in at most this many containers are reported: 1, the values of the root's fields; 2, also
-   * what those fields' arrays hold.
+   * Values within at most this number of containers are reported. 1: the values of the root's fields; 2: also
+   * the elements of these values.
    */
   reportDepth: 1 | 2 = 1;
-  /** Whether strings must be UTF-8. May change only at an event. */
+  /** Whether strings are checked to be UTF-8. May change only at an event. */
   checksUtf8 = true;
-  /** After an event: the index, in the chunk, of the next byte to scan. */
+  /** After an event: the index in the chunk of the next byte to scan. */
   position = 0;
 
   #state: State = State.start;
@@ -59,14 +59,14 @@ export class JsonScanner {
   }
 
   /**
-   * Scans from `from` to the next event. After `chunkEnd`, go on with the next chunk at 0; after any
+   * Scans from `from` to the next event. After `chunkEnd`, continue with the next chunk at 0; after any
    * other event, with the same chunk at `position`.
    */
   scan(chunk: Uint8Array, from: number): ScanEvent {
     const end = chunk.length;
     const plainText = this.checksUtf8 ? ASCII_TEXT : ANY_TEXT;
     const reportDepth = this.reportDepth;
-    // Locals, because the loop runs once a token and fields would be stored each time.
+    // Local variables are faster than fields, which would be stored for every token.
     let state: State = this.#state;
     const containers = this.#containers;
     let depth = containers.depth;
@@ -115,7 +115,7 @@ export class JsonScanner {
             break;
           }
           if (state === State.firstItem && byte === CLOSE_BRACKET) {
-            // An empty array ends as a full one does.
+            // An empty array ends like any other.
             state = State.afterValue;
             break;
           }
@@ -165,7 +165,7 @@ export class JsonScanner {
         case State.integer:
         case State.fraction:
         case State.exponentDigits:
-          // In these states the number may end; the byte that ends it belongs to what follows.
+          // The number may end here. The byte that ends it belongs to the next token.
           if (isDigit(byte) && state !== State.zero) at++;
           else if (byte === 0x2e && (state === State.zero || state === State.integer)) {
             state = State.point;
@@ -218,13 +218,13 @@ export class JsonScanner {
     return event;
   }
 
-  /** After `valueStart` of a container that somebody else has read: scan on behind it. */
+  /** Continues after a container that another reader has read. To be called after its `valueStart`. */
   closeContainer(): void {
     this.#inObject = this.#containers.pop();
     this.#state = State.afterValue;
   }
 
-  /** The rarer states, all of which take their byte and report nothing. Returns the next state. */
+  /** The rare states. Each takes one byte and reports no event. Returns the next state. */
   #advance(state: State, byte: number, at: number): State {
     switch (state) {
       case State.utf8Tail:
@@ -281,7 +281,7 @@ export class JsonScanner {
     return State.literal;
   }
 
-  /** The well-formed sequences of the Unicode standard, table 3-7: the lead decides the second byte. */
+  /** Well-formed byte sequences by table 3-7 of the Unicode standard: the lead byte limits the second one. */
   #startCharacter(lead: number, at: number): void {
     if (lead < 0xc2 || lead > 0xf4) throw this.#violation('invalid UTF-8', at);
     this.#tailLeft = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;

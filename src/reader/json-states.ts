@@ -1,7 +1,4 @@
-/**
- * What the next byte of a document may be. Between two bytes the scanner is in exactly one of these
- * states, so a chunk may end anywhere.
- */
+/** The states of the scanner between two bytes, each with the bytes that may follow. A chunk may end in any. */
 export const State = Object.freeze({
   /** The very first byte: `{`, whitespace, or a byte order mark. */
   start: 0,
@@ -21,9 +18,9 @@ export const State = Object.freeze({
   value: 8,
   /** `,` or the end of the container. */
   afterValue: 9,
-  /** The root is closed: nothing but whitespace. */
+  /** After the root: whitespace. */
   done: 10,
-  /** Inside a string, be it a name or a value. */
+  /** Inside a string, which is a name or a value. */
   text: 11,
   /** Inside a character of several bytes, where UTF-8 is checked. */
   utf8Tail: 12,
@@ -50,9 +47,9 @@ export const State = Object.freeze({
 
 export type State = (typeof State)[keyof typeof State];
 
-/** What a scan stopped for, and where the scanner's `position` then stands. */
+/** The reason for the end of a scan, and the meaning of the scanner's `position` after it. */
 export const ScanEvent = Object.freeze({
-  /** The chunk is used up. */
+  /** The end of the chunk was reached. */
   chunkEnd: 0,
   /** The opening quote of a root field's name was read; the name's first byte is at `position`. */
   nameStart: 1,
@@ -66,5 +63,5 @@ export const ScanEvent = Object.freeze({
 
 export type ScanEvent = (typeof ScanEvent)[keyof typeof ScanEvent];
 
-/** What may follow a backslash, `u` aside. */
+/** The bytes that may follow a backslash, without `u`. */
 export const ESCAPES: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));

@@ -2,18 +2,18 @@ import { type KnownTitles, rawHash } from '../domain/known-titles.ts';
 import type { TitleFold } from '../domain/title-fold.ts';
 import { CLOSE_BRACE, COMMA, isSpace, OPEN_BRACE } from './json-bytes.ts';
 
-/** How much of the second title the boundary between two may hold. */
+/** Bytes of the second title that are part of a boundary. */
 const BOUNDARY_HEAD_BYTES = 8;
 const MAX_BOUNDARY_BYTES = 64;
 
 /**
- * Tells which titles of an answer the table has already, in the same text. Such a title is counted,
- * and need not be read.
+ * Finds the titles of a response that the date has already in the same text. Such a title is counted and
+ * added to the fold of the date. It is not read.
  *
- * Where the last title was known, the next need not even be scanned. Titles of one answer follow each
- * other in one way, so the next boundary of that kind is likely to be where the title ends. If the
- * bytes up to there are a known text, they are a whole JSON object, and no byte before the last can
- * have been the end of one; if not, the title is read as any other.
+ * After a known title, the next one is not even scanned. The bytes between two titles are usually the same
+ * throughout a response, so the title probably ends at the next boundary of that kind. If the bytes up to
+ * there are a known text, they are a whole JSON object, and no shorter prefix of them is one. Otherwise
+ * the title is read as any other.
  */
 export class KnownTexts {
   readonly #titles: KnownTitles;
@@ -21,10 +21,10 @@ export class KnownTexts {
   #count = 0;
   #wasKnown = false;
   #chunk: Buffer = Buffer.alloc(0);
-  /** What stood between two titles, the brackets included. */
+  /** The bytes between two titles, with the closing brace before and the first bytes after them. */
   #boundary: Buffer | null = null;
 
-  /** @param fold takes the contents of the titles that are known */
+  /** @param fold the known titles are added to it */
   constructor(titles: KnownTitles, fold: TitleFold) {
     this.#titles = titles;
     this.#fold = fold;
@@ -35,7 +35,7 @@ export class KnownTexts {
     return this.#count;
   }
 
-  /** Whether the title of that text is known; if so, it is counted. */
+  /** Takes a title out of the known ones. Returns false where its text is not known. */
   take(textHash: Buffer): boolean {
     const contentHash = this.#titles.take(textHash);
     this.#wasKnown = contentHash !== null;
@@ -49,7 +49,7 @@ export class KnownTexts {
     this.#chunk = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
   }
 
-  /** Where the title that begins at `from` of the chunk ends, if it is known; else -1. */
+  /** The end of the title that begins at `from` of the chunk; -1 where it is not a known one. */
   skipAt(from: number): number {
     if (!this.#wasKnown || this.#chunk[from] !== OPEN_BRACE) return -1;
     const found = this.#boundary === null ? -1 : this.#chunk.indexOf(this.#boundary, from);
@@ -59,7 +59,7 @@ export class KnownTexts {
     return -1;
   }
 
-  /** Before a title stand the end of another and a comma, or it is the first. */
+  /** Remembers the bytes before the title, unless it is the first one. */
   #learnBoundary(from: number): void {
     const chunk = this.#chunk;
     const comma = lastBefore(chunk, from);

@@ -1,7 +1,7 @@
 import { VALUE_COLUMNS, type ValueColumn } from '../domain/title.ts';
 import { MAX_KEY_CHARACTERS, MAX_TEXT_CHARACTERS } from '../platform/title-schema.ts';
 
-/** What a value of a title may be, besides null. */
+/** The type of a value; every value may also be null. */
 export const ValueKind = Object.freeze({
   text: 0,
   date: 1,
@@ -13,15 +13,17 @@ export const ValueKind = Object.freeze({
 export type ValueKind = (typeof ValueKind)[keyof typeof ValueKind];
 
 export interface LayoutField {
-  /** Where the field stands in the title, such as `financialAgent.payment.bank`. */
+  /** The field's path in the title, such as `financialAgent.payment.bank`. */
   readonly path: string;
   readonly kind: ValueKind;
-  /** Null for an object, and for `provider.externalId`, which only stands in for another field. */
+  /** Null for an object, and for `provider.externalId`, which is read where `providerExternalId` is absent. */
   readonly column: ValueColumn | null;
   readonly isRequired: boolean;
-  /** Of a text. The contract counts characters, so it may allow more bytes than these. */
+  /**
+   * The longest text that the fast reader takes. The contract counts characters, so it may allow more bytes.
+   */
   readonly maxBytes: number;
-  /** The value of the enumeration that is no drift; null where there is no enumeration. */
+  /** The documented value of an enumeration; null: the field is no enumeration. */
   readonly only: string | null;
 }
 
@@ -46,8 +48,8 @@ const REQUIRED = { isRequired: true };
 const KEY = { maxBytes: MAX_KEY_CHARACTERS };
 
 /**
- * The documented title once more, as one has to know it who reads bytes: what title-schema.ts and
- * title-columns.ts say of values, this says of fields. Within each object in the documented order.
+ * The documented fields of a title, in the documented order within each object, for a reader of bytes.
+ * title-schema.ts and title-columns.ts have the same contract for parsed values.
  */
 const DOCUMENTED_FIELDS: readonly LayoutField[] = [
   object('order', REQUIRED),
@@ -87,8 +89,8 @@ const DOCUMENTED_FIELDS: readonly LayoutField[] = [
 ];
 
 /**
- * Every documented field of a title. Those with a column come first, in the order of the columns, so
- * that a field's index here is its column's in `VALUE_COLUMNS`.
+ * Every documented field of a title. Fields with a column come first, in the order of the columns, so
+ * that a field's index here is the index of its column in `VALUE_COLUMNS`.
  */
 export const TITLE_LAYOUT: readonly LayoutField[] = [
   ...VALUE_COLUMNS.flatMap((name) => DOCUMENTED_FIELDS.filter(({ column }) => column === name)),
@@ -100,11 +102,11 @@ export function fieldAt(path: string): number {
 }
 
 /** The field's name within its object. */
-export function nameOf({ path }: LayoutField): string {
+function nameOf({ path }: LayoutField): string {
   return path.slice(path.lastIndexOf('.') + 1);
 }
 
-/** The index of the object that holds the field; -1 where that is the title itself. */
+/** The index of the object that holds the field; -1: the title itself. */
 export function parentOf({ path }: LayoutField): number {
   return fieldAt(path.slice(0, Math.max(path.lastIndexOf('.'), 0)));
 }
@@ -114,4 +116,48 @@ export function membersOf(object: number): number[] {
   return DOCUMENTED_FIELDS.filter((field) => parentOf(field) === object).map(({ path }) =>
     fieldAt(path),
   );
+}
+
+/** No documented name is at this place. */
+export const NO_NAME = -1;
+
+/**
+ * Every name as it is written, `"name":`, in words of four bytes. The last word ends with the name, so it
+ * may overlap the word before it.
+ */
+const nameTexts = TITLE_LAYOUT.map((field) => Buffer.from(`"${nameOf(field)}":`));
+const nameWords = nameTexts.map(toWords);
+const NAME_LENGTHS = Int32Array.from(nameTexts, ({ length }) => length);
+const NAME_WORDS = Int32Array.from(nameWords.flat());
+const NAME_STARTS = Int32Array.from([0, ...nameWords], (_, field) =>
+  nameWords.slice(0, field).reduce((total, { length }) => total + length, 0),
+);
+
+/** The fields of each object; the index is that of the object plus 1, and 0 for the title itself. */
+export const MEMBERS = Array.from({ length: 1 + TITLE_LAYOUT.length }, (_, index) =>
+  membersOf(index - 1),
+);
+
+function toWords(name: Buffer): number[] {
+  const words: number[] = [];
+  for (let at = 0; at + 4 < name.length; at += 4) words.push(name.readInt32LE(at));
+  return [...words, name.readInt32LE(name.length - 4)];
+}
+
+/** The index after the field's name and its colon; `NO_NAME` where another name is there. */
+export function endOfName(view: DataView, from: number, field: number): number {
+  const last = (NAME_STARTS[field + 1] as number) - 1;
+  const end = from + (NAME_LENGTHS[field] as number);
+  let at = from;
+  for (let index = NAME_STARTS[field] as number; index < last; index++) {
+    if (view.getInt32(at, true) !== NAME_WORDS[index]) return NO_NAME;
+    at += 4;
+  }
+  return view.getInt32(end - 4, true) === NAME_WORDS[last] ? end : NO_NAME;
+}
+
+/** The field of the object whose name is there, or `NO_NAME`. */
+export function findMember(view: DataView, at: number, object: number): number {
+  const members = MEMBERS[1 + object] ?? [];
+  return members.find((field) => endOfName(view, at, field) !== NO_NAME) ?? NO_NAME;
 }

@@ -22,16 +22,24 @@ import {
   QUOTE,
   toView,
 } from './json-bytes.ts';
-import { fieldAt, parentOf, TITLE_LAYOUT, ValueKind } from './title-layout.ts';
-import { endOfName, findMember, MEMBERS, NO_NAME } from './title-names.ts';
+import {
+  endOfName,
+  fieldAt,
+  findMember,
+  MEMBERS,
+  NO_NAME,
+  parentOf,
+  TITLE_LAYOUT,
+  ValueKind,
+} from './title-layout.ts';
 import { WindowDates } from './window-dates.ts';
 
-/** For `locate`: the title is not of the usual kind. */
+/** Returned for a title that is not of the usual kind. */
 export const DEPARTS = -1;
-/** In place of a value's start: the field is null. Smaller still: it is absent. */
+/** In place of a value's start: the field is null, or absent. */
 export const NULL_START = -1;
 const ABSENT = -2;
-/** In place of where an amount's decimal point stands. */
+/** In place of the index of an amount's decimal point. */
 export const NO_POINT = -1;
 export const EXPONENT = -2;
 
@@ -40,7 +48,7 @@ const TITLE = -1;
 const KINDS = Uint8Array.from(TITLE_LAYOUT, ({ kind }) => kind);
 const MAX_BYTES = Int32Array.from(TITLE_LAYOUT, ({ maxBytes }) => maxBytes);
 const ENUMERATIONS = TITLE_LAYOUT.map(({ only }) => (only === null ? null : [Buffer.from(only)]));
-/** More values than any enumeration has are noise, and are left to the ordinary way. */
+/** More values than an enumeration has. Titles with further ones are left to the exact reader. */
 const MAX_ADMITTED = 16;
 const PARENTS = Int8Array.from(TITLE_LAYOUT, parentOf);
 const REQUIRED_FIELDS = TITLE_LAYOUT.flatMap(({ isRequired }, field) => (isRequired ? field : []));
@@ -50,39 +58,38 @@ const ACCEPTED_DATE = fieldAt('acceptedDate');
 const EXTERNAL_ID = fieldAt('providerExternalId');
 const INNER_EXTERNAL_ID = fieldAt('provider.externalId');
 
-/** Zeros behind the bytes. Nothing that is looked for begins with one, so no search goes beyond. */
+/** Zeros after the bytes. No search passes them, because nothing that is searched for begins with zero. */
 const PADDING_BYTES = 32;
 
 const NULL = Buffer.from('null');
 
 /**
- * Finds the values of a title in its bytes, where the title is of the usual kind: all fields
- * documented, none twice, no drift but what was reported, every value within its part of the contract. What it finds has been
- * checked as `parseExactJson` and `checkTitle` check it; whatever it is not sure of departs, and
- * is for them to read.
+ * Finds the values of a title in its bytes, where the title is of the usual kind: all fields are documented,
+ * no field comes twice, all drift was reported before, and every value keeps the contract. The values
+ * that it finds are checked as `parseExactJson` and `checkTitle` check them. Any other title departs.
  */
 export class TitleLocator {
-  /** By field: where its value begins, and ends. Of a text, what stands between the quotes. */
+  /** By field: the start and the end of its value; of a text, without the quotes. */
   readonly starts = new Int32Array(FIELDS);
   readonly ends = new Int32Array(FIELDS);
-  /** By amount. */
+  /** By amount: the index of its decimal point, `NO_POINT` or `EXPONENT`. */
   readonly points = new Int32Array(FIELDS);
-  /** By text that has escapes: what it says. Null where none of the title's has. */
+  /** By text with escapes: the decoded text. Null where no text of the title has escapes. */
   decoded: (string | undefined)[] | null = null;
-  /** A copy of what was opened: names are compared and values copied by the word. */
+  /** A copy of the opened bytes, padded: names are compared and values copied word by word. */
   bytes = Buffer.alloc(PADDING_BYTES);
   view: DataView = toView(this.bytes);
 
-  /** The guess of which field comes next, by the one before it: as it was the last time. */
+  /** By field: the field that followed it last time, which is tried first. */
   readonly #successors = new Uint8Array(FIELDS + 1 + FIELDS);
   readonly #dates: WindowDates;
-  /** By field: the values that are no news. Null where the field may hold any. */
+  /** By field: the values that are no new drift. Null where the field is no enumeration. */
   readonly #enumerations = ENUMERATIONS.map((values) => values && [...values]);
 
   constructor(window: PullWindow) {
     this.#dates = new WindowDates(window);
     for (const [index, members] of MEMBERS.entries()) {
-      // The first guess is the documented order. A wrong one costs a search, never an error.
+      // At first the documented order. A wrong guess costs a search, and is no error.
       members.forEach((field, place) => {
         this.#successors[members[place - 1] ?? FIELDS + index] = field;
         this.#successors[field] = field;
@@ -90,12 +97,12 @@ export class TitleLocator {
     }
   }
 
-  /** Of the title that was located last. */
+  /** The accepted date of the last located title. */
   get acceptedDate(): CivilDate | null {
     return this.#dates.acceptedDate;
   }
 
-  /** Titles with this value of an enumeration need not depart any more: it has been reported. */
+  /** Accepts a value of an enumeration, because it was reported as drift. */
   admit(field: number, text: string): void {
     const values = this.#enumerations[field];
     const value = Buffer.from(text);
@@ -103,7 +110,7 @@ export class TitleLocator {
     if (!values.some((known) => known.equals(value))) values.push(value);
   }
 
-  /** The bytes in which titles are to be found from now on. They may change afterwards. */
+  /** Copies the bytes in which titles are located from now on. */
   open(bytes: Uint8Array): void {
     const needed = bytes.length + PADDING_BYTES;
     if (this.bytes.length < needed) {
@@ -114,7 +121,7 @@ export class TitleLocator {
     this.bytes.fill(0, bytes.length, needed);
   }
 
-  /** Where the title that begins at `from` ends, or `DEPARTS`. */
+  /** The end of the title that begins at `from`, or `DEPARTS`. */
   locate(from: number): number {
     const { bytes, view, starts } = this;
     const successors = this.#successors;
@@ -122,7 +129,7 @@ export class TitleLocator {
     starts.fill(ABSENT);
     this.decoded = null;
     let object = TITLE;
-    /** The field that came last, or for the first of an object, `FIELDS + 1` + the object. */
+    /** The last field; before the first field of an object, `FIELDS + 1` + the object. */
     let last = FIELDS;
     let at = from + 1;
     for (;;) {
@@ -267,7 +274,7 @@ export class TitleLocator {
     return isGood ? end + 1 : DEPARTS;
   }
 
-  /** Whether nothing required is missing. Settles where the provider's external id is taken from. */
+  /** Whether all required fields are there. Chooses the field that the provider's external id is read from. */
   #isWhole(): boolean {
     const { starts, ends } = this;
     for (const field of REQUIRED_FIELDS) if ((starts[field] as number) < 0) return false;
@@ -287,7 +294,7 @@ export class TitleLocator {
   }
 }
 
-/** Null where the text is none, or one that PostgreSQL does not keep. */
+/** Null where the text is invalid, or PostgreSQL cannot store it. */
 function decodeText(written: string): string | null {
   try {
     const decoded = JSON.parse(`"${written}"`) as string;

@@ -1,22 +1,22 @@
 /**
- * From the bytes of a conciliation answer, `{"titles":[…]}`, to its titles, one by one, while the
- * answer is still arriving. Nobody knows how large an answer is, so nothing here grows with it: at
- * any moment one title and one chunk are held.
+ * Cuts the titles out of a conciliation response, `{"titles":[…]}`, while it arrives. The size of a response
+ * is not known in advance, so memory does not grow with it: one title and one chunk are held at a time.
  *
- * A title is only cut out here. What it says is read by `parseExactJson`, title by title, so that one
- * unreadable title is quarantined and the day is not lost. The frame around the titles gets no such
- * mercy: whether an answer is whole can be told from nothing but its structure, so every byte of it
- * is checked, and the first violation ends the pull.
+ * The content of a title is not read here. `parseExactJson` reads it, title by title, so that an unreadable
+ * title becomes a reject and the others are merged. The structure around the titles is checked byte by
+ * byte, because only the structure shows that a response is whole. Its first violation ends the pull.
  */
 import { toDisplayText } from '../domain/display-text.ts';
-import { PlatformContractError } from '../runtime/errors.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { PlatformContractError, PlatformUnavailableError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { takeTurns } from '../runtime/turns.ts';
 import { ByteCapture } from './byte-capture.ts';
 import { OPEN_BRACKET } from './json-bytes.ts';
 import { JsonScanner } from './json-scanner.ts';
 import { ScanEvent } from './json-states.ts';
 
-/** A title is well under 2 kB; one beyond this is handed out cut, to be rejected. */
+/** A title has less than 2 kB. A longer one than this is handed out truncated, and is rejected. */
 export const MAX_TITLE_BYTES = 1024 * 1024;
 
 const MAX_OTHER_FIELDS = 100;
@@ -24,33 +24,33 @@ const MAX_FIELD_NAME_LENGTH = 200;
 /** A character of a name takes at most six bytes: `\u0074`. */
 const MAX_FIELD_NAME_BYTES = 6 * MAX_FIELD_NAME_LENGTH;
 
-/** One element of the answer's `titles`: any JSON value, grammatical but otherwise unread. */
+/** One element of the response's `titles`: a JSON value that was not read. */
 export interface RawTitle {
-  /** Its place in the answer, from 0. */
+  /** Its position in `titles`, from 0. */
   readonly ordinal: number;
   /**
-   * The value's bytes as they came; their first `MAX_TITLE_BYTES` where `truncated`. May share memory
-   * with the chunk that was pushed.
+   * The bytes of the value; the first `MAX_TITLE_BYTES` where `truncated`. May share memory with the chunk
+   * that was pushed.
    */
   readonly bytes: Buffer;
-  /** Of the whole value, also where `truncated`. */
+  /** The length of the whole value. */
   readonly byteLength: number;
   readonly truncated: boolean;
 }
 
-/** Reads most titles where they stand, before anybody has looked for their end. */
+/** Reads titles in place, without a search for their end before. */
 export interface TitleShortcut {
-  /** Before the titles of a chunk. */
+  /** Called before the first title of a chunk. */
   openChunk(chunk: Uint8Array): void;
-  /** Reads the title at `from` of the chunk. Returns its end, or -1 where it was not read. */
+  /** Reads the title at `from` of the chunk. Returns its end; -1 where it was not read. */
   readAt(from: number, ordinal: number): number;
   /** Reads a title that was cut out. Returns whether it was read. */
   readWhole(bytes: Uint8Array, ordinal: number): boolean;
 }
 
 /**
- * Reads one answer. Push its chunks in order, then call `end`. Chunks may be of any size, and must
- * not be written to while titles read from them are in use.
+ * Reads one response. Push its chunks in order, then call `end`. Chunks may have any size. They must not be
+ * written to while titles read from them are in use.
  */
 export class TitleReader {
   readonly #shortcut: TitleShortcut | null;
@@ -62,7 +62,7 @@ export class TitleReader {
   #titlesRead = 0;
   #failure: unknown = null;
 
-  /** @param shortcut is offered every title; what it reads is not handed out */
+  /** @param shortcut is offered every title. A title that it reads is not handed out. */
   constructor(shortcut: TitleShortcut | null = null) {
     this.#shortcut = shortcut;
   }
@@ -72,17 +72,17 @@ export class TitleReader {
   }
 
   /**
-   * Names of root fields other than `titles`, as drift: the first 100, shortened to 200 characters,
-   * unprintable characters replaced.
+   * Names of root fields other than `titles`, to be reported as drift: the first 100, shortened to 200
+   * characters, with unprintable characters replaced.
    */
   get otherFields(): ReadonlySet<string> {
     return this.#otherFields;
   }
 
   /**
-   * The titles that this chunk completed, without those that the shortcut has read. Throws a
-   * PlatformContractError at the first byte that breaks JSON's grammar or the answer's documented
-   * frame, and again on every later call.
+   * @returns the titles that this chunk completes, without those that the shortcut has read
+   * @throws PlatformContractError at the first byte that violates JSON's grammar or the documented structure,
+   *   and on every later call
    */
   push(chunk: Uint8Array): RawTitle[] {
     if (this.#failure !== null) throw this.#failure;
@@ -95,9 +95,10 @@ export class TitleReader {
   }
 
   /**
-   * Says that no chunk follows. Throws a PlatformContractError whose context has `complete: false`
-   * where the document is not closed, as after a cut transfer, and `complete: true` where it is
-   * closed and had no `titles`.
+   * To be called after the last chunk.
+   *
+   * @throws PlatformContractError with `complete: false` in its context where the document is not closed, as
+   *   after a cut transfer, and with `complete: true` where the closed document has no `titles`
    */
   end(): void {
     if (this.#failure !== null) throw this.#failure;
@@ -117,7 +118,7 @@ export class TitleReader {
   #read(chunk: Uint8Array): RawTitle[] {
     const scanner = this.#scanner;
     const titles: RawTitle[] = [];
-    /** Copying the chunk is worth it only where a title begins in it. */
+    /** The shortcut gets a chunk only if a title begins in it, because it may copy the chunk. */
     let isOpen = false;
     let from = 0;
     for (;;) {
@@ -155,15 +156,14 @@ export class TitleReader {
       this.#addOtherField(`(a name of more than ${MAX_FIELD_NAME_BYTES} bytes)`);
       return;
     }
-    // The scanner has checked the name's grammar and UTF-8. Decoding its escapes is what tells
-    // "\u0074itles" for what it is.
+    // The scanner has checked grammar and UTF-8. The name may have escapes: "\u0074itles" is 'titles'.
     const name = JSON.parse(`"${bytes.toString('utf8')}"`) as string;
     if (name !== 'titles') {
       this.#addOtherField(toDisplayText(name, MAX_FIELD_NAME_LENGTH));
     } else if (this.#titles === 'unseen') {
       this.#titles = 'named';
     } else {
-      // Which of the two is the day? Nobody knows, so neither is.
+      // Either of the two could be the titles of the date, so neither is taken.
       throw this.#violation("a second field 'titles'", end);
     }
   }
@@ -184,7 +184,7 @@ export class TitleReader {
     this.#scanner.reportDepth = 1;
   }
 
-  /** Returns where to go on, given the index behind the title's first byte. */
+  /** @returns the index to continue at, given the index after the title's first byte */
   #beginTitle(index: number): number {
     const end = this.#shortcut?.readAt(index - 1, this.#titlesRead) ?? -1;
     if (end !== -1) {
@@ -193,7 +193,7 @@ export class TitleReader {
       return end;
     }
     this.#title.begin(index - 1);
-    // A title with broken text is that title's fault, and its own check says where.
+    // Invalid UTF-8 within a title rejects this title only. `parseExactJson` finds it.
     this.#scanner.checksUtf8 = false;
     return index;
   }
@@ -204,7 +204,7 @@ export class TitleReader {
     const { bytes, byteLength } = this.#title.finish(chunk, end);
     const ordinal = this.#titlesRead++;
     const truncated = byteLength > bytes.length;
-    // What the chunk held as a whole has been offered already.
+    // A title within one chunk was offered by `readAt`.
     if (!isWhole && !truncated && this.#shortcut?.readWhole(bytes, ordinal) === true) return;
     titles.push({ ordinal, bytes, byteLength, truncated });
   }
@@ -214,5 +214,57 @@ export class TitleReader {
     return new PlatformContractError(`the answer is not valid: ${what}, at byte ${offset}`, {
       context: { offset },
     });
+  }
+}
+
+/** What was read of a response so far. */
+export interface PullProgress {
+  readonly titles: number;
+  readonly bytes: number;
+}
+
+/**
+ * Cuts the titles out of a response. Yields once for each chunk the titles that `reader` hands out; those
+ * that its shortcut has read are not among them. Ends well only when the document has closed and the
+ * transfer has ended cleanly.
+ *
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
+ */
+export async function* cutTitles(
+  response: ConciliationResponse,
+  reader: TitleReader,
+  onProgress?: (progress: PullProgress) => void,
+): AsyncGenerator<RawTitle[]> {
+  const giveTurn = takeTurns();
+  for await (const chunk of response.chunks) {
+    reachFaultPoint('mid-body');
+    const titles = reader.push(chunk);
+    onProgress?.({ titles: reader.titlesRead, bytes: response.bytesReceived() });
+    yield titles;
+    await giveTurn();
+  }
+  endDocument(reader, response.bytesReceived());
+}
+
+/**
+ * A response that ends in the middle of its document was cut, even where the transfer ended cleanly: a
+ * body that ends with its connection has no other sign of being whole.
+ */
+function endDocument(reader: TitleReader, bytesReceived: number): void {
+  try {
+    reader.end();
+  } catch (error) {
+    if (
+      error instanceof PlatformContractError &&
+      error.context['complete'] === false &&
+      bytesReceived > 0
+    ) {
+      throw new PlatformUnavailableError(
+        `the transfer was cut: the document was still open after ${bytesReceived} bytes`,
+        { cause: error },
+      );
+    }
+    throw error;
   }
 }

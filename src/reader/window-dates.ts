@@ -1,12 +1,12 @@
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
 
-/** The due dates of a day's titles are those of a few months. */
+/** The titles of a date have due dates within a few months. */
 const MAX_KNOWN_DATES = 4096;
 
 /**
- * The dates of one answer's titles, each looked at once: they are few, and asking the calendar takes
- * longer than reading the digits. A day is its eight digits as one number, 20260302.
+ * Checks the dates of a response's titles. Each date is parsed once, because a response has few dates and
+ * parsing one takes longer than reading its digits. A day is given by its eight digits as a number: 20260302.
  */
 export class WindowDates {
   readonly #window: PullWindow;
@@ -18,17 +18,17 @@ export class WindowDates {
     this.#window = window;
   }
 
-  /** The day that was accepted last; null: none was. */
+  /** The date of the last successful `accept`; null: there was none. */
   get acceptedDate(): CivilDate | null {
     return this.#acceptedDate;
   }
 
-  /** Whether there is such a day. */
+  /** Whether the day exists in the calendar. */
   has(day: number): boolean {
     return this.#find(day) !== null;
   }
 
-  /** Whether there is such a day, and the window holds it. */
+  /** Whether the day exists in the calendar and lies within the window. */
   accept(day: number): boolean {
     if (day === this.#acceptedDay) return true;
     const date = this.#find(day);

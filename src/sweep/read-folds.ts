@@ -6,15 +6,17 @@ import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { checkTitle } from '../platform/title-contract.ts';
 import { parseExactJson } from '../reader/exact-json.ts';
 import { FastReader } from '../reader/fast-reader.ts';
-import { endDocument, type PullProgress } from '../reader/response-rows.ts';
-import { type RawTitle, TitleReader } from '../reader/title-stream.ts';
-import { reachFaultPoint } from '../runtime/fault-points.ts';
-import { takeTurns } from '../runtime/turns.ts';
+import {
+  cutTitles,
+  type PullProgress,
+  type RawTitle,
+  TitleReader,
+} from '../reader/title-stream.ts';
 import type { SweepRead } from './sweep-ledger.ts';
 
 export interface ReadFoldsOptions {
   readonly from: CivilDate;
-  /** Asked again whenever a title lies after the date that it last said. */
+  /** Called again for a title that is later than the date it returned last. */
   readonly today: () => CivilDate;
   /** Of the content hashes of dates; all others have the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;
@@ -22,11 +24,11 @@ export interface ReadFoldsOptions {
 }
 
 /**
- * Adds up the titles of an answer by accepted date, with the reader that pulls have. Memory does not grow
- * with the answer: there is one fold for each date from `from` to today, whatever dates the titles name.
+ * Adds up the titles of a response by accepted date, with the reader that pulls use. Memory does not grow
+ * with the response: there is one fold for each date from `from` to today, and none for any other date.
  *
- * @throws PlatformContractError the answer is not the documented document
- * @throws PlatformUnavailableError the transfer broke off
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
  */
 export async function readFolds(
   response: ConciliationResponse,
@@ -60,17 +62,12 @@ export async function readFolds(
     }
   };
 
-  const giveTurn = takeTurns();
-  for await (const chunk of response.chunks) {
-    reachFaultPoint('mid-body');
-    for (const raw of reader.push(chunk)) addTitle(raw);
-    onProgress?.({ titles: reader.titlesRead, bytes: response.bytesReceived() });
-    await giveTurn();
+  for await (const titles of cutTitles(response, reader, onProgress)) {
+    for (const raw of titles) addTitle(raw);
   }
-  endDocument(reader, response.bytesReceived());
   fastReader.release();
   return { folds, titles: reader.titlesRead, ...outside };
 }
 
-/** So that a title's date is known also where it was not asked for. */
+/** Reads the date of a title outside the requested window, too. */
 const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));

@@ -6,7 +6,8 @@ import { checkTitle } from '../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../src/reader/exact-json.ts';
 import { FastReader } from '../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../src/reader/known-texts.ts';
-import { encodeTitle, type TitleTarget } from '../../src/reader/stage.ts';
+import { addTitle } from '../../src/reader/response-reader.ts';
+import type { TitleTarget } from '../../src/reader/title-row.ts';
 import { type RawTitle, TitleReader } from '../../src/reader/title-stream.ts';
 import { PlatformContractError } from '../../src/runtime/errors.ts';
 import { canonicalOf, type SlowTitle } from './slow-titles.ts';
@@ -87,7 +88,7 @@ function readOrdinary({ ordinal, bytes, truncated }: RawTitle, window: PullWindo
   const { value, problems } = parseExactJson(bytes);
   const check = checkTitle(value, window);
   if (!check.ok || problems.length > 0) return rejected;
-  const row = encodeTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex'));
+  const row = addTitle(STAGED, ordinal, check.title, rawHash(bytes).toString('hex'));
   return { bytes, row, drifted: check.drift.length > 0 ? check.title : null };
 }
 

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['domain', 'runtime'],
   audit: ['database', 'domain'],
   queue: ['database', 'runtime'],
-  reader: ['database', 'domain', 'platform', 'runtime'],
+  reader: ['domain', 'platform', 'runtime'],
   accounts: ['audit', 'database', 'domain', 'runtime'],
   backfills: ['audit', 'database', 'domain', 'runtime'],
   export: ['audit', 'database', 'domain', 'runtime'],
@@ -32,7 +32,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'audit',
     'database',
     'domain',
-    'export',
     'ledger',
     'platform',
     'privacy',
@@ -189,7 +188,6 @@ test('only the folders that copy rows use the driver of PostgreSQL', () => {
     'embedded',
     'export',
     'pull',
-    'reader',
   ]);
 });
 

@@ -5,7 +5,6 @@ import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.ts';
 import type { DayChanges } from '../../ledger/moved-titles.ts';
 import type { SignOff } from '../../ledger/sign-off.ts';
-import type { DayTotalsBy } from '../../pull/merge/day-totals.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -13,6 +12,7 @@ import { PartyTable } from '../titles/party-table.tsx';
 import { DayActions, SignOffCard } from './day-actions.tsx';
 import { DayHead } from './day-head.tsx';
 import { DayRejects } from './day-rejects.tsx';
+import type { DayTotalsBy } from './day-totals.ts';
 import { MovedTable } from './moved.tsx';
 import { PullsTable } from './pulls-table.tsx';
 

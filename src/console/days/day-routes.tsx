@@ -6,7 +6,6 @@ import { readLedgerDay } from '../../ledger/ledger-days.ts';
 import { readDayChanges } from '../../ledger/moved-titles.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.ts';
-import { readDayTotals } from '../../pull/merge/day-totals.ts';
 import { previewRelease } from '../../pull/release-preview.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -19,6 +18,7 @@ import {
 } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { DayPage, type DayPageData } from './day-page.tsx';
+import { readDayTotals } from './day-totals.ts';
 import { ReleasePage } from './release-page.tsx';
 import { requestPull } from './request-pull.ts';
 

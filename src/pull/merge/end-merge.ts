@@ -10,9 +10,9 @@ import {
   setHeldDay,
   setMergedDay,
 } from '../../ledger/day-ledger.ts';
+import { discardStaged } from '../../ledger/discard-staged.ts';
 import { countOpenRejects, mergeRejects } from '../../ledger/rejects.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import { supersedeHold } from '../pull-outcome.ts';
 import { applyChanges, numberChanges } from './merge-apply.ts';
 import type { MergePlan } from './merge-plan.ts';
 
@@ -36,10 +36,10 @@ export interface MergedResponse {
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
   readonly drift: readonly DriftRecord[];
-  /** Of the response; null: the day has it already. */
+  /** Of the response. Null: the day has it already. */
   readonly fold: TitleFold | null;
-  /** The accounts that the titles name, where the titles are in `title` already; null: they are staged. */
-  readonly loaded: NamedAccounts | null;
+  /** The accounts that the titles name, where the titles are in `title` already. Null: they are staged. */
+  readonly loadedAccounts: NamedAccounts | null;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
   const isChanged = merge.state === 'merged';
-  if (isChanged) await stageAccounts(tx, source, merge.loaded?.list() ?? null);
+  if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
 
   if (!isChanged && !isNewlyReconciled && drift.length === 0) return;
   await lockClosing(tx);
@@ -69,10 +69,10 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
   if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
 }
 
-/** The first part. Returns whether the date became reconciled by it. */
+/** The first part. Returns whether the merge has made the date reconciled. */
 async function mergeOwnDate(
   tx: Prisma.TransactionClient,
-  { pullId, fence, day, plan, state, loaded, dateWasClosed, fold }: MergedResponse,
+  { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold }: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean }> {
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
@@ -82,13 +82,26 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false };
   }
   const isChanged = state === 'merged';
-  if (isChanged && loaded === null) await applyChanges(tx, { pullId, fence }, plan);
+  if (isChanged && loadedAccounts === null) await applyChanges(tx, { pullId, fence }, plan);
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isChanged || !day.hasDigest);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
+}
+
+/** Ends an older pull that is held in the date, because a newer response is merged or held there. */
+async function supersedeHold(
+  tx: Prisma.TransactionClient,
+  { heldPullId, heldFence }: LockedDay,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0,
+        restored = 0, unchanged = 0, withheld = 0
+    WHERE id = ${heldPullId} AND state = 'held'`;
+  if (heldFence !== null) await discardStaged(tx, heldFence);
 }
 
 async function recordDrift(

@@ -2,9 +2,12 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import type { ChangeCounts, MergePlan } from './merge-plan.ts';
+import type { ChangeCounts } from './merge-plan.ts';
 
-/** The pull that changes titles, noted in every row that a merge writes, and the fence of its staged rows. */
+/**
+ * The pull that changes titles, which every row that the merge writes names, and the fence of its staged
+ * rows.
+ */
 export interface ChangeSource {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -19,28 +22,22 @@ const toJson = (alias: string, status: string) =>
     `jsonb_build_object('status', ${status}, ${TITLE_COLUMNS.map((name) => `'${name}', ${alias}.${name}`).join(', ')})`,
   );
 
-/**
- * Writes what `planChanges` found: revisions first, because they tell the rows as they were.
- *
- * @param isFresh whether the date had no titles, so that every staged title is inserted
- */
+/** Carries out the plan of `planChanges`. Revisions come first, because they keep the rows as they were. */
 export async function applyChanges(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
-  { isFresh }: Pick<MergePlan, 'isFresh'>,
+  plan: ChangeCounts,
 ): Promise<void> {
-  if (isFresh) {
-    await insertAll(tx, source);
-    return;
+  if (plan.changed + plan.withdrawn + plan.restored > 0) {
+    await writeRevisions(tx, source);
+    reachFaultPoint('revisions');
+    await updateTitles(tx, source);
+    await withdrawTitles(tx, source);
   }
-  await writeRevisions(tx, source);
-  reachFaultPoint('revisions');
-  await updateTitles(tx, source);
-  await withdrawTitles(tx, source);
   await insertTitles(tx, source);
 }
 
-/** The titles that change rows name, in a form that their index answers. */
+/** The ids of planned changes, as an array: the planner looks an array of ids up in the index. */
 const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
   Prisma.sql`
     ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
@@ -118,26 +115,6 @@ async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource):
     WHERE change.fence = ${source.fence}
       AND change.kind = 'inserted'
     ORDER BY staged.ordinal`;
-}
-
-/** All that was staged. Few identities are there twice: only those are numbered. */
-async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
-  await tx.$executeRaw`
-    WITH repeated AS MATERIALIZED (
-      SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${source.fence}
-      GROUP BY identity_hash HAVING count(*) > 1
-    ), numbered AS MATERIALIZED (
-      SELECT ordinal, row_number() OVER (PARTITION BY identity_hash
-                                         ORDER BY content_hash, ordinal) AS occurrence
-      FROM conciliation.staged_title JOIN repeated USING (identity_hash)
-      WHERE fence = ${source.fence}
-    )
-    INSERT INTO conciliation.title (${insertedColumns})
-    SELECT coalesce(numbered.occurrence, 1), ${stagedColumns}, staged.identity_hash,
-           staged.content_hash, staged.raw_hash, staged.erased_at, ${source.pullId}::bigint,
-           ${source.pullId}::bigint
-    FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
-    WHERE staged.fence = ${source.fence}`;
 }
 
 /**

@@ -3,14 +3,16 @@ import type { LockedDay } from '../../ledger/day-ledger.ts';
 import { discardPlan } from '../../ledger/discard-staged.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 
-/** What a response changes in its date. */
+/** The changes of a response in its date, counted. */
 export interface ChangeCounts {
   readonly inserted: number;
   readonly changed: number;
   readonly withdrawn: number;
   readonly restored: number;
   readonly unchanged: number;
-  /** Titles that the response lacks and that stay current, because one of its rejects may be them. */
+  /**
+   * Titles that the response lacks and that stay current, because a reject of the response may be the title.
+   */
   readonly withheld: number;
 }
 
@@ -19,28 +21,26 @@ export interface MergePlan extends ChangeCounts {
   /** Titles of the response that keep the contract. */
   readonly titles: number;
   readonly rejected: number;
-  /** The date had no titles: every staged title is new, and `staged_change` has no row. */
-  readonly isFresh: boolean;
 }
 
 /**
- * Matches the response of one attempt with the titles of its date, and writes what has to change into
- * `staged_change`. Titles that are equal leave no row behind, so an unchanged day writes nothing.
+ * Matches the response of one attempt with the titles of its date, and writes the changes into
+ * `staged_change`. Equal titles get no row, so an unchanged day writes nothing.
  *
- * The response has no order that could be relied on and a title no identifier, so the outcome depends
- * only on the two multisets of contents:
+ * The order of a response has no meaning, and a title has no identifier. So the outcome depends only on
+ * the two multisets of contents:
  *
  * 1. equal content matches, copy by copy (two identical titles are two rows);
- * 2. what is left on both sides matches by identity: `changed`;
+ * 2. the titles left on both sides match by identity: `changed`;
  * 3. left in the table: `withdrawn`, unless a reject of the response may be the title;
  * 4. left in the response: a withdrawn title of equal content, then of equal identity, is `restored`;
  * 5. the rest is `inserted`, with the next free occurrence of its identity.
  *
- * Where `staged_base` has a row, the first step is done for the titles whose text is equal: neither side
- * has them here, and of the table only what `staged_missing` names is left to be matched.
+ * Where `staged_base` has a row, the reader has matched the titles of equal text. They are not staged, and
+ * of the titles of the date only those that `staged_missing` names are matched here.
  *
- * The caller holds the row lock of the date, so nothing moves under the statements below, and has called
- * `configurePlanner`.
+ * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
+ * has called `configurePlanner`.
  *
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
@@ -59,18 +59,29 @@ export async function planChanges(
       { context: { date: day.date } },
     );
   }
-  const isFresh = base === undefined && !day.hasTitles;
-  if (isFresh) return countPlan(tx, fence, { isFresh, withheld: 0 });
+  if (base === undefined && !day.hasTitles) {
+    await insertEveryTitle(tx, fence);
+    return countPlan(tx, fence, 0);
+  }
   await matchCurrent(tx, fence, day, base !== undefined);
   const withheld = await withholdWithdrawals(tx, fence);
-  const plan = await countPlan(tx, fence, { isFresh, withheld });
+  const plan = await countPlan(tx, fence, withheld);
   if (plan.inserted === 0) return plan;
   if (day.withdrawnCount > 0) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
-  return day.withdrawnCount > 0 ? countPlan(tx, fence, { isFresh, withheld }) : plan;
+  return day.withdrawnCount > 0 ? countPlan(tx, fence, withheld) : plan;
 }
 
-/** @param isDifference whether only what differs from the titles of the date was staged */
+/** The plan for a date without titles: the response has nothing to be matched with. */
+async function insertEveryTitle(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.staged_change (fence, kind, ordinal, occurrence)
+    SELECT fence, 'inserted', ordinal,
+           row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal)
+    FROM conciliation.staged_title WHERE fence = ${fence}`;
+}
+
+/** @param isDifference whether only the difference from the titles of the date was staged */
 async function matchCurrent(
   tx: Prisma.TransactionClient,
   fence: bigint,
@@ -125,11 +136,10 @@ async function matchCurrent(
 }
 
 /**
- * A title that the response lacks may be one that the response has in a form that breaks the contract.
- * Only a reject whose order uid can be read, and is another one, is shown to be another title: the order
- * uid is part of a title's identity.
+ * Drops the withdrawals of titles that a reject of the response may be. A reject is another title only if
+ * its order uid can be read and differs, because the order uid is part of a title's identity.
  *
- * @returns the titles that are not withdrawn because of a reject
+ * @returns the number of titles that are not withdrawn because of a reject
  */
 function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promise<number> {
   return tx.$executeRaw`
@@ -149,8 +159,8 @@ async function matchWithdrawn(
   fence: bigint,
   { date }: LockedDay,
 ): Promise<void> {
-  // Twice the same matching, first by content, then by identity: a title that comes back as it was
-  // takes its own row again, not that of a sibling.
+  // The same matching twice, first by content, then by identity, so that a title that comes back unchanged
+  // gets its own row, and not the row of another title of its identity.
   await tx.$executeRaw`
     WITH incoming AS (
       SELECT staged.ordinal, staged.content_hash,
@@ -215,11 +225,9 @@ async function numberInsertions(
 async function countPlan(
   tx: Prisma.TransactionClient,
   fence: bigint,
-  { isFresh, withheld }: { readonly isFresh: boolean; readonly withheld: number },
+  withheld: number,
 ): Promise<MergePlan> {
-  const [count] = await tx.$queryRaw<
-    [Omit<MergePlan, 'isFresh' | 'withheld' | 'unchanged'> & { readonly titles: number }]
-  >`
+  const [count] = await tx.$queryRaw<[Omit<MergePlan, 'withheld' | 'unchanged'>]>`
     SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
              + coalesce((SELECT known FROM conciliation.staged_base WHERE fence = ${fence}), 0) AS titles,
            (SELECT count(*) FROM conciliation.staged_reject WHERE fence = ${fence})::int AS rejected,
@@ -228,7 +236,6 @@ async function countPlan(
            count(*) FILTER (WHERE kind = 'withdrawn')::int AS withdrawn,
            count(*) FILTER (WHERE kind = 'restored')::int AS restored
     FROM conciliation.staged_change WHERE fence = ${fence}`;
-  const inserted = isFresh ? count.titles : count.inserted;
-  const unchanged = count.titles - inserted - count.changed - count.restored;
-  return { ...count, inserted, unchanged, withheld, isFresh };
+  const unchanged = count.titles - count.inserted - count.changed - count.restored;
+  return { ...count, unchanged, withheld };
 }

@@ -1,6 +1,6 @@
 /**
- * The merge: the one transaction that turns a staged response
- * into titles, revisions, ledger, checkpoint and pull outcome: a reader sees all of it or nothing.
+ * The merge is one transaction. It turns a staged response into titles, revisions, ledger, checkpoint and
+ * the outcome of the pull, so a reader sees all of these changes or none.
  *
  * Every transaction takes its locks in one order: the row of its own pull, the row of the day, the row of
  * a pull that is held there, the lock of the closing phase.
@@ -9,6 +9,8 @@
 import type { Database, TransactionSession } from '../../database/database.ts';
 import { inStaging } from '../../database/in-staging.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
+import type { MissingText } from '../../domain/known-titles.ts';
+import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.ts';
@@ -18,18 +20,17 @@ import { type Attempt, staleFence } from '../../ledger/pull-ledger.ts';
 import { eraseErased } from '../../privacy/erased-parties.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import { type KnownResponse, stageKnown } from '../known-day.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.ts';
 
-/** The reader's account of a response whose document has closed and whose transfer has ended. */
+/** A response that was read to its end and verified; its titles and rejects are staged or loaded. */
 export interface ReadResponse {
   readonly httpStatus: number;
   readonly responseBytes: number;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
   readonly known: KnownResponse;
-  /** Titles copied; the rest of the response's titles were known or rejected. */
+  /** Titles copied. The other titles of the response were known or rejected. */
   readonly accepted: number;
   readonly rejected: number;
   /** Of all titles of the response that keep the contract. */
@@ -37,11 +38,21 @@ export interface ReadResponse {
   readonly drift: readonly DriftRecord[];
 }
 
+/** The difference between a response and the titles that were known before it was read. */
+export interface KnownResponse {
+  /** See `KnownDay`. Null: no title was known. */
+  readonly baseChangedAt: string | null;
+  /** Titles of the response that were known. */
+  readonly titles: number;
+  /** The texts that were known and that the response lacks. To be iterated once. */
+  readonly missing: Iterable<MissingText>;
+}
+
 export interface MergePolicy {
   readonly withdrawalLimitPercent: number;
 }
 
-/** What a pull did to its date, or, where it is held, what a release would do. */
+/** The changes that a pull made in its date or, for a held pull, those that a release would make. */
 export interface PullReport extends ChangeCounts {
   readonly pullId: bigint;
   readonly date: LockedDay['date'];
@@ -53,19 +64,19 @@ export interface PullReport extends ChangeCounts {
 }
 
 /**
- * Longer than anything the database lets run: were Prisma to time out while a COMMIT is on its way, the
- * outcome would be unknown. The database's own statement_timeout bounds every step.
+ * Longer than any transaction that the database permits. If Prisma timed out while a COMMIT is on its way,
+ * the outcome would be unknown. The database's statement_timeout limits every step.
  */
 export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * Merges a verified response into its date: older than what the date already has (`superseded`), to be
- * seen by a person first (`held`), or merged.
+ * Merges a staged response into its date. The response is `superseded` where the date has a newer one,
+ * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the database went away, or lost the staged rows in a crash
  */
-export function mergePull(
+export function mergeStaged(
   database: Database,
   attempt: Attempt,
   response: ReadResponse,
@@ -78,8 +89,9 @@ export function mergePull(
       const day = await lockDay(tx, attempt.date);
       reachFaultPoint('merge');
       await verifyStaged(tx, attempt.fence, response);
-      if (!isNewest(day, attempt.fence))
+      if (!isNewest(day, attempt.fence)) {
         return endAttempt(tx, attempt, response, supersede(day, response));
+      }
       await eraseErased(tx, attempt.fence);
       await stageKnown(tx, attempt.fence, response.known);
       const plan = await planChanges(tx, attempt.fence, day);
@@ -88,45 +100,35 @@ export function mergePull(
   );
 }
 
-/** What becomes of a response. */
+/** The end that a response comes to, and its changes. */
 export interface MergeDecision {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
   readonly holdReason: HoldReason | null;
+  /** See `MergedResponse`. */
+  readonly loadedAccounts: NamedAccounts | null;
 }
 
-/**
- * Writes what was decided, and with it the outcome of the attempt.
- *
- * @param loaded see `endMerge`
- */
+/** Carries a decision out, and records the outcome of the attempt. */
 export async function endAttempt(
   tx: Prisma.TransactionClient,
   { pullId, fence }: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
-  loaded: Parameters<typeof endMerge>[1]['loaded'] = null,
 ): Promise<PullReport> {
-  const { plan, state, holdReason, day } = decision;
-  const { isFresh: _, ...counts } = plan;
-  const report = {
-    ...counts,
-    pullId,
-    date: day.date,
-    state,
-    holdReason,
-    titles: plan.titles + plan.rejected,
-  };
+  const { day, plan, state, holdReason, loadedAccounts } = decision;
+  const titles = plan.titles + plan.rejected;
+  const report = { ...plan, pullId, date: day.date, state, holdReason, titles };
   await finishPull(tx, report, response);
-  await endMerge(tx, { ...decision, ...response, pullId, fence, loaded });
+  await endMerge(tx, { ...decision, ...response, pullId, fence });
   if (state === 'held') await discardPlan(tx, fence);
-  else if (loaded === null || plan.rejected > 0) await discardStaged(tx, fence);
+  else if (loadedAccounts === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
   return report;
 }
 
-/** Ends an attempt. A held pull waits for a release or for a newer response. */
+/** Records the outcome. A held pull waits for a release or for a newer response. */
 async function finishPull(
   tx: Prisma.TransactionClient,
   report: PullReport,
@@ -150,7 +152,7 @@ async function finishPull(
  * Locks the row of the attempt's pull.
  *
  * @returns the session that has the lock
- * @throws StaleFenceError when the pull is not the attempt's any more
+ * @throws StaleFenceError when another attempt has taken the pull over
  */
 export async function lockRunningPull(
   tx: Prisma.TransactionClient,
@@ -165,14 +167,16 @@ export async function lockRunningPull(
   return session;
 }
 
-/** A fetch that waits for a person counts too: what an older one said must not do away with it. */
+/** Whether no newer fetch was merged into the day or is held there. An older fetch must not replace either. */
 export function isNewest(day: LockedDay, fence: bigint): boolean {
   return (day.mergedFence ?? 0n) < fence && (day.heldFence ?? 0n) < fence;
 }
 
 /**
- * The staging tables are unlogged: a database that crashed after the COPY has emptied them. Without
- * this count such a pull would look like an emptied day.
+ * Counts the staged rows. The staging tables are unlogged, so a crash of the database after the COPY
+ * empties them. Without this check, the response would look like one without titles.
+ *
+ * @throws StagingUnavailableError when rows are missing
  */
 async function verifyStaged(
   tx: Prisma.TransactionClient,
@@ -194,6 +198,33 @@ async function verifyStaged(
   }
 }
 
+const MISSING_PER_STATEMENT = 20_000;
+
+/** Stages the difference from the known titles, for `planChanges`. */
+async function stageKnown(
+  tx: Prisma.TransactionClient,
+  fence: bigint,
+  known: KnownResponse,
+): Promise<void> {
+  if (known.baseChangedAt === null) return;
+  await tx.$executeRaw`
+    INSERT INTO conciliation.staged_base (fence, known, base_changed_at)
+    VALUES (${fence}, ${known.titles}::int, ${known.baseChangedAt}::timestamptz)`;
+  let batch: MissingText[] = [];
+  const flush = async () => {
+    await tx.$executeRaw`
+      INSERT INTO conciliation.staged_missing (fence, raw_hash, copies)
+      SELECT ${fence}::bigint, hash, copies
+      FROM unnest(${batch.map(({ rawHash }) => rawHash)}::uuid[],
+                  ${batch.map(({ copies }) => copies)}::int[]) AS missing (hash, copies)`;
+    batch = [];
+  };
+  for (const text of known.missing) {
+    if (batch.push(text) === MISSING_PER_STATEMENT) await flush();
+  }
+  if (batch.length > 0) await flush();
+}
+
 function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
   const plan: MergePlan = {
     titles: response.known.titles + response.accepted,
@@ -204,9 +235,8 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
     restored: 0,
     unchanged: 0,
     withheld: 0,
-    isFresh: false,
   };
-  return { day, plan, state: 'superseded', holdReason: null };
+  return { day, plan, state: 'superseded', holdReason: null, loadedAccounts: null };
 }
 
 function decide(day: LockedDay, plan: MergePlan, policy: MergePolicy): MergeDecision {
@@ -219,5 +249,6 @@ function decide(day: LockedDay, plan: MergePlan, policy: MergePolicy): MergeDeci
   });
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
   const merged = changes === 0 ? 'unchanged' : 'merged';
-  return { day, plan, state: holdReason === null ? merged : 'held', holdReason };
+  const state = holdReason === null ? merged : 'held';
+  return { day, plan, state, holdReason, loadedAccounts: null };
 }

@@ -6,10 +6,12 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TransactionSession } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.ts';
+import { type Attempt, createPull, startAttempt } from '../../../src/ledger/pull-ledger.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { loadDay } from '../../../src/pull/load-day.ts';
+import type { FetchedResponse } from '../../../src/pull/copy-response.ts';
+import { readKnownDay } from '../../../src/pull/known-day.ts';
+import { loadNewDate } from '../../../src/pull/load-new-date.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { createStoppedLoadWatch } from '../../../src/pull/stopped-loads.ts';
@@ -49,6 +51,19 @@ afterAll(async () => {
 
 const newPull = (date: CivilDate) =>
   createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
+
+/** A response whose header has arrived, with these bytes. */
+const fetched = async (
+  attempt: Attempt,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<FetchedResponse> => ({
+  attempt,
+  response: { httpStatus: 200, chunks, bytesReceived: () => 0 },
+  known: await readKnownDay(world.database.pool, attempt),
+  dateWasClosed: false,
+});
+const load = async (attempt: Attempt, chunks: AsyncIterable<Uint8Array>) =>
+  loadNewDate(world.parts, await fetched(attempt, chunks), new AbortController().signal);
 
 const outcomeOf = (date: CivilDate) => readOutcome(world.database.pool, date);
 
@@ -231,17 +246,20 @@ test('a load that fails leaves no line of its date in the ledger', async () => {
   const date = freshDay();
   const attempt = await startAttempt(database, await newPull(date));
   const refused = new Error('not today');
-  const read = () => Promise.reject(refused);
-  await expect(loadDay(database, attempt, read)).rejects.toBe(refused);
+  // biome-ignore lint/correctness/useYield: the transfer fails before its first byte
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    throw refused;
+  }
+  await expect(load(attempt, chunks())).rejects.toBe(refused);
   expect(await outcomeOf(date)).toMatchObject({ day: [] });
 });
 
 test('a load whose process stopped in the middle is ended, and with it its hold on its date', async () => {
   const { database } = world;
   const date = freshDay();
-  const stop = async (table: string, connection: ClientBase) => {
+  const stopStaging = async (connection: ClientBase) => {
     const copy = connection.query(
-      copyFrom(`COPY conciliation.${table} (order_uid) FROM STDIN (FORMAT csv)`),
+      copyFrom('COPY conciliation.staged_title (order_uid) FROM STDIN (FORMAT csv)'),
     );
     // Half a row.
     copy.write('begun');
@@ -261,11 +279,17 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
     return rows.length;
   };
   const staging = await database.pool.connect();
-  const staged = stop('staged_title', staging).catch((error: Error) => error.message);
+  const staged = stopStaging(staging).catch((error: Error) => error.message);
   const attempt = await startAttempt(database, await newPull(date));
-  const failure = loadDay(database, attempt, (connection) => stop('title', connection)).catch(
-    (error: unknown) => error,
-  );
+  let goOn = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(`{"titles":[${titleText({ date })},`);
+    await stopped;
+  }
+  const failure = load(attempt, chunks()).catch((error: unknown) => error);
   const seen = (table: string, count: number) =>
     vi.waitFor(async () => expect(await copying(table)).toBe(count), 15_000);
   try {
@@ -281,6 +305,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
     // What is only staged holds nobody up, and comes as slowly as the platform answers.
     expect(await copying('staged_title')).toBe(1);
   } finally {
+    goOn();
     await endAll();
     await staged;
     staging.release(true);

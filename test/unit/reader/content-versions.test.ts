@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/title.ts';
 import { TitleFold, TitleFolds } from '../../../src/domain/title-fold.ts';
 import { FastReader } from '../../../src/reader/fast-reader.ts';
-import { readRows } from '../../../src/reader/response-rows.ts';
+import { ResponseReader } from '../../../src/reader/response-reader.ts';
 import { titleText } from '../../support/titles.ts';
 import { documentOf, knowing, readOrdinary, STAGED, WINDOW } from './read-both-ways.ts';
 
@@ -63,23 +63,17 @@ test('a row and a fold have the hash of the version of their date', async () => 
   async function* chunks() {
     yield documentOf([oldText, newText, restated]);
   }
-  const { rows, count } = readRows(
+  const reader = new ResponseReader(
     { httpStatus: 200, chunks: chunks(), bytesReceived: () => 1 },
-    {
-      target: STAGED,
-      window: WINDOW,
-      known: new KnownTitles(0),
-      versions: VERSIONS,
-      putAside: () => Promise.resolve(),
-    },
+    { target: STAGED, window: WINDOW, known: new KnownTitles(0), versions: VERSIONS },
   );
   let copied = '';
-  for await (const part of rows) copied += part;
+  for await (const { rows } of reader.read()) copied += rows.join('');
   expect(copied.split(hashOf(oldText, 1))).toHaveLength(3);
   expect(copied).toContain(hashOf(newText, 2));
   const expected = new TitleFold(1);
   for (let copy = 0; copy < 2; copy++) expected.addDigits(hashOf(oldText, 1));
-  const { folds } = count();
+  const { folds } = reader.result;
   expect(folds.at(OLD_DAY).toText()).toBe(expected.toText());
   expect(folds.at(NEW_DAY)).toMatchObject({ count: 1, version: 2 });
 });

@@ -5,7 +5,7 @@ import { rawHash } from '../../../src/domain/known-titles.ts';
 import { dayWindow } from '../../../src/domain/pull-plan.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/reader/exact-json.ts';
-import { encodeTitle } from '../../../src/reader/stage.ts';
+import { addTitle } from '../../../src/reader/response-reader.ts';
 import type { RawBody } from '../../../src/sandbox/raw-bodies.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { SyntheticTitles } from '../../../src/sandbox/synthetic-titles.ts';
@@ -193,7 +193,7 @@ test('a new value of an enumeration goes the ordinary way once', () => {
   reader.admitDrift(check.title);
   expect(reader.readWhole(company, 1)).toBe(true);
   expect(reader.takeRows().toString()).toBe(
-    encodeTitle(STAGED, 1, check.title, rawHash(company).toString('hex')),
+    addTitle(STAGED, 1, check.title, rawHash(company).toString('hex')),
   );
   // Neither another value nor another spelling of this one has been reported.
   for (const other of ['COMPANIES', 'COMPAN', 'company', 'COM\\u0050ANY']) {

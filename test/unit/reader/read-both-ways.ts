@@ -15,7 +15,8 @@ import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/reader/exact-json.ts';
 import { FastReader } from '../../../src/reader/fast-reader.ts';
 import { KnownTexts } from '../../../src/reader/known-texts.ts';
-import { encodeTitle, type TitleTarget } from '../../../src/reader/stage.ts';
+import { addTitle } from '../../../src/reader/response-reader.ts';
+import type { TitleTarget } from '../../../src/reader/title-row.ts';
 import {
   type RawTitle,
   TitleReader,
@@ -117,7 +118,7 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
       const title = readOrdinary(bytes, window);
       if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
       titles.push(title);
-      return encodeTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
+      return addTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
     });
   expect(fast.takeRows().toString()).toBe(rows.join(''));
   expectFolds(folds, titles);
@@ -140,13 +141,13 @@ export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
   const textHash = rawHash(bytes).toString('hex');
   const row = fast.takeRows().toString();
-  expect(row).toBe(encodeTitle(STAGED, 7, title, textHash));
+  expect(row).toBe(addTitle(STAGED, 7, title, textHash));
   const short = loaded();
   const { fast: loading } = fastReader(short, window);
   expect([loading.readWhole(bytes, 7), loading.readWhole(bytes, 8)]).toEqual([true, true]);
   const ordinary = loaded();
   expect(loading.takeRows().toString()).toBe(
-    encodeTitle(ordinary, 7, title, textHash) + encodeTitle(ordinary, 8, title, textHash),
+    addTitle(ordinary, 7, title, textHash) + addTitle(ordinary, 8, title, textHash),
   );
   expect(short.accounts.list()).toEqual(ordinary.accounts.list());
   expect(row.endsWith(`,${identityHash(title)},${contentHash(title)},${textHash}\n`)).toBe(true);

@@ -1,12 +1,11 @@
-import type { ClientBase } from 'pg';
-import type { Database } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
+import { Occurrences } from '../domain/occurrences.ts';
 import { lockDay } from '../ledger/day-ledger.ts';
 import { configurePlanner } from '../ledger/planner-settings.ts';
-import type { Attempt } from '../ledger/pull-ledger.ts';
 import { hasErasedParties } from '../privacy/erased-parties.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { copyResponse, type FetchedResponse } from './copy-response.ts';
 import {
   endAttempt,
   isNewest,
@@ -16,27 +15,30 @@ import {
   type ReadResponse,
 } from './merge/merge.ts';
 import type { MergePlan } from './merge/merge-plan.ts';
+import type { PullParts } from './pull-parts.ts';
 
 /**
- * Merges a response into a date without titles while the response is read: all of its titles are new, so
- * they are copied into `title`, in the transaction that writes ledger and outcome afterwards. No reader
- * sees any of it before the whole response was read and verified.
+ * Merges a response into a date without titles while the response is read. All of its titles are new, so
+ * they are copied into `title` itself, in the transaction that writes ledger and outcome afterwards. The
+ * titles become visible only when the whole response was read and verified.
  *
  * The transaction holds the row of its own date while the response arrives, and no lock that a merge of
  * another date waits for. `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
  *
- * @param read copies the response's titles on the connection, takes note of the accounts that they name,
- *   and ends well only if the whole response was read
- * @returns null where the date has titles, or has a newer fetch: nothing was read
+ * @returns null where the response has to be staged: the date has titles or a newer fetch, or the list of
+ *   erased parties is in use. Nothing of the response was read then.
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the database went away; nothing was changed
- * @throws what `read` throws; nothing was changed
+ * @throws what `copyResponse` throws; nothing was changed
  */
-export function loadDay(
-  database: Database,
-  attempt: Attempt,
-  read: (connection: ClientBase, accounts: NamedAccounts) => Promise<ReadResponse>,
+export async function loadNewDate(
+  parts: PullParts,
+  fetched: FetchedResponse,
+  signal: AbortSignal,
 ): Promise<PullReport | null> {
+  const { attempt, known } = fetched;
+  const { database } = parts;
+  if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
   return inStaging(() =>
     database.prisma.$transaction(async (tx) => {
       await configurePlanner(tx);
@@ -44,22 +46,29 @@ export function loadDay(
       if (connection === null) return null;
       const day = await lockDay(tx, attempt.date);
       if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
-      // Titles can be erased while they are staged, not while they are copied into `title`.
+      // Parties are erased from staged rows, so that no data of theirs ever reaches `title`.
       if (await hasErasedParties(tx)) return null;
       reachFaultPoint('merge');
       const accounts = new NamedAccounts();
-      // The platform's pace bounds the COPY, not the database: the platform client has limits of its own.
+      const target = {
+        table: 'title',
+        pullId: attempt.pullId,
+        occurrences: new Occurrences(),
+        accounts,
+      } as const;
+      // COPY lasts as long as the platform's response takes to arrive; the platform client limits that time.
       await connection.query('SET LOCAL statement_timeout = 0');
-      const response = await read(connection, accounts);
+      const response = await copyResponse(parts, fetched, target, connection, signal);
       await connection.query('SET LOCAL statement_timeout TO DEFAULT');
       const plan = planOf(response);
       const state = plan.inserted > 0 ? 'merged' : 'unchanged';
-      const decision = { day, plan, state, holdReason: null } as const;
-      return endAttempt(tx, attempt, response, decision, accounts);
+      const decision = { day, plan, state, holdReason: null, loadedAccounts: accounts } as const;
+      return endAttempt(tx, attempt, response, decision);
     }, MERGE_TRANSACTION),
   );
 }
 
+/** Every title of the response is inserted. */
 function planOf({ accepted, rejected }: ReadResponse): MergePlan {
   return {
     titles: accepted,
@@ -70,6 +79,5 @@ function planOf({ accepted, rejected }: ReadResponse): MergePlan {
     restored: 0,
     unchanged: 0,
     withheld: 0,
-    isFresh: true,
   };
 }

@@ -1,23 +1,8 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
-import type { LockedDay } from '../ledger/day-ledger.ts';
-import { discardStaged } from '../ledger/discard-staged.ts';
 import type { MergePlan } from './merge/merge-plan.ts';
 
-/** A newer fetch has decided the date, or is held there itself: what an older pull held is void. */
-export async function supersedeHold(
-  tx: Prisma.TransactionClient,
-  { heldPullId, heldFence }: LockedDay,
-): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.pull
-    SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0,
-        restored = 0, unchanged = 0, withheld = 0
-    WHERE id = ${heldPullId} AND state = 'held'`;
-  if (heldFence !== null) await discardStaged(tx, heldFence);
-}
-
-/** Ends a held pull that a person released; its changes are merged. */
+/** Records that a person has released a held pull. */
 export async function finishRelease(
   tx: Prisma.TransactionClient,
   pullId: bigint,
@@ -46,7 +31,7 @@ export interface HeldPull {
   readonly rejected: number;
 }
 
-/** Null: there is no such pull, or it holds nothing. */
+/** Null: the pull does not exist, or it is not held. */
 export async function readHeldPull(
   tx: Prisma.TransactionClient,
   pullId: bigint,
@@ -69,8 +54,8 @@ const PLAN_COUNTS = [
 ] as const satisfies readonly (keyof MergePlan & keyof HeldPull)[];
 
 /**
- * Whether the staged rows of a held pull are gone: the staging tables are unlogged, so a crash of the
- * database has emptied them, and the plan is not the one that was held.
+ * Whether the staged rows of a held pull are gone. The staging tables are unlogged, so a crash of the
+ * database empties them. Then the plan differs from the one that was held.
  */
 export function isHoldLost(held: HeldPull, plan: MergePlan): boolean {
   return (

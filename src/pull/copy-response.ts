@@ -1,0 +1,111 @@
+import type { ClientBase } from 'pg';
+import { dayWindow } from '../domain/pull-plan.ts';
+import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { ConciliationResponse } from '../platform/conciliation-client.ts';
+import { ResponseReader } from '../reader/response-reader.ts';
+import { encodeReject, type RejectedTitle, type TitleTarget } from '../reader/title-row.ts';
+import { StagingUnavailableError } from '../runtime/errors.ts';
+import { reachFaultPoint } from '../runtime/fault-points.ts';
+import { copyRows, copyRowsAndCommit } from './copy-rows.ts';
+import type { KnownDay } from './known-day.ts';
+import type { ReadResponse } from './merge/merge.ts';
+import type { PullParts } from './pull-parts.ts';
+
+/** A response whose header has arrived, and what the pull knows beside it. */
+export interface FetchedResponse {
+  readonly attempt: Attempt;
+  readonly response: ConciliationResponse;
+  /** What the date had before the request. */
+  readonly known: KnownDay;
+  /** Whether the date was over when the request was sent. */
+  readonly dateWasClosed: boolean;
+}
+
+/**
+ * Reads a response and copies its titles and rejects into the staging tables. Ends well only when the
+ * document has closed, the transfer has ended cleanly, and PostgreSQL has taken as many rows as titles
+ * were read.
+ *
+ * @throws PlatformContractError when the response is not the documented document
+ * @throws PlatformUnavailableError when the transfer broke off
+ * @throws StagingUnavailableError when the database goes away
+ */
+export function stageResponse(
+  parts: PullParts,
+  fetched: FetchedResponse,
+  signal: AbortSignal,
+): Promise<ReadResponse> {
+  const target: TitleTarget = { table: 'staged_title', fence: fetched.attempt.fence };
+  return copyResponse(parts, fetched, target, null, signal);
+}
+
+/**
+ * Does the work of `stageResponse` for either target.
+ *
+ * @param connection in the transaction that the titles are to be copied in; null: in a transaction of
+ *   their own. Rejects are staged in any case.
+ */
+export async function copyResponse(
+  { database: { pool }, onProgress }: PullParts,
+  { attempt, response, known, dateWasClosed }: FetchedResponse,
+  target: TitleTarget,
+  connection: ClientBase | null,
+  signal: AbortSignal,
+): Promise<ReadResponse> {
+  const { date, fence } = attempt;
+  const reader = new ResponseReader(response, {
+    target,
+    window: dayWindow(date),
+    known: known.titles,
+    versions: new Map([[date, known.contentVersion]]),
+    onProgress,
+  });
+  let copiedRejects = 0;
+  const copyRejects = async (rejects: readonly RejectedTitle[]) => {
+    if (rejects.length === 0) return;
+    const rows = toSource(rejects.map((reject) => encodeReject(fence, reject)));
+    copiedRejects += await copyRowsAndCommit(pool, 'staged_reject', rows, signal);
+  };
+  /** Passes the titles' rows on, and copies the rejects on a connection of their own meanwhile. */
+  async function* titleRows(): AsyncGenerator<Buffer | string> {
+    for await (const { rows, rejects } of reader.read()) {
+      await copyRejects(rejects);
+      yield* rows;
+      reachFaultPoint('mid-copy');
+    }
+  }
+
+  const copiedTitles =
+    connection === null
+      ? await copyRowsAndCommit(pool, target.table, titleRows(), signal)
+      : await copyRows(connection, target.table, titleRows(), signal);
+  reader.release();
+  reachFaultPoint('copy-done');
+  const read = reader.result;
+  reachFaultPoint('verify');
+  // Every title that was read must be a row, or nothing is merged.
+  if (copiedTitles !== read.accepted || copiedRejects !== read.rejected) {
+    throw new StagingUnavailableError('PostgreSQL took another number of rows than were sent', {
+      context: {
+        copiedTitles,
+        readTitles: read.accepted,
+        copiedRejects,
+        readRejects: read.rejected,
+      },
+    });
+  }
+  return {
+    httpStatus: response.httpStatus,
+    responseBytes: response.bytesReceived(),
+    dateWasClosed,
+    known: { baseChangedAt: known.baseChangedAt, titles: read.known, missing: read.missing },
+    accepted: read.accepted,
+    rejected: read.rejected,
+    fold: read.folds.at(date),
+    drift: read.drift,
+  };
+}
+
+async function* toSource(rows: readonly string[]): AsyncGenerator<string> {
+  yield* rows;
+}

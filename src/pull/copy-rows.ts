@@ -1,0 +1,58 @@
+import { pipeline } from 'node:stream/promises';
+import type { ClientBase, Pool } from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { toStagingError } from '../database/database.ts';
+import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
+
+/**
+ * Copies rows into a table on a connection that is in a transaction. After an error, the transaction can
+ * only be rolled back, to a savepoint or as a whole.
+ *
+ * @returns the number of rows that PostgreSQL has taken
+ * @throws what `rows` throws, and errors of the driver
+ */
+export async function copyRows(
+  connection: ClientBase,
+  table: RowTable,
+  rows: AsyncIterable<Buffer | string>,
+  signal: AbortSignal,
+): Promise<number> {
+  const columns = ROW_COLUMNS[table].join(', ');
+  const copy = connection.query(
+    copyFrom(`COPY conciliation.${table} (${columns}) FROM STDIN (FORMAT csv)`),
+  );
+  await pipeline(rows, copy, { signal });
+  return copy.rowCount;
+}
+
+/**
+ * As `copyRows`, in a transaction of its own, which is committed only if `rows` ends well.
+ *
+ * @throws what `rows` throws; StagingUnavailableError when the database goes away
+ */
+export async function copyRowsAndCommit(
+  pool: Pool,
+  table: RowTable,
+  rows: AsyncIterable<Buffer | string>,
+  signal: AbortSignal,
+): Promise<number> {
+  const client = await pool.connect().catch((error: unknown) => {
+    throw toStagingError(error);
+  });
+  let failure: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    // COPY lasts as long as the platform's response takes to arrive. The platform client limits that
+    // time, so statement_timeout would only end slow responses.
+    await client.query('SET LOCAL statement_timeout = 0');
+    const rowCount = await copyRows(client, table, rows, signal);
+    await client.query('COMMIT');
+    return rowCount;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error('COPY failed');
+    throw toStagingError(error);
+  } finally {
+    // The protocol state after a failed COPY is unknown, so that connection is not used again.
+    client.release(failure);
+  }
+}
