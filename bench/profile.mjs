@@ -9,15 +9,15 @@ import { join } from 'node:path';
  * @type {[string, RegExp][]}
  */
 const STAGES = [
-  ['split', /\/pull\/(title-stream|json-scanner|json-states|byte-capture|container-stack)\.js$/],
-  ['fast reader', /\/pull\/(fast-reader|title-locator)\.js$/],
-  ['parse', /\/pull\/exact-json\.js$/],
+  ['split', /\/reader\/(title-stream|json-scanner|json-states|byte-capture|container-stack)\.js$/],
+  ['fast reader', /\/reader\/(fast-reader|title-locator)\.js$/],
+  ['parse', /\/reader\/exact-json\.js$/],
   ['check', /\/platform\/(title-[a-z]+|drift-log)\.js$|\/typebox\//],
   ['hash', /\/domain\/title\.js$/],
   ['COPY', /\/pg-copy-streams\//],
-  ['encode', /\/staging\/stage\.js$/],
+  ['encode', /\/reader\/stage\.js$/],
   ['receive', /\/platform\/(answer-body|http-origin)\.js$/],
-  ['merge', /\/staging\/(merge|day-ledger|pull-|rejects|in-staging)|\/@prisma\/|\/generated\//],
+  ['merge', /\/pull\/merge\/|\/dist\/(ledger|database)\/|\/@prisma\/|\/generated\//],
   ['pull, the rest', /\/dist\/(?!domain\/)/],
   ['database driver', /\/node_modules\/pg[-/]/],
 ];
