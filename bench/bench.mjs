@@ -22,7 +22,10 @@ import { renderProfile, renderTable, summarise } from './report.mjs';
 import { startServer } from './server.mjs';
 import { runSuite } from './suite.mjs';
 
-const tell = (line) => process.stderr.write(`${line}\n`);
+/** @import { Server } from './server.mjs' */
+/** @import { SummarisedResult } from './report.mjs' */
+
+const tell = (/** @type {string} */ line) => process.stderr.write(`${line}\n`);
 
 async function main() {
   const options = readOptions();
@@ -30,6 +33,7 @@ async function main() {
   const directory = await mkdtemp(join(tmpdir(), 'conciliation-bench-'));
   // Under root the server runs as another user, who has to reach its folder.
   await chmod(directory, 0o755);
+  /** @type {Server | undefined} */
   let server;
   try {
     server = await startServer(join(directory, 'data'));
@@ -56,12 +60,13 @@ function readOptions() {
     if (options === null) process.stdout.write(USAGE);
     return options;
   } catch (error) {
-    process.stderr.write(`${error.message}\n\n${USAGE}`);
+    process.stderr.write(`${/** @type {Error} */ (error).message}\n\n${USAGE}`);
     process.exitCode = 2;
     return null;
   }
 }
 
+/** @returns {Promise<never>} rejects when the process is told to end */
 function interruption() {
   return new Promise((_resolve, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -70,6 +75,7 @@ function interruption() {
   });
 }
 
+/** @param {Server} server */
 async function describeMachine(server) {
   return {
     cpus: cpus().length,
@@ -82,10 +88,11 @@ async function describeMachine(server) {
   };
 }
 
+/** @param {SummarisedResult[]} results */
 function toText(results) {
-  const profiles = results
-    .filter(({ profile }) => profile !== null)
-    .map(({ title, size, profile }) => `\n${renderProfile(title, size, profile)}\n`);
+  const profiles = results.flatMap(({ title, size, profile }) =>
+    profile === null ? [] : `\n${renderProfile(title, size, profile)}\n`,
+  );
   return `${renderTable(results)}\n${profiles.join('')}`;
 }
 

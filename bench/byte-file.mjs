@@ -10,6 +10,7 @@ export class ByteFile {
   #buffered = 0;
   #flushed = 0;
 
+  /** @param {string} path */
   constructor(path) {
     this.#file = openSync(path, 'w+');
   }
@@ -27,7 +28,12 @@ export class ByteFile {
     this.#buffered += bytes.length;
   }
 
-  /** The bytes from `start` up to `end`, in memory that the next call overwrites. */
+  /**
+   * The bytes from `start` up to `end`, in memory that the next call overwrites.
+   *
+   * @param {number} start
+   * @param {number} end
+   */
   read(start, end) {
     if (this.#buffered > 0) this.#flush();
     const piece = this.#buffer.subarray(0, end - start);

@@ -7,8 +7,10 @@
  * @property {Layout} layout
  * @property {'nothing' | 'base'} before what the tables hold when the clock starts
  * @property {Variant} answer what the platform then answers
- * @property {[string, string]} sides who is measured, and what it is held against
+ * @property {[Side, Side]} sides what is measured, and what the measure is compared with
  * @property {number} [pullsAtOnce] by our side, 1 unless told; the limit takes one response after the other
+ *
+ * @typedef {'ours' | 'limit' | 'full' | 'empty'} Side
  *
  * @typedef {'day' | 'backfill' | 'full-table'} Layout one day; a response of 1,000 titles for each of many
  *   days; a day of 1,000 titles a round

@@ -3,15 +3,21 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
+/** @import { ChildProcess } from 'node:child_process' */
+/** @import { Child, Programs, Question, Reply } from './child-types.ts' */
+
 const STOP_LIMIT_MS = 10_000;
 
+/** @type {Set<ChildProcess>} */
 const running = new Set();
 
 /**
  * Starts `file` of this folder. Its output goes to standard error: standard output is the report's.
  *
- * @param {string} file
+ * @template {keyof Programs} Program
+ * @param {Program} file
  * @param {{ execArgv?: string[], environment?: Record<string, string> }} [options]
+ * @returns {Child<Program>}
  */
 export function startChild(file, { execArgv = [], environment = {} } = {}) {
   const child = fork(new URL(file, import.meta.url), [], {
@@ -21,14 +27,16 @@ export function startChild(file, { execArgv = [], environment = {} } = {}) {
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   running.add(child);
+  /** @type {Map<number, { resolve: (result: never) => void, reject: (error: Error) => void }>} */
   const waiting = new Map();
   let calls = 0;
 
-  child.on('message', ({ id, result, error }) => {
-    const { resolve, reject } = waiting.get(id);
+  child.on('message', (message) => {
+    const { id, result, error } = /** @type {Reply} */ (message);
+    const call = waiting.get(id);
     waiting.delete(id);
-    if (error === undefined) resolve(result);
-    else reject(new Error(`${file}: ${error}`));
+    if (error === undefined) call?.resolve(/** @type {never} */ (result));
+    else call?.reject(new Error(`${file}: ${error}`));
   });
   const exited = once(child, 'exit').then(([status, signal]) => {
     running.delete(child);
@@ -37,18 +45,16 @@ export function startChild(file, { execArgv = [], environment = {} } = {}) {
   });
 
   return {
-    /** @returns {Promise<any>} what the child's handler of that name returned */
-    call(name, argument) {
+    call(name, ...[argument]) {
       calls += 1;
       const id = calls;
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject });
-        child.send({ id, name, argument }, (error) => {
+        child.send({ id, name: String(name), argument }, (error) => {
           if (error) reject(error);
         });
       });
     },
-    /** In good order, so that a CPU profile is written; a child that does not listen is killed. */
     async stop() {
       if (child.connected) child.disconnect();
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
@@ -72,19 +78,22 @@ export async function killChildren() {
 /**
  * The child's end: answers the parent with the handler of the name it calls.
  *
- * @param {Record<string, (argument: any) => unknown>} handlers
+ * @param {Record<string, (argument: never) => unknown>} handlers
  */
 export function answerParent(handlers) {
   // A Ctrl-C in the terminal reaches everybody; the parent alone decides how to end.
   process.on('SIGINT', () => {});
   process.on('disconnect', () => process.exit(0));
-  process.on('message', async ({ id, name, argument }) => {
+  process.on('message', async (message) => {
+    const { id, name, argument } = /** @type {Question} */ (message);
     try {
-      process.send?.({ id, result: await handlers[name](argument) });
+      const handler = handlers[name];
+      if (handler === undefined) throw new Error(`there is no handler ${name}`);
+      process.send?.({ id, result: await handler(/** @type {never} */ (argument)) });
     } catch (error) {
       process.send?.({
         id,
-        error: error instanceof Error ? (error.stack ?? error.message) : error,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
     }
   });

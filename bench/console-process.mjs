@@ -1,13 +1,13 @@
 // The console alone, for bench/console.mjs: tells its address and a session, and ends when told.
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { startSession } from '../dist/console/access/console-sessions.js';
-import { addUser, findLoginUser } from '../dist/console/access/console-users.js';
-import { SESSION_LIMITS } from '../dist/console/shell/guard.js';
-import { createConsole } from '../dist/console/shell/server.js';
-import { openDatabase } from '../dist/database/database.js';
+import { startSession } from '#dist/console/access/console-sessions.js';
+import { addUser, findLoginUser } from '#dist/console/access/console-users.js';
+import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
+import { createConsole } from '#dist/console/shell/server.js';
+import { openDatabase } from '#dist/database/database.js';
 
-const [databaseUrl] = process.argv.slice(2);
+const [databaseUrl = ''] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });
 const database = openDatabase({ databaseUrl, applicationName: 'bench', logger });
 const web = createConsole({
@@ -33,8 +33,9 @@ if ((await findLoginUser(database, 'bench')) === null) {
   await addUser(database, { name: 'bench', role: 'admin', by: 'bench' });
 }
 const user = await findLoginUser(database, 'bench');
+if (user === null) throw new Error('the user that was added is missing');
 const token = await startSession(database, user, SESSION_LIMITS, null);
-process.send({ url, cookie: `conciliation=${token}` });
+process.send?.({ url, cookie: `conciliation=${token}` });
 process.once('message', async () => {
   await web.close();
   await database.close();

@@ -13,12 +13,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { request } from 'undici';
-import { openDatabase } from '../dist/database/database.js';
-import { migrate } from '../dist/database/migrate.js';
-import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
+import { openDatabase } from '#dist/database/database.js';
+import { migrate } from '#dist/database/migrate.js';
+import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
 import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 
-const tell = (line) => process.stdout.write(`${line}\n`);
+/** @typedef {Awaited<ReturnType<typeof serve>>} Web */
+
+const tell = (/** @type {string} */ line) => process.stdout.write(`${line}\n`);
 
 const PAGE_LIMIT_MS = 100;
 const LIST_LIMIT_MS = 200;
@@ -68,8 +70,10 @@ process.exitCode = isOver ? 1 : 0;
 
 /** The last date is the large one, the rest have the same number; every tenth title was restated. */
 async function makeLedger() {
-  const [{ titles }] = await prisma.$queryRaw`
-    SELECT coalesce(sum(title_count), 0)::float8 AS titles FROM conciliation.day`;
+  const [{ titles }] = /** @type {[{ titles: number }]} */ (
+    await prisma.$queryRaw`
+      SELECT coalesce(sum(title_count), 0)::float8 AS titles FROM conciliation.day`
+  );
   if (titles > 0) {
     tell(`the ledger is there: ${titles} titles`);
     return;
@@ -93,15 +97,21 @@ async function makeLedger() {
   tell(`made in ${Math.round((performance.now() - startedMs) / 1000)} s`);
 }
 
+/**
+ * @param {number} back how many days before today
+ * @param {number} count of titles
+ */
 async function makeDay(back, count) {
-  const [{ pullId }] = await prisma.$queryRaw`
+  const [{ pullId }] = /** @type {[{ pullId: bigint }]} */ (
+    await prisma.$queryRaw`
     INSERT INTO conciliation.pull (origin, date, state, requested_by, fence, fetch_started_at,
                                    finished_at, titles, inserted, changed, withdrawn, restored,
                                    unchanged, withheld, rejected)
     VALUES ('daily', current_date - ${back}::int, 'merged', 'bench',
             nextval('conciliation.pull_fence_seq'), now(), now(), ${count}::int, ${count}::int, 0, 0, 0,
             0, 0, 0)
-    RETURNING id AS "pullId"`;
+    RETURNING id AS "pullId"`
+  );
   await prisma.$executeRaw`
     INSERT INTO conciliation.title
       (order_uid, occurrence, accepted_date, anticipated_due_date, buyer_identification,
@@ -133,11 +143,12 @@ async function serve() {
     execArgv: CONTAINER_FLAGS,
     env: { ...process.env, ...CONTAINER_ENVIRONMENT },
   });
-  const [{ url, cookie }] = await once(child, 'message');
+  /** @type {{ url: string, cookie: string }[]} */
+  const [session] = await once(child, 'message');
+  if (session === undefined) throw new Error('the console told no address');
   return {
-    url,
-    cookie,
-    pid: child.pid,
+    ...session,
+    pid: child.pid ?? 0,
     async close() {
       const ended = once(child, 'exit');
       child.send('stop');
@@ -146,13 +157,19 @@ async function serve() {
   };
 }
 
+/** @param {Web} web */
 async function measure({ url, cookie }) {
-  const [{ large, usual, from }] = await prisma.$queryRaw`
-    SELECT max(date)::text AS large, (max(date) - 10)::text AS usual, (max(date) - 40)::text AS from
-    FROM conciliation.day`;
-  const [{ provider, order }] = await prisma.$queryRaw`
-    SELECT provider_external_id AS provider, order_uid AS order FROM conciliation.title
-    WHERE accepted_date = ${usual}::date LIMIT 1`;
+  const [{ large, usual, from }] = /** @type {[{ large: string, usual: string, from: string }]} */ (
+    await prisma.$queryRaw`
+      SELECT max(date)::text AS large, (max(date) - 10)::text AS usual, (max(date) - 40)::text AS from
+      FROM conciliation.day`
+  );
+  const [{ provider, order }] = /** @type {[{ provider: string, order: string }]} */ (
+    await prisma.$queryRaw`
+      SELECT provider_external_id AS provider, order_uid AS order FROM conciliation.title
+      WHERE accepted_date = ${usual}::date LIMIT 1`
+  );
+  /** @type {[name: string, path: string, limitMs: number][]} */
   const pages = [
     ['Days', '/', PAGE_LIMIT_MS],
     ['Days, two years back', `/?to=${Number(usual.slice(0, 4)) - 2}-06`, PAGE_LIMIT_MS],
@@ -190,6 +207,7 @@ async function measure({ url, cookie }) {
   let over = false;
   tell(`${'page'.padEnd(36)} median ms   p95 ms   limit`);
   for (const [name, path, limitMs] of pages) {
+    /** @type {number[]} */
     const times = [];
     for (let round = -3; round < rounds; round += 1) {
       const startedMs = performance.now();
@@ -209,29 +227,43 @@ async function measure({ url, cookie }) {
   return over;
 }
 
+/**
+ * @param {string} date
+ * @param {'order' | 'value'} sort
+ */
 async function cursorAt(date, sort) {
   const key = sort === 'value' ? 'original_value' : 'order_uid COLLATE "C"';
-  const [row] = await prisma.$queryRawUnsafe(
+  return cursorOfRow(
     `SELECT (${key})::text AS key, id::text AS id FROM conciliation.title
      WHERE accepted_date = '${date}' ORDER BY ${key}, id OFFSET ${Math.min(999 * PAGE_SIZE, largeDay - 60) - 1} LIMIT 1`,
   );
-  return Buffer.from(JSON.stringify(['after', row.key, row.id])).toString('base64url');
 }
 
+/**
+ * @param {string} from
+ * @param {string} to
+ */
 async function cursorInRange(from, to) {
-  const [row] = await prisma.$queryRawUnsafe(
+  return cursorOfRow(
     `SELECT accepted_date::text AS key, id::text AS id FROM conciliation.title
      WHERE accepted_date BETWEEN '${from}' AND '${to}'
      ORDER BY accepted_date, identity_hash, occurrence
      OFFSET ${Math.min(999 * PAGE_SIZE, titlesPerDay * 30) - 1} LIMIT 1`,
   );
+}
+
+/** @param {string} query whose only row has the key and the id before the page */
+async function cursorOfRow(query) {
+  const [row] = /** @type {[{ key: string, id: string }]} */ (await prisma.$queryRawUnsafe(query));
   return Buffer.from(JSON.stringify(['after', row.key, row.id])).toString('base64url');
 }
 
 /** About a million titles of the latest days, each format from a console that has just started. */
 async function measureExports() {
-  const [{ from, to }] = await prisma.$queryRaw`
-    SELECT (max(date) - 90)::text AS from, max(date)::text AS to FROM conciliation.day`;
+  const [{ from, to }] = /** @type {[{ from: string, to: string }]} */ (
+    await prisma.$queryRaw`
+      SELECT (max(date) - 90)::text AS from, max(date)::text AS to FROM conciliation.day`
+  );
   let over = false;
   for (const format of ['csv', 'jsonl', 'xlsx']) {
     const web = await serve();
@@ -244,6 +276,10 @@ async function measureExports() {
   return over;
 }
 
+/**
+ * @param {Web} web
+ * @param {{ from: string, to: string, format: string }} fields
+ */
 async function measureExport({ url, cookie, pid }, fields) {
   const page = await request(`${url}/exports`, { headers: { cookie, accept: 'text/html' } });
   const csrf = /name="_csrf" value="([^"]+)"/.exec(await page.body.text())?.[1] ?? '';
@@ -266,7 +302,11 @@ async function measureExport({ url, cookie, pid }, fields) {
   return peakMb > EXPORT_LIMIT_MB;
 }
 
-/** What the kernel says a process had at most; there is no such file but on Linux. */
+/**
+ * The greatest resident size of a process, by the kernel; 0 on a system other than Linux.
+ *
+ * @param {number} pid
+ */
 async function peakMegabytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;

@@ -1,12 +1,25 @@
 // The product as a measured process uses it, put together by the composition root as the service is.
-import { openPlatform, openPulls, openStaging } from '../dist/app/parts.js';
-import { readConfig } from '../dist/config/config.js';
-import { createPull } from '../dist/ledger/pull-ledger.js';
-import { runPull } from '../dist/pull/run-pull.js';
-import { createLogger } from '../dist/runtime/logger.js';
+import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
+import { readConfig } from '#dist/config/config.js';
+import { createPull } from '#dist/ledger/pull-ledger.js';
+import { runPull } from '#dist/pull/run-pull.js';
+import { createLogger } from '#dist/runtime/logger.js';
+
+/** @import { CivilDate } from '#dist/domain/business-day.js' */
+
+/**
+ * @typedef {object} EngineOptions
+ * @property {{ baseUrl: string, token: string }} address of the platform
+ * @property {string} databaseUrl
+ * @property {CivilDate} startDate of the ledger, which counts where the database has none
+ * @property {CivilDate} today
+ *
+ * @typedef {Awaited<ReturnType<typeof openEngine>>} Engine
+ */
 
 const logger = createLogger({ logLevel: 'error', logFormat: 'json' });
 
+/** @param {EngineOptions} options */
 export async function openEngine({ address, databaseUrl, startDate, today }) {
   const environment = {
     DATABASE_URL: databaseUrl,
@@ -27,9 +40,12 @@ export async function openEngine({ address, databaseUrl, startDate, today }) {
   };
 }
 
+/**
+ * @param {Engine['parts']} parts
+ * @param {CivilDate} date
+ */
 export async function pullOnce(parts, date) {
-  const pull = { origin: 'daily', date, requestedBy: 'bench' };
-  const pullId = await createPull(parts.database, pull);
+  const pullId = await createPull(parts.database, { origin: 'daily', date, requestedBy: 'bench' });
   const outcome = await runPull(parts, pullId, new AbortController().signal);
   if (outcome.kind !== 'done') throw outcome.error;
   return outcome.report;

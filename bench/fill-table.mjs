@@ -1,6 +1,9 @@
 // A table that holds years of titles, written by one statement: what the titles say does not matter,
 // only how many there are and how large.
-import { addDays } from '../dist/domain/business-day.js';
+import { addDays } from '#dist/domain/business-day.js';
+
+/** @import { CivilDate } from '#dist/domain/business-day.js' */
+/** @import { Server } from './server.mjs' */
 
 const TITLES_PER_DAY = 10_000;
 
@@ -8,9 +11,9 @@ const TITLES_PER_DAY = 10_000;
  * Makes `database` hold that many titles on the dates before `until`, with the days and pulls that
  * belong to them.
  *
- * @param {import('./server.mjs').Server} server
+ * @param {Server} server
  * @param {string} database
- * @param {{ titles: number, until: string }} wanted
+ * @param {{ titles: number, until: CivilDate }} wanted
  */
 export async function fillTable(server, database, { titles, until }) {
   const days = Math.ceil(titles / TITLES_PER_DAY);

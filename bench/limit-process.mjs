@@ -9,9 +9,13 @@ import { startMeter } from './meter.mjs';
 
 const CHUNK_BYTES = 256 * 1024;
 
-let client;
+/** @import { RenderedRequest } from './render-process.mjs' */
 
-answerParent({
+/** @type {pg.Client | null} */
+let client = null;
+
+const handlers = {
+  /** @param {{ databaseUrl: string }} options */
   async open({ databaseUrl }) {
     client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
@@ -19,7 +23,9 @@ answerParent({
     await client.query('SET TimeZone TO UTC');
   },
 
+  /** @param {{ requests: RenderedRequest[], withdraws: boolean }} options */
   async run({ requests, withdraws }) {
+    if (client === null) throw new Error('run before open');
     const meter = startMeter();
     let titles = 0;
     await client.query(CREATE_INCOMING);
@@ -37,6 +43,9 @@ answerParent({
   },
 
   async close() {
-    await client.end();
+    await client?.end();
   },
-});
+};
+/** @typedef {typeof handlers} Handlers */
+
+answerParent(handlers);

@@ -5,7 +5,7 @@
 // It is made as hard to reach as it can be: the rows come from a file in COPY's text format, the
 // connection is open before the clock starts, and "changed" is one comparison of two hashes that were
 // worked out beforehand.
-import { TITLE_COLUMNS } from '../dist/domain/title.js';
+import { TITLE_COLUMNS } from '#dist/domain/title.js';
 
 export const LIMIT_TABLE = 'bench_limit.title';
 

@@ -4,49 +4,72 @@ import { startChild } from './child.mjs';
 import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
 import { describeTables } from './tables.mjs';
 
+/**
+ * @import { CivilDate } from '#dist/domain/business-day.js'
+ * @import { Child } from './child-types.ts'
+ * @import { MeterReading } from './meter.mjs'
+ * @import { PullCounts } from './pull-process.mjs'
+ * @import { RenderedAnswers, RenderedRequest } from './render-process.mjs'
+ * @import { Server } from './server.mjs'
+ * @import { StatementTime } from './statement-times.mjs'
+ * @import { Tables } from './tables.mjs'
+ */
+
 const WARM_UP = 'bench_warm_up';
 
 /**
  * What all runs have in common.
  *
  * @typedef {object} Bench
- * @property {import('./server.mjs').Server} server
- * @property {ReturnType<typeof startChild>} sandbox
+ * @property {Server} server
+ * @property {Child<'sandbox-process.mjs'>} sandbox
  * @property {{ baseUrl: string, token: string }} address of the sandbox
- * @property {import('./render-process.mjs').RenderedRequest} warmUp
- * @property {string} today the day after every measured date
+ * @property {RenderedRequest} warmUp
+ * @property {CivilDate} today the day after every measured date
  *
  * @typedef {object} Run
  * @property {'ours' | 'limit'} program
  * @property {string} database that is clean
- * @property {string} startDate of the ledger, which counts where the database has none
- * @property {import('./render-process.mjs').RenderedAnswers} answers
+ * @property {CivilDate} startDate of the ledger, which counts where the database has none
+ * @property {RenderedAnswers} answers
  * @property {number} pullsAtOnce
- * @property {string} [profileDirectory]
+ * @property {string | undefined} [profileDirectory]
+ *
+ * @typedef {MeterReading & { titles: number } & Partial<PullCounts> &
+ *   { statements?: StatementTime[] | null }} ProgramReading what the measured process tells
+ *
+ * @typedef {Omit<ProgramReading, 'window' | 'statements'> & {
+ *   titlesPerSecond: number,
+ *   databaseCpuSeconds: number | null,
+ *   walBytesPerTitle: number,
+ *   tables: Tables,
+ *   profiled?: { window: MeterReading['window'], statements: StatementTime[] },
+ * }} Measured
  */
 
 /**
  * @param {Bench} bench
  * @param {Run} run
+ * @returns {Promise<Measured>}
  */
 export async function measure(bench, run) {
   const { server } = bench;
   const { answers, database, pullsAtOnce, profileDirectory } = run;
   await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
   await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
-  const child = await openProgram(bench, run);
+  const program = await openProgram(bench, run);
   try {
     await server.settle();
     const before = await server.readUsage();
-    const { window, statements, ...measured } = await child.call('run', {
+    const { window, statements, ...measured } = await program.run({
       requests: answers.requests,
       withdraws: answers.withdrawn > 0,
       pullsAtOnce,
     });
     // Before the sessions end: the CPU time of a session that is just ending is nowhere for a moment.
     const after = await server.readUsage();
-    await child.call('close');
-    await child.stop();
+    await program.close();
+    await program.stop();
 
     const dates = answers.requests.map(({ window: { from } }) => from);
     const tables = await server.inDatabase(database, (client) =>
@@ -55,19 +78,34 @@ export async function measure(bench, run) {
     return {
       ...measured,
       titlesPerSecond: (1000 * answers.titles) / measured.elapsedMs,
-      databaseCpuSeconds: before.cpuSeconds === null ? null : after.cpuSeconds - before.cpuSeconds,
+      databaseCpuSeconds:
+        before.cpuSeconds === null || after.cpuSeconds === null
+          ? null
+          : after.cpuSeconds - before.cpuSeconds,
       walBytesPerTitle: (after.walBytes - before.walBytes) / answers.titles,
       tables,
-      ...(profileDirectory === undefined ? {} : { profiled: { window, statements } }),
+      ...(profileDirectory === undefined
+        ? {}
+        : { profiled: { window, statements: statements ?? [] } }),
     };
   } finally {
-    await child.stop();
+    await program.stop();
   }
 }
 
 /**
+ * @typedef {object} Program
+ * @property {(asked: RunOptions) => Promise<ProgramReading>} run
+ * @property {() => Promise<void>} close
+ * @property {() => Promise<void>} stop
+ *
+ * @typedef {{ requests: RenderedRequest[], withdraws: boolean, pullsAtOnce: number }} RunOptions
+ */
+
+/**
  * @param {Bench} bench
  * @param {Run} run
+ * @returns {Promise<Program>}
  */
 async function openProgram(bench, { program, database, startDate, profileDirectory }) {
   const { server } = bench;
@@ -75,7 +113,11 @@ async function openProgram(bench, { program, database, startDate, profileDirecto
   if (program === 'limit') {
     const child = startChild('limit-process.mjs');
     await child.call('open', { databaseUrl });
-    return child;
+    return {
+      run: (asked) => child.call('run', asked),
+      close: () => child.call('close'),
+      stop: child.stop,
+    };
   }
   const execArgv = [...CONTAINER_FLAGS];
   if (profileDirectory !== undefined) {
@@ -93,5 +135,9 @@ async function openProgram(bench, { program, database, startDate, profileDirecto
     today: bench.today,
     profile: profileDirectory !== undefined,
   });
-  return child;
+  return {
+    run: (asked) => child.call('run', asked),
+    close: () => child.call('close'),
+    stop: child.stop,
+  };
 }

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** How often the event loop is asked whether it still turns. Part of every delay that it reports. */
 const RESOLUTION_MS = 5;
 
+/** @typedef {Awaited<ReturnType<ReturnType<typeof startMeter>['stop']>>} MeterReading */
+
 export function startMeter() {
   const loopDelay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const cpuStart = process.cpuUsage();

@@ -68,20 +68,35 @@ export function parseOptions(args) {
   };
 }
 
+/** @param {(string[] | undefined)[]} given */
 function toItems(...given) {
   const items = given.flatMap((values) => values ?? []).flatMap((value) => value.split(','));
   return items.length === 0 ? null : items;
 }
 
-/** `20k` and `1M` are what they say. */
+const UNITS = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['M', 1e6],
+]);
+
+/**
+ * `20k` is 20,000 and `1M` is 1,000,000.
+ *
+ * @param {string} text
+ */
 function toCount(text) {
-  const match = /^(\d+)([kM]?)$/.exec(text);
-  const count = match === null ? 0 : Number(match[1]) * { '': 1, k: 1e3, M: 1e6 }[match[2]];
+  const [, number, unit = ''] = /^(\d+)([kM]?)$/.exec(text) ?? [];
+  const count = Number(number ?? 0) * (UNITS.get(unit) ?? 0);
   if (count < 1) throw new Error(`${text} is not a number above 0, such as 500, 20k or 1M`);
   return count;
 }
 
-/** None is allowed: `--case none --full-table 10M` measures that case alone. */
+/**
+ * None is allowed: `--case none --full-table 10M` measures that case alone.
+ *
+ * @param {string[] | null} names
+ */
 function toCases(names) {
   if (names === null) return CASES;
   return names.flatMap((name) => {

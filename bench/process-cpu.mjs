@@ -24,7 +24,11 @@ export function treeCpuSeconds(pid) {
   return ticks / TICKS_PER_SECOND;
 }
 
-/** The fields behind the name, from the state on; null for a process that has ended meanwhile. */
+/**
+ * The fields behind the name, from the state on; null for a process that has ended meanwhile.
+ *
+ * @param {string} pid
+ */
 function readStat(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -34,6 +38,7 @@ function readStat(pid) {
   }
 }
 
+/** @param {string[]} fields */
 function sum(fields) {
   return fields.reduce((total, field) => total + Number(field), 0);
 }

@@ -4,13 +4,31 @@ import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';
 import { recordStatements } from './statement-times.mjs';
 
-let target;
+/**
+ * @import { PullReport } from '#dist/pull/merge/merge.js'
+ * @import { Engine, EngineOptions } from './engine.mjs'
+ * @import { RenderedRequest } from './render-process.mjs'
+ * @import { StatementTime } from './statement-times.mjs'
+ */
+
+/** @type {Engine | null} */
+let target = null;
+/** @type {() => StatementTime[] | null} */
 let readStatements = () => null;
 
-answerParent({
+/**
+ * @typedef {EngineOptions & {
+ *   warmUp: { databaseUrl: string, window: RenderedRequest['window'] },
+ *   profile: boolean,
+ * }} OpenOptions
+ */
+
+const handlers = {
   /**
    * The service has been running for days when a pull begins, so its code is warm: a small pull goes
    * into a database of its own first.
+   *
+   * @param {OpenOptions} options
    */
   async open({ address, databaseUrl, warmUp, startDate, today, profile }) {
     const warm = await openEngine({ address, databaseUrl: warmUp.databaseUrl, startDate, today });
@@ -20,29 +38,43 @@ answerParent({
     if (profile) readStatements = recordStatements();
   },
 
+  /** @param {{ requests: RenderedRequest[], pullsAtOnce: number }} options */
   async run({ requests, pullsAtOnce }) {
+    if (target === null) throw new Error('run before open');
+    const { parts } = target;
     const meter = startMeter();
+    /** @type {PullReport[]} */
     const reports = [];
     const waiting = requests.values();
     const pullAll = async () => {
-      for (const { window } of waiting) reports.push(await pullOnce(target.parts, window.from));
+      for (const { window } of waiting) reports.push(await pullOnce(parts, window.from));
     };
     await Promise.all(Array.from({ length: pullsAtOnce }, pullAll));
     const measured = await meter.stop();
     return { ...measured, ...summarise(reports), statements: readStatements() };
   },
   async close() {
-    await target.close();
+    await target?.close();
   },
-});
+};
+/** @typedef {typeof handlers} Handlers */
+/** @typedef {ReturnType<typeof summarise>} PullCounts */
 
+answerParent(handlers);
+
+/** @param {PullReport[]} reports */
 function summarise(reports) {
-  const sum = (items, field) => items.reduce((total, item) => total + item[field], 0);
-  const changes = ['inserted', 'changed', 'withdrawn', 'restored', 'unchanged'];
+  /** @typedef {'titles' | 'rejected' | 'inserted' | 'changed' | 'withdrawn' | 'restored' | 'unchanged'} Count */
+  const sum = (/** @type {Count} */ field) =>
+    reports.reduce((total, report) => total + report[field], 0);
   return {
-    titles: sum(reports, 'titles'),
-    rejected: sum(reports, 'rejected'),
-    ...Object.fromEntries(changes.map((field) => [field, sum(reports, field)])),
+    titles: sum('titles'),
+    rejected: sum('rejected'),
+    inserted: sum('inserted'),
+    changed: sum('changed'),
+    withdrawn: sum('withdrawn'),
+    restored: sum('restored'),
+    unchanged: sum('unchanged'),
     outcomes: [...new Set(reports.map(({ state }) => state))],
   };
 }

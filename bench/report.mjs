@@ -1,4 +1,18 @@
 // The figures for people: medians of the rounds in one table, and the profiles.
+import { itemAt } from './item-at.mjs';
+
+/**
+ * @import { Measured } from './measure.mjs'
+ * @import { ProfileSummary } from './profile.mjs'
+ * @import { StatementTime } from './statement-times.mjs'
+ * @import { Side } from './cases.mjs'
+ * @import { CaseResult } from './suite.mjs'
+ *
+ * @typedef {{ median: number, min: number, max: number }} Ratio
+ * @typedef {ReturnType<typeof summariseSide>} SideSummary
+ * @typedef {{ ratio: Ratio } & Partial<Record<Side, SideSummary>>} Summary
+ * @typedef {CaseResult & { summary: Summary }} SummarisedResult
+ */
 
 const TOP_STATEMENTS = 12;
 
@@ -6,41 +20,57 @@ const TOP_STATEMENTS = 12;
 export function median(values) {
   const sorted = [...values].sort((one, other) => one - other);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  const upper = itemAt(sorted, middle);
+  return sorted.length % 2 === 1 ? upper : (itemAt(sorted, middle - 1) + upper) / 2;
 }
 
 /**
  * One case and size in a few numbers: medians over the rounds, but of memory and stalls the worst.
  *
- * @param {any} result of `runSuite`
+ * @param {CaseResult} result
+ * @returns {Summary}
  */
 export function summarise({ sides, rounds }) {
   const ratios = rounds.map(({ ratio }) => ratio);
-  const summary = {
+  const sideSummaries = sides.map((side) => [
+    side,
+    summariseSide(rounds.flatMap((round) => round[side] ?? [])),
+  ]);
+  return {
     ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+    ...Object.fromEntries(sideSummaries),
   };
-  for (const side of sides) {
-    const of = (field) => rounds.map((round) => round[side][field]);
-    summary[side] = {
-      titlesPerSecond: median(of('titlesPerSecond')),
-      elapsedMs: median(of('elapsedMs')),
-      workerCpuSeconds: median(of('workerCpuSeconds')),
-      databaseCpuSeconds: of('databaseCpuSeconds').includes(null)
-        ? null
-        : median(of('databaseCpuSeconds')),
-      walBytesPerTitle: median(of('walBytesPerTitle')),
-      peakMemoryBytes: Math.max(...of('peakMemoryBytes')),
-      longestStallMs: Math.max(...of('longestStallMs')),
-      rowsWritten: Math.max(...rounds.map((round) => round[side].tables.rowsWritten)),
-    };
-  }
-  return summary;
 }
 
-const count = (value) => Math.round(value).toLocaleString('en');
-const decimal = (value, digits = 2) => (value === null ? '–' : value.toFixed(digits));
+/** @param {Measured[]} runs of one side */
+function summariseSide(runs) {
+  const databaseCpuSeconds = runs.flatMap((run) => run.databaseCpuSeconds ?? []);
+  return {
+    titlesPerSecond: median(runs.map((run) => run.titlesPerSecond)),
+    elapsedMs: median(runs.map((run) => run.elapsedMs)),
+    workerCpuSeconds: median(runs.map((run) => run.workerCpuSeconds)),
+    databaseCpuSeconds: databaseCpuSeconds.length < runs.length ? null : median(databaseCpuSeconds),
+    walBytesPerTitle: median(runs.map((run) => run.walBytesPerTitle)),
+    peakMemoryBytes: Math.max(...runs.map((run) => run.peakMemoryBytes)),
+    longestStallMs: Math.max(...runs.map((run) => run.longestStallMs)),
+    rowsWritten: Math.max(...runs.map((run) => run.tables.rowsWritten)),
+  };
+}
 
-/** @type {[string, (cell: any) => string][]} */
+const count = (/** @type {number} */ value) => Math.round(value).toLocaleString('en');
+const decimal = (/** @type {number | null} */ value, digits = 2) =>
+  value === null ? '–' : value.toFixed(digits);
+
+/**
+ * @typedef {object} Line of the table
+ * @property {SummarisedResult} result
+ * @property {Side} side
+ * @property {Summary} summary
+ * @property {SideSummary} of the side
+ * @property {boolean} isFirst of its case and size
+ */
+
+/** @type {[string, (line: Line) => string][]} */
 const COLUMNS = [
   ['case', ({ result }) => result.title],
   ['titles', ({ result }) => count(result.size)],
@@ -56,15 +86,23 @@ const COLUMNS = [
   ['stall ms', ({ of }) => count(of.longestStallMs)],
 ];
 
-const ratioText = ({ median, min, max }) => `${decimal(median)} (${decimal(min)}–${decimal(max)})`;
-const roundsText = ({ rounds }) => rounds.map(({ ratio }) => decimal(ratio)).join(' ');
+const ratioText = (/** @type {Ratio} */ { median, min, max }) =>
+  `${decimal(median)} (${decimal(min)}–${decimal(max)})`;
+const roundsText = (/** @type {CaseResult} */ { rounds }) =>
+  rounds.map(({ ratio }) => decimal(ratio)).join(' ');
 
-/** A Markdown table, two lines a case and size. */
+/**
+ * A Markdown table, two lines a case and size.
+ *
+ * @param {SummarisedResult[]} results
+ */
 export function renderTable(results) {
   const lines = results.flatMap((result) =>
     result.sides.map((side, index) => {
       const { summary } = result;
-      const cell = { result, side, summary, of: summary[side], isFirst: index === 0 };
+      const of = summary[side];
+      if (of === undefined) throw new Error(`the side ${side} has no summary`);
+      const cell = { result, side, summary, of, isFirst: index === 0 };
       return COLUMNS.map(([, toText]) => toText(cell));
     }),
   );
@@ -74,10 +112,14 @@ export function renderTable(results) {
   );
 }
 
-/** @param {import('./profile.mjs').ProfileSummary} profile */
+/**
+ * @param {string} title
+ * @param {number} size
+ * @param {ProfileSummary} profile
+ */
 export function renderProfile(title, size, profile) {
   const { stages, functions, statements, elapsedMs, directory } = profile;
-  const share = (ms) => `${((100 * ms) / elapsedMs).toFixed(1)} %`;
+  const share = (/** @type {number} */ ms) => `${((100 * ms) / elapsedMs).toFixed(1)} %`;
   return [
     `${title}, ${count(size)} titles: ${count(elapsedMs)} ms under the profiler (${directory})`,
     toMarkdown(
@@ -105,23 +147,34 @@ export function renderProfile(title, size, profile) {
   ].join('\n\n');
 }
 
-/** The longest statements one by one, the others as one line. */
+/**
+ * The longest statements one by one, the others as one line.
+ *
+ * @param {StatementTime[]} statements
+ */
 function withRest(statements) {
   const others = statements.slice(TOP_STATEMENTS);
-  const sum = (field) => others.reduce((total, other) => total + other[field], 0);
+  const sum = (/** @type {'count' | 'ms'} */ field) =>
+    others.reduce((total, other) => total + other[field], 0);
   const rest = { statement: `${others.length} others`, count: sum('count'), ms: sum('ms') };
   return [...statements.slice(0, TOP_STATEMENTS), ...(others.length > 0 ? [rest] : [])];
 }
 
+/**
+ * @param {string[]} head
+ * @param {string[][]} lines
+ */
 function toMarkdown(head, lines) {
-  const widths = head.map((name, column) =>
-    Math.max(name.length, ...lines.map((cells) => cells[column].length)),
+  const columns = head.map((_, column) => lines.map((cells) => itemAt(cells, column)));
+  const widths = columns.map((cells, column) =>
+    Math.max(...[itemAt(head, column), ...cells].map(({ length }) => length)),
   );
-  const isText = head.map((_, column) => lines.every((cells) => !/^[\d.,–]+$/.test(cells[column])));
-  const toLine = (cells) => {
-    const padded = cells.map((text, column) =>
-      isText[column] ? text.padEnd(widths[column]) : text.padStart(widths[column]),
-    );
+  const isText = columns.map((cells) => cells.every((text) => !/^[\d.,–]+$/.test(text)));
+  const toLine = (/** @type {string[]} */ cells) => {
+    const padded = cells.map((text, column) => {
+      const width = itemAt(widths, column);
+      return isText[column] ? text.padEnd(width) : text.padStart(width);
+    });
     return `| ${padded.join(' | ')} |`;
   };
   const rule = widths.map((width, column) =>

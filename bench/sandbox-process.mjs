@@ -1,34 +1,50 @@
 // The platform: the product's sandbox, answering with bodies that were rendered to files before, so
 // that it takes as little as possible of the CPUs that it shares with what is measured.
 import { closeSync, openSync, readSync } from 'node:fs';
-import { startSandbox } from '../dist/sandbox/sandbox.js';
+import { startSandbox } from '#dist/sandbox/sandbox.js';
 import { answerParent } from './child.mjs';
 
 const CHUNK_BYTES = 64 * 1024;
 const TOKEN_LIFETIME_SECONDS = 30 * 86_400;
 
+/**
+ * @import { CivilDate } from '#dist/domain/business-day.js'
+ * @import { RenderedRequest } from './render-process.mjs'
+ */
+
+const now = process.env['SANDBOX_NOW'];
 const sandbox = await startSandbox({
   tokenLifetimeSeconds: TOKEN_LIFETIME_SECONDS,
   restate: false,
-  ...(process.env.SANDBOX_NOW === undefined
-    ? {}
-    : { now: () => new Date(process.env.SANDBOX_NOW) }),
+  ...(now === undefined ? {} : { now: () => new Date(now) }),
 });
 
-answerParent({
+const handlers = {
   address: () => ({ baseUrl: sandbox.baseUrl, token: sandbox.issueToken() }),
-  /** From now on, requests that name the first date of a window get that window's body. */
+  /**
+   * From now on, requests that name the first date of a window get that window's body.
+   *
+   * @param {{ requests: RenderedRequest[] }} options
+   */
   serve({ requests }) {
     for (const { window, body } of requests) {
       sandbox.setRawBody(window.from, { body: () => chunksOf(body) });
     }
   },
-  /** From now on, each date has that many synthetic titles. */
+  /**
+   * From now on, each date has that many synthetic titles.
+   *
+   * @param {{ dates: CivilDate[], titles: number }} options
+   */
   setDays({ dates, titles }) {
     for (const date of dates) sandbox.setDaySize(date, titles);
   },
-});
+};
+/** @typedef {typeof handlers} Handlers */
 
+answerParent(handlers);
+
+/** @param {string} path */
 function* chunksOf(path) {
   const file = openSync(path, 'r');
   try {

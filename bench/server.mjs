@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { migrate } from '../dist/database/migrate.js';
-import { openEmbeddedPostgres } from '../dist/embedded/embedded-postgres.js';
-import { createLogger } from '../dist/runtime/logger.js';
+import { migrate } from '#dist/database/migrate.js';
+import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
+import { createLogger } from '#dist/runtime/logger.js';
 import { CREATE_LIMIT_TABLE } from './limit.mjs';
 import { treeCpuSeconds } from './process-cpu.mjs';
 
@@ -29,6 +29,7 @@ export async function startServer(dataDir) {
   const pid = Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
 
   const server = {
+    /** @param {string} database */
     urlOf(database) {
       const url = new URL(embedded.url);
       url.pathname = `/${database}`;
@@ -42,7 +43,12 @@ export async function startServer(dataDir) {
       return (await admin.query('SHOW server_version')).rows[0].server_version;
     },
 
-    /** An exact copy of the template, which nobody may be using. */
+    /**
+     * An exact copy of the template.
+     *
+     * @param {string} name
+     * @param {string} [template] without connections
+     */
     async createDatabase(name, template = MIGRATED) {
       await server.dropDatabase(name);
       await waitUntilLeft(template);
@@ -50,11 +56,18 @@ export async function startServer(dataDir) {
       return server.urlOf(name);
     },
 
+    /** @param {string} name */
     async dropDatabase(name) {
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
     },
 
-    /** Runs `work` on a connection to the database, once everybody else has left it. */
+    /**
+     * Runs `work` on a connection to the database, once all other sessions have ended.
+     *
+     * @template T
+     * @param {string} name
+     * @param {(client: pg.Client) => Promise<T>} work
+     */
     async inDatabase(name, work) {
       await waitUntilLeft(name);
       const client = new pg.Client({ connectionString: server.urlOf(name) });
@@ -85,7 +98,11 @@ export async function startServer(dataDir) {
     },
   };
 
-  /** A session that has ended for its client may still be reporting its statistics. */
+  /**
+   * A session that has ended for its client may still be reporting its statistics.
+   *
+   * @param {string} database
+   */
   async function waitUntilLeft(database) {
     for (const deadline = Date.now() + LEAVE_LIMIT_MS; Date.now() < deadline; await sleep(5)) {
       const { rows } = await admin.query(

@@ -11,10 +11,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { addDays } from '../dist/domain/business-day.js';
-import { startSandbox } from '../dist/sandbox/sandbox.js';
+import { addDays, toCivilDate } from '#dist/domain/business-day.js';
+import { startSandbox } from '#dist/sandbox/sandbox.js';
 import { treeCpuSeconds } from './process-cpu.mjs';
+import { median } from './report.mjs';
 import { MIGRATED, startServer } from './server.mjs';
+
+/**
+ * @typedef {ReturnType<typeof startService>} Service
+ * @typedef {Awaited<ReturnType<typeof backfill>>} Backfill
+ */
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +31,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
   },
 });
-const numbers = (text) => text.split(',').map(Number);
+const numbers = (/** @type {string} */ text) => text.split(',').map(Number);
 const [days, titles, rounds] = [Number(values.days), Number(values.titles), Number(values.rounds)];
 const [workerCounts, latencies] = [numbers(values.workers), numbers(values.latency)];
 
@@ -33,7 +39,7 @@ const COMMAND = new URL('../bin/conciliation.js', import.meta.url).pathname;
 const STARTS = 5;
 const SETTLE_MS = 30_000;
 const DATES_AT_ONCE = 15;
-const FROM = '2025-01-01';
+const FROM = toCivilDate('2025-01-01');
 
 const folder = await mkdtemp(join(tmpdir(), 'conciliation-bench-service-'));
 const server = await startServer(join(folder, 'postgres'));
@@ -61,9 +67,9 @@ async function measureStart() {
     if (round === STARTS - 1) {
       await sleep(SETTLE_MS);
       const status = readFileSync(`/proc/${service.child.pid}/status`, 'utf8');
-      const cpu = treeCpuSeconds(service.child.pid);
+      const cpu = cpuSeconds(service);
       await sleep(SETTLE_MS);
-      const share = (treeCpuSeconds(service.child.pid) - cpu) / (SETTLE_MS / 1000);
+      const share = (cpuSeconds(service) - cpu) / (SETTLE_MS / 1000);
       const megabytes = Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
       idle = `idle: ${megabytes} MB resident, ${(100 * share).toFixed(1)} % of a core`;
     }
@@ -79,9 +85,11 @@ async function measureBackfills() {
     sandbox.faults.clear();
     if (latencyMs > 0) sandbox.faults.add({ kind: 'latency', latencyMs, times: 'forever' });
     for (const workers of workerCounts) {
+      /** @type {Backfill[]} */
       const runs = [];
       for (let round = 0; round < rounds; round += 1) runs.push(await backfill(workers));
-      const of = (field, digits) => median(runs.map((run) => run[field])).toFixed(digits);
+      const of = (/** @type {keyof Backfill} */ field, /** @type {number} */ digits) =>
+        median(runs.map((run) => run[field])).toFixed(digits);
       const byRound = runs.map((run) => run.daysPerSecond.toFixed(1)).join(' ');
       const rate = `${of('daysPerSecond', 1)} (${byRound})`;
       print(workers, latencyMs, rate, of('serviceCpu', 3), of('databaseCpu', 3));
@@ -89,8 +97,10 @@ async function measureBackfills() {
   }
 }
 
+/** @param {number} workers */
 async function backfill(workers) {
   const databaseUrl = await server.createDatabase('bench_service', MIGRATED);
+  /** @type {Service[]} */
   const services = [];
   const client = new pg.Client({ connectionString: databaseUrl });
   try {
@@ -101,14 +111,15 @@ async function backfill(workers) {
     await Promise.all(services.map(untilReady));
     // What is due from the start, yesterday and its lookback, is out of the way first.
     await untilNone(client, `state IN ('queued', 'running')`);
-    const cpu = () => services.reduce((sum, { child }) => sum + treeCpuSeconds(child.pid), 0);
-    const [serviceBefore, databaseBefore] = [cpu(), server.cpuSeconds()];
+    const cpu = () => services.reduce((sum, service) => sum + cpuSeconds(service), 0);
+    const databaseCpu = () => requireProc(server.cpuSeconds());
+    const [serviceBefore, databaseBefore] = [cpu(), databaseCpu()];
     orderBackfill(databaseUrl);
     const seconds = await untilDone(client);
     return {
       daysPerSecond: days / seconds,
       serviceCpu: (cpu() - serviceBefore) / days,
-      databaseCpu: (server.cpuSeconds() - databaseBefore) / days,
+      databaseCpu: (databaseCpu() - databaseBefore) / days,
     };
   } finally {
     await client.end();
@@ -116,6 +127,7 @@ async function backfill(workers) {
   }
 }
 
+/** @param {string} databaseUrl */
 function orderBackfill(databaseUrl) {
   const range = ['--from', FROM, '--to', addDays(FROM, days - 1)];
   const options = ['--concurrency', String(DATES_AT_ONCE), '--detach'];
@@ -127,7 +139,12 @@ function orderBackfill(databaseUrl) {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** Seconds from the first request to the last commit. */
+/**
+ * Seconds from the first request to the last commit.
+ *
+ * @param {pg.Client} client
+ * @returns {Promise<number>}
+ */
 async function untilDone(client) {
   for (;;) {
     const { rows } = await client.query(
@@ -144,6 +161,10 @@ async function untilDone(client) {
   }
 }
 
+/**
+ * @param {pg.Client} client
+ * @param {string} condition
+ */
 async function untilNone(client, condition) {
   for (let quiet = 0; quiet < 5; ) {
     await sleep(200);
@@ -154,9 +175,14 @@ async function untilNone(client, condition) {
   }
 }
 
+/**
+ * @param {string} databaseUrl
+ * @param {number} concurrency
+ * @param {number} index of the process, from 0
+ */
 function environment(databaseUrl, concurrency, index) {
   return {
-    PATH: process.env.PATH,
+    PATH: process.env['PATH'],
     DATABASE_URL: databaseUrl,
     PLATFORM_BASE_URL: sandbox.baseUrl,
     PLATFORM_TOKEN: sandbox.issueToken({ expiresInSeconds: 86_400 }),
@@ -166,6 +192,11 @@ function environment(databaseUrl, concurrency, index) {
   };
 }
 
+/**
+ * @param {string} databaseUrl
+ * @param {number} concurrency
+ * @param {number} index of the process, from 0
+ */
 function startService(databaseUrl, concurrency, index) {
   const child = spawn(process.execPath, [COMMAND, 'start'], {
     env: environment(databaseUrl, concurrency, index),
@@ -174,6 +205,7 @@ function startService(databaseUrl, concurrency, index) {
   return { child, readyUrl: `http://127.0.0.1:${18_080 + index}/readyz` };
 }
 
+/** @param {Service} service */
 async function untilReady({ child, readyUrl }) {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
@@ -183,22 +215,30 @@ async function untilReady({ child, readyUrl }) {
   }
 }
 
+/** @param {Service} service */
 async function stop({ child }) {
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGTERM');
   await ended;
 }
 
-function median(list) {
-  const sorted = list.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+/** @param {Service} service */
+function cpuSeconds({ child }) {
+  return requireProc(treeCpuSeconds(child.pid ?? 0));
 }
 
+/** @param {number | null} seconds */
+function requireProc(seconds) {
+  if (seconds === null) throw new Error('CPU time is read from /proc, which this system lacks');
+  return seconds;
+}
+
+/** @param {string} line */
 function write(line) {
   process.stdout.write(`${line}\n`);
 }
 
+/** @param {(string | number)[]} cells */
 function print(...cells) {
   write(`| ${cells.join(' | ')} |`);
 }

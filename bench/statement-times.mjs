@@ -1,16 +1,25 @@
 // How long each SQL statement takes, as the process that waits for it sees it.
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
+
+/** @typedef {{ statement: string, count: number, ms: number }} StatementTime */
 
 /**
  * From now on, times every statement of this process.
  *
- * @returns {() => { statement: string, count: number, ms: number }[]} the longest first
+ * @returns {() => StatementTime[]} the longest first
  */
 export function recordStatements() {
+  /** @type {Map<string, StatementTime>} */
   const times = new Map();
   const { query } = pg.Client.prototype;
 
-  pg.Client.prototype.query = function timedQuery(config, ...rest) {
+  /**
+   * @this {pg.Client}
+   * @param {string | { text: string }} config
+   * @param {unknown[]} rest
+   */
+  function timedQuery(config, ...rest) {
     const text = typeof config === 'string' ? config : config.text;
     const startMs = performance.now();
     const note = () => {
@@ -23,21 +32,26 @@ export function recordStatements() {
     };
     const callback = rest.at(-1);
     if (typeof callback === 'function') {
-      rest[rest.length - 1] = (...outcome) => {
+      rest[rest.length - 1] = (/** @type {unknown[]} */ ...outcome) => {
         note();
         callback(...outcome);
       };
     }
-    const result = query.call(this, config, ...rest);
+    const result = Reflect.apply(query, this, [config, ...rest]);
     // A COPY is a stream, everything else a promise, unless there was a callback.
-    if (typeof config.submit === 'function') config.once('close', note);
+    if (config instanceof EventEmitter) config.once('close', note);
     else if (typeof callback !== 'function') result.then(note, note);
     return result;
-  };
+  }
+  Object.assign(pg.Client.prototype, { query: timedQuery });
   return () => [...times.values()].sort((one, other) => other.ms - one.ms);
 }
 
-/** What is written, where it is not what the statement begins with, and the statement's beginning. */
+/**
+ * The table that is written, where the statement does not begin with it, and the statement's beginning.
+ *
+ * @param {string} text
+ */
 function toLabel(text) {
   const flat = text.replace(/--.*$/gm, '').replace(/\s+/g, ' ').trim();
   const target = /(?:INSERT INTO|UPDATE|DELETE FROM) conciliation\.\w+/.exec(flat);

@@ -4,14 +4,36 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { addDays, toCivilDate } from '../dist/domain/business-day.js';
+import { addDays, toCivilDate } from '#dist/domain/business-day.js';
 import { planDataSets } from './cases.mjs';
 import { startChild } from './child.mjs';
 import { fillTable } from './fill-table.mjs';
+import { itemAt } from './item-at.mjs';
 import { measure } from './measure.mjs';
 import { summariseProfile } from './profile.mjs';
 import { MIGRATED } from './server.mjs';
 import { verifyLimit, verifyOurs } from './verify.mjs';
+
+/**
+ * @import { BenchOptions } from './options.mjs'
+ * @import { Case, Side, Variant } from './cases.mjs'
+ * @import { Bench, Measured } from './measure.mjs'
+ * @import { ProfileSummary } from './profile.mjs'
+ * @import { RenderedAnswers, RenderPlan } from './render-process.mjs'
+ * @import { Server } from './server.mjs'
+ *
+ * @typedef {(line: string) => void} Tell
+ *
+ * @typedef {{ ratio: number } & Partial<Record<Side, Measured>>} Round
+ *
+ * @typedef {object} CaseResult
+ * @property {string} case
+ * @property {string} title
+ * @property {number} size
+ * @property {[Side, Side]} sides
+ * @property {Round[]} rounds
+ * @property {ProfileSummary | null} profile
+ */
 
 /** Long over, so that whatever day it is, every measured date is closed. */
 const LAST_DATE = toCivilDate('2024-06-30');
@@ -26,10 +48,10 @@ const PROFILES = fileURLToPath(new URL('profiles/', import.meta.url));
 
 /**
  * @param {object} parts
- * @param {import('./server.mjs').Server} parts.server
- * @param {import('./options.mjs').BenchOptions} parts.options
+ * @param {Server} parts.server
+ * @param {BenchOptions} parts.options
  * @param {string} parts.directory for the rendered files
- * @param {(line: string) => void} parts.tell about progress
+ * @param {Tell} parts.tell about progress
  */
 export async function runSuite({ server, options, directory, tell }) {
   const sandbox = startChild('sandbox-process.mjs');
@@ -43,7 +65,7 @@ export async function runSuite({ server, options, directory, tell }) {
     server,
     sandbox,
     address: await sandbox.call('address'),
-    warmUp: warmUp.base.requests[0],
+    warmUp: itemAt(answersOf(warmUp, 'base').requests, 0),
     today: addDays(LAST_DATE, 1),
   };
   const results = [];
@@ -52,16 +74,17 @@ export async function runSuite({ server, options, directory, tell }) {
     tell(`rendering ${dataSet.titles} titles (${dataSet.layout})`);
     const { titles, days, layout } = dataSet;
     const variants = dataSet.cases.map(({ answer }) => answer).filter((name) => name !== 'base');
-    const answers = await render(folder, { titles, days, lastDate: LAST_DATE, variants });
+    const rendered = await render(folder, { titles, days, lastDate: LAST_DATE, variants });
     const loadedBefore = dataSet.cases.some(({ before }) => before === 'base');
-    if (loadedBefore) await loadTemplates(bench, answers.base, tell);
+    const base = answersOf(rendered, 'base');
+    if (loadedBefore) await loadTemplates(bench, base, tell);
     if (layout === 'full-table') {
       tell(`filling a table with ${options.fullTable} titles`);
-      const until = answers.base.requests[0].window.from;
+      const until = firstDate(base);
       await fillTable(server, FULL, { titles: options.fullTable, until });
     }
     for (const spec of dataSet.cases) {
-      results.push(await runCase(bench, options, spec, answers[spec.answer], tell));
+      results.push(await runCase(bench, options, spec, answersOf(rendered, spec.answer), tell));
     }
     for (const name of [...Object.values(LOADED), FULL, MEASURED]) await server.dropDatabase(name);
     await rm(folder, { recursive: true });
@@ -70,6 +93,10 @@ export async function runSuite({ server, options, directory, tell }) {
   return results;
 }
 
+/**
+ * @param {string} directory
+ * @param {Omit<RenderPlan, 'directory'>} plan
+ */
 async function render(directory, plan) {
   const child = startChild('render-process.mjs');
   try {
@@ -80,12 +107,29 @@ async function render(directory, plan) {
 }
 
 /**
+ * @param {Map<Variant, RenderedAnswers>} rendered
+ * @param {Variant} variant
+ */
+function answersOf(rendered, variant) {
+  const answers = rendered.get(variant);
+  if (answers === undefined) throw new Error(`the variant ${variant} was not rendered`);
+  return answers;
+}
+
+/** @param {RenderedAnswers} answers */
+const firstDate = ({ requests }) => itemAt(requests, 0).window.from;
+
+/**
  * Databases that hold the titles already, as their own side loaded them. Vacuumed, as autovacuum
  * would have done long before the next pull.
+ *
+ * @param {Bench} bench
+ * @param {RenderedAnswers} answers
+ * @param {Tell} tell
  */
 async function loadTemplates(bench, answers, tell) {
   tell(`loading ${answers.titles} titles for the re-pulls`);
-  const startDate = answers.requests[0].window.from;
+  const startDate = firstDate(answers);
   for (const program of /** @type {const} */ (['ours', 'limit'])) {
     const database = LOADED[program];
     await bench.server.createDatabase(database);
@@ -94,19 +138,30 @@ async function loadTemplates(bench, answers, tell) {
   }
 }
 
+/**
+ * @param {Bench} bench
+ * @param {BenchOptions} options
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {Tell} tell
+ * @returns {Promise<CaseResult>}
+ */
 async function runCase(bench, options, spec, answers, tell) {
+  /** @type {Round[]} */
   const rounds = [];
   for (let round = 0; round < options.rounds; round++) {
     const asked = answersOfRound(spec, answers, round);
     const [subject, reference] = spec.sides;
-    const order = round % 2 === 0 ? [subject, reference] : [reference, subject];
-    const runs = {};
-    for (const side of order) runs[side] = await runSide(bench, spec, asked, side);
-    verifyOurs(spec, asked, runs[subject]);
-    if (reference === 'limit') verifyLimit(spec, asked, runs.ours, runs.limit);
-    else verifyOurs(spec, asked, runs[reference]);
-    const ratio = runs[subject].titlesPerSecond / runs[reference].titlesPerSecond;
-    rounds.push({ ratio, ...runs });
+    const run = (/** @type {Side} */ side) => runSide(bench, spec, asked, side);
+    // The reference goes first in every other round.
+    const early = round % 2 === 0 ? null : await run(reference);
+    const ours = await run(subject);
+    const other = early ?? (await run(reference));
+    verifyOurs(spec, asked, ours);
+    if (reference === 'limit') verifyLimit(spec, asked, ours, other);
+    else verifyOurs(spec, asked, other);
+    const ratio = ours.titlesPerSecond / other.titlesPerSecond;
+    rounds.push({ ratio, [subject]: ours, [reference]: other });
     tell(`${spec.title}, ${asked.titles} titles, round ${round + 1}: ${ratio.toFixed(2)}`);
   }
   return {
@@ -119,13 +174,26 @@ async function runCase(bench, options, spec, answers, tell) {
   };
 }
 
-/** The full table keeps what a round put into it, so each round has a day of its own. */
+/**
+ * The full table keeps what a round put into it, so each round has a day of its own.
+ *
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {number} round
+ */
 function answersOfRound(spec, answers, round) {
   if (spec.layout !== 'full-table') return answers;
-  const request = answers.requests[round % answers.requests.length];
+  const request = itemAt(answers.requests, round % answers.requests.length);
   return { ...answers, titles: request.titles, requests: [request] };
 }
 
+/**
+ * @param {Bench} bench
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {Side} side
+ * @param {string} [profileDirectory]
+ */
 async function runSide(bench, spec, answers, side, profileDirectory) {
   const program = side === 'limit' ? 'limit' : 'ours';
   const database = side === 'full' ? FULL : MEASURED;
@@ -133,12 +201,19 @@ async function runSide(bench, spec, answers, side, profileDirectory) {
     const template = spec.before === 'base' ? LOADED[program] : MIGRATED;
     await bench.server.createDatabase(database, template);
   }
-  const startDate = answers.requests[0].window.from;
+  const startDate = firstDate(answers);
   const { pullsAtOnce = 1 } = spec;
   return measure(bench, { program, database, startDate, answers, pullsAtOnce, profileDirectory });
 }
 
-/** Apart from the rounds, because the profiler costs time itself. On an empty or loaded table. */
+/**
+ * Apart from the rounds, because the profiler costs time itself. On an empty or loaded table.
+ *
+ * @param {Bench} bench
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {Tell} tell
+ */
 async function profileCase(bench, spec, answers, tell) {
   tell(`${spec.title}, ${answers.titles} titles: profile`);
   const directory = join(PROFILES, `${spec.name}-${answers.titles}`);

@@ -1,28 +1,39 @@
 // One measured sweep, or one reading of its answer, in a process of its own.
-import { KnownTitles } from '../dist/domain/known-titles.js';
-import { sweepWindow } from '../dist/domain/pull-plan.js';
-import { ResponseReader } from '../dist/reader/response-reader.js';
-import { runSweep } from '../dist/sweep/run-sweep.js';
-import { createSweep } from '../dist/sweep/sweep-ledger.js';
+import { KnownTitles } from '#dist/domain/known-titles.js';
+import { sweepWindow } from '#dist/domain/pull-plan.js';
+import { ResponseReader } from '#dist/reader/response-reader.js';
+import { runSweep } from '#dist/sweep/run-sweep.js';
+import { createSweep } from '#dist/sweep/sweep-ledger.js';
 import { answerParent } from './child.mjs';
 import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';
 
-let engine;
-let today;
+/** @import { CivilDate } from '#dist/domain/business-day.js' */
+/** @import { Engine, EngineOptions } from './engine.mjs' */
 
-answerParent({
+/** @type {{ engine: Engine, today: CivilDate } | null} */
+let opened = null;
+
+function requireOpened() {
+  if (opened === null) throw new Error('the engine is not open');
+  return { parts: opened.engine.parts, today: opened.today };
+}
+
+const handlers = {
+  /** @param {EngineOptions} options */
   async open(options) {
-    today = options.today;
-    engine = await openEngine(options);
+    opened = { engine: await openEngine(options), today: options.today };
   },
 
+  /** @param {{ dates: CivilDate[] }} options */
   async load({ dates }) {
-    for (const date of dates) await pullOnce(engine.parts, date);
+    const { parts } = requireOpened();
+    for (const date of dates) await pullOnce(parts, date);
   },
 
+  /** @param {{ from: CivilDate }} options */
   async sweep({ from }) {
-    const { parts } = engine;
+    const { parts, today } = requireOpened();
     const meter = startMeter();
     const sweepId = await createSweep(parts.database, { from, today, requestedBy: 'bench' });
     const outcome = await runSweep(parts, sweepId, new AbortController().signal);
@@ -33,8 +44,9 @@ answerParent({
     return { ...measured, titles };
   },
 
+  /** @param {{ from: CivilDate }} options */
   async read({ from }) {
-    const { platform } = engine.parts;
+    const { platform } = requireOpened().parts;
     const meter = startMeter();
     const response = await platform.fetchTitles(sweepWindow(from), new AbortController().signal);
     const reader = new ResponseReader(response, {
@@ -53,6 +65,9 @@ answerParent({
   },
 
   async close() {
-    await engine.close();
+    await opened?.engine.close();
   },
-});
+};
+/** @typedef {typeof handlers} Handlers */
+
+answerParent(handlers);

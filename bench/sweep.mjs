@@ -9,11 +9,20 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { addDays, datesBetween, toCivilDate } from '../dist/domain/business-day.js';
+import { addDays, datesBetween, toCivilDate } from '#dist/domain/business-day.js';
 import { killChildren, startChild } from './child.mjs';
 import { CONTAINER_ENVIRONMENT, CONTAINER_FLAGS } from './container.mjs';
+import { itemAt } from './item-at.mjs';
 import { median } from './report.mjs';
 import { startServer } from './server.mjs';
+
+/**
+ * @import pg from 'pg'
+ * @import { MeterReading } from './meter.mjs'
+ * @import { Server } from './server.mjs'
+ *
+ * @typedef {MeterReading & { titles: number }} Reading
+ */
 
 const LAST_DATE = toCivilDate('2024-06-30');
 const TODAY = addDays(LAST_DATE, 1);
@@ -27,29 +36,34 @@ const { values } = parseArgs({
     titles: { type: 'string', default: '1000' },
   },
 });
-const [rounds, dateCount, titles] = [values.rounds, values.dates, values.titles].map(Number);
+const rounds = Number(values.rounds);
+const dateCount = Number(values.dates);
+const titles = Number(values.titles);
 
 const directory = await mkdtemp(join(tmpdir(), 'conciliation-bench-'));
 // Under root the server runs as another user, who has to reach its folder.
 await chmod(directory, 0o755);
+/** @type {Server | undefined} */
 let server;
 try {
-  server = await startServer(join(directory, 'data'));
+  const postgres = await startServer(join(directory, 'data'));
+  server = postgres;
   const sandbox = startChild('sandbox-process.mjs', {
     environment: { SANDBOX_NOW: `${TODAY}T12:00:00Z` },
   });
   const address = await sandbox.call('address');
   const dates = datesBetween(addDays(LAST_DATE, 1 - dateCount), LAST_DATE);
+  const startDate = itemAt(dates, 0);
   await sandbox.call('setDays', { dates, titles });
-  await server.createDatabase(DATABASE);
+  await postgres.createDatabase(DATABASE);
 
   const open = async () => {
     const child = startChild('sweep-process.mjs', {
       execArgv: [...CONTAINER_FLAGS],
       environment: CONTAINER_ENVIRONMENT,
     });
-    const databaseUrl = server.urlOf(DATABASE);
-    await child.call('open', { address, databaseUrl, startDate: dates[0], today: TODAY });
+    const databaseUrl = postgres.urlOf(DATABASE);
+    await child.call('open', { address, databaseUrl, startDate, today: TODAY });
     return child;
   };
   const loader = await open();
@@ -57,21 +71,26 @@ try {
   await loader.call('close');
   await loader.stop();
 
-  const MEASURED = {
-    sweep: ['sweep', dates[0]],
-    'few-dates': ['sweep', dates.at(-FEW_DATES)],
-    read: ['read', dates[0]],
-  };
-  const runs = { sweep: [], 'few-dates': [], read: [] };
+  /** @type {Reading[]} */
+  const sweeps = [];
+  /** @type {Reading[]} */
+  const fewDates = [];
+  /** @type {Reading[]} */
+  const reads = [];
+  const measures = /** @type {const} */ ([
+    { name: 'sweep', call: 'sweep', from: startDate, runs: sweeps },
+    { name: 'few-dates', call: 'sweep', from: itemAt(dates, -FEW_DATES), runs: fewDates },
+    { name: 'read', call: 'read', from: startDate, runs: reads },
+  ]);
   for (let round = 0; round < rounds; round++) {
-    for (const [name, [call, from]] of Object.entries(MEASURED)) {
-      await server.inDatabase(DATABASE, (client) => client.query('SELECT pg_stat_reset()'));
+    for (const { name, call, from, runs } of measures) {
+      await postgres.inDatabase(DATABASE, (client) => client.query('SELECT pg_stat_reset()'));
       const child = await open();
-      await server.settle();
-      runs[name].push(await child.call(call, { from }));
+      await postgres.settle();
+      runs.push(await child.call(call, { from }));
       await child.call('close');
       await child.stop();
-      const written = await server.inDatabase(DATABASE, readWrittenTables);
+      const written = await postgres.inDatabase(DATABASE, readWrittenTables);
       const expected = call === 'sweep' ? ['sweep'] : [];
       if (written.join() !== expected.join()) throw new Error(`${name} wrote to ${written}`);
     }
@@ -79,23 +98,24 @@ try {
   }
   await sandbox.stop();
 
-  const of = (name, field) => median(runs[name].map((run) => run[field]));
-  const ratios = runs.sweep.map(
-    ({ workerCpuSeconds }, round) => workerCpuSeconds / runs.read[round].workerCpuSeconds,
+  const ratios = sweeps.map(
+    ({ workerCpuSeconds }, round) => workerCpuSeconds / itemAt(reads, round).workerCpuSeconds,
   );
-  const peak = (name) => Math.max(...runs[name].map(({ peakMemoryBytes }) => peakMemoryBytes));
-  for (const name of Object.keys(MEASURED)) {
-    const [seconds, cpu] = [of(name, 'elapsedMs') / 1000, of(name, 'workerCpuSeconds')];
+  const peak = (/** @type {Reading[]} */ runs) =>
+    Math.max(...runs.map(({ peakMemoryBytes }) => peakMemoryBytes));
+  for (const { name, runs } of measures) {
+    const of = (/** @type {'titles' | 'elapsedMs' | 'workerCpuSeconds'} */ field) =>
+      median(runs.map((run) => run[field]));
     process.stdout.write(
-      `${name.padEnd(9)}  ${of(name, 'titles')} titles  ${seconds.toFixed(2)} s  ` +
-        `CPU ${cpu.toFixed(2)} s  peak ${(peak(name) / 1e6).toFixed(1)} MB\n`,
+      `${name.padEnd(9)}  ${of('titles')} titles  ${(of('elapsedMs') / 1000).toFixed(2)} s  ` +
+        `CPU ${of('workerCpuSeconds').toFixed(2)} s  peak ${(peak(runs) / 1e6).toFixed(1)} MB\n`,
     );
   }
   process.stdout.write(
     `CPU of the sweep to CPU of the reading: ${median(ratios).toFixed(2)} ` +
       `(${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})\n` +
       `peak memory of ${dateCount} dates above ${FEW_DATES} dates: ` +
-      `${((peak('sweep') - peak('few-dates')) / 1e6).toFixed(1)} MB\n` +
+      `${((peak(sweeps) - peak(fewDates)) / 1e6).toFixed(1)} MB\n` +
       'tables written by a sweep: sweep\n',
   );
 } finally {
@@ -104,7 +124,12 @@ try {
   await rm(directory, { recursive: true, force: true });
 }
 
-/** The tables of the product in which rows were inserted, updated or deleted since the statistics were reset. */
+/**
+ * The tables of the product in which rows were inserted, updated or deleted since the statistics were reset.
+ *
+ * @param {pg.Client} client
+ * @returns {Promise<string[]>}
+ */
 async function readWrittenTables(client) {
   const { rows } = await client.query(
     `SELECT relname FROM pg_stat_user_tables

@@ -1,5 +1,5 @@
 // What a run left in the tables. Both sides must leave the same, and ours its ledger and history too.
-import { AMOUNT_COLUMNS } from '../dist/domain/title.js';
+import { AMOUNT_COLUMNS } from '#dist/domain/title.js';
 import { LIMIT_TABLE } from './limit.mjs';
 
 const OUR_TABLE = 'conciliation.title';
@@ -7,6 +7,10 @@ const OUR_TABLE = 'conciliation.title';
 const sums = AMOUNT_COLUMNS.map((name) => `'${name}', sum(${name})::text`).join(', ');
 
 /**
+ * @import { Client } from 'pg'
+ *
+ * @typedef {Awaited<ReturnType<typeof describeTables>>} Tables
+ *
  * @typedef {object} Content of the titles of some dates
  * @property {number} current
  * @property {number} withdrawn
@@ -15,7 +19,7 @@ const sums = AMOUNT_COLUMNS.map((name) => `'${name}', sum(${name})::text`).join(
  */
 
 /**
- * @param {import('pg').Client} client
+ * @param {Client} client
  * @param {'ours' | 'limit'} program
  * @param {string[]} dates
  */
@@ -28,7 +32,21 @@ export async function describeTables(client, program, dates) {
   };
 }
 
-/** @returns {Promise<Content>} */
+/**
+ * @typedef {object} Ledger of some dates, and how many revisions the history has
+ * @property {number} titles
+ * @property {string} originalValue
+ * @property {number} reconciled dates
+ * @property {string | null} lastReconciledDate
+ * @property {number} revisions
+ */
+
+/**
+ * @param {Client} client
+ * @param {string} table
+ * @param {string[]} dates
+ * @returns {Promise<Content>}
+ */
 async function readContent(client, table, dates) {
   const { rows } = await client.query(
     `SELECT (count(*) FILTER (WHERE status = 'current'))::int AS current,
@@ -43,7 +61,13 @@ async function readContent(client, table, dates) {
   return rows[0];
 }
 
-/** Since the statistics were reset: rows inserted, updated or deleted, also in vain. */
+/**
+ * Since the statistics were reset: rows inserted, updated or deleted, also in vain.
+ *
+ * @param {Client} client
+ * @param {string} table
+ * @returns {Promise<number>}
+ */
 async function readRowsWritten(client, table) {
   const { rows } = await client.query(
     `SELECT (n_tup_ins + n_tup_upd + n_tup_del)::int AS written
@@ -53,6 +77,11 @@ async function readRowsWritten(client, table) {
   return rows[0].written;
 }
 
+/**
+ * @param {Client} client
+ * @param {string[]} dates
+ * @returns {Promise<Ledger>}
+ */
 async function readLedger(client, dates) {
   const { rows } = await client.query(
     `SELECT sum(title_count)::int AS titles, sum(original_value_sum)::text AS "originalValue",

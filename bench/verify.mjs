@@ -1,10 +1,16 @@
 // A figure of a run that did something else than it should is worth nothing, so it ends the benchmark.
-import { deepStrictEqual, strictEqual } from 'node:assert';
+import { deepStrictEqual } from 'node:assert';
 
 /**
- * @param {import('./cases.mjs').Case} spec
- * @param {import('./render-process.mjs').RenderedAnswers} answers
- * @param {any} ours a run as `measure` returns it
+ * @import { Case } from './cases.mjs'
+ * @import { Measured } from './measure.mjs'
+ * @import { RenderedAnswers } from './render-process.mjs'
+ */
+
+/**
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {Measured} ours
  */
 export function verifyOurs(spec, answers, ours) {
   const { titles, changed, withdrawn } = answers;
@@ -41,7 +47,7 @@ export function verifyOurs(spec, answers, ours) {
     ledger,
     {
       titles,
-      originalValue: content.sums.original_value,
+      originalValue: content.sums['original_value'],
       reconciled: dates.length,
       lastReconciledDate: dates.at(-1),
       revisions: changed + withdrawn,
@@ -50,17 +56,28 @@ export function verifyOurs(spec, answers, ours) {
   );
 }
 
-/** Both sides were given the same titles, so their tables must agree to the last digit. */
+/**
+ * Both sides were given the same titles, so their tables must agree to the last digit.
+ *
+ * @param {Case} spec
+ * @param {RenderedAnswers} answers
+ * @param {Measured} ours
+ * @param {Measured} limit
+ */
 export function verifyLimit(spec, answers, ours, limit) {
   equal(limit.titles, answers.titles, `${spec.name}: the rows that the limit copied`);
   equal(limit.tables.content, ours.tables.content, `${spec.name}: the limit's table against ours`);
 }
 
+/**
+ * @param {unknown} actual
+ * @param {unknown} expected
+ * @param {string} what
+ */
 function equal(actual, expected, what) {
-  const compare = typeof expected === 'object' ? deepStrictEqual : strictEqual;
   try {
-    compare(actual, expected);
+    deepStrictEqual(actual, expected);
   } catch (cause) {
-    throw new Error(`wrong result, ${what}: ${cause.message}`, { cause });
+    throw new Error(`wrong result, ${what}: ${/** @type {Error} */ (cause).message}`, { cause });
   }
 }

@@ -25,6 +25,12 @@ const COLUMNS = `
   WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
   ORDER BY attnum`;
 
+/**
+ * @typedef {{ oid: number, name: string, is_view: boolean, description: string }} Relation
+ * @typedef {{ name: string, type: string, required: boolean, description: string }} Column
+ */
+
+/** @param {pg.Client} client */
 async function render(client) {
   const { rows: relations } = await client.query(RELATIONS);
   const sections = [];
@@ -35,6 +41,10 @@ async function render(client) {
   return sections.join('\n');
 }
 
+/**
+ * @param {Relation} relation
+ * @param {Column[]} columns
+ */
 function renderRelation(relation, columns) {
   const lines = [
     `### ${relation.name}${relation.is_view ? ' (view)' : ''}`,

@@ -11,6 +11,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const SBOM = new URL('../sbom.cdx.json', import.meta.url);
 const MANIFEST = new URL('../package.json', import.meta.url);
 
+/**
+ * @typedef {object} Component of the SBOM, as far as it is read here
+ * @property {string} bom-ref
+ * @property {string} [group]
+ * @property {string} name
+ * @property {string} version
+ * @property {Property[]} [properties]
+ *
+ * @typedef {{ name: string, value: string }} Property
+ *
+ * @typedef {object} Bom
+ * @property {{ component: Component }} metadata
+ * @property {Component[]} components
+ * @property {{ ref: string, dependsOn?: string[] }[]} dependencies
+ */
+
+/** @param {string[]} args */
 function npm(...args) {
   const run = spawnSync('npm', [...args, '--loglevel', 'error'], {
     encoding: 'utf8',
@@ -20,6 +37,10 @@ function npm(...args) {
   return run;
 }
 
+/**
+ * @param {string} message
+ * @returns {never}
+ */
 function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exit(1);
@@ -28,6 +49,7 @@ function fail(message) {
 function writeSbom() {
   const { status, stdout, stderr } = npm('sbom', '--sbom-format', 'cyclonedx');
   if (status !== 0) fail(`npm sbom failed:\n${stderr}`);
+  /** @type {Bom} */
   const bom = JSON.parse(stdout);
   // Not --omit dev: npm then also leaves out what production and development share.
   bom.components = bom.components.filter(({ properties }) => !properties?.some(isDevelopment));
@@ -42,6 +64,7 @@ function writeSbom() {
       dependsOn: dependsOn.filter((part) => kept.has(part)),
     }));
   const listed = new Set(bom.components.map((part) => `${fullName(part)}@${part.version}`));
+  /** @type {Record<'dependencies' | 'devDependencies', Record<string, string>>} */
   const { dependencies, devDependencies } = JSON.parse(readFileSync(MANIFEST, 'utf8'));
   const missing = Object.entries(dependencies).filter((part) => !listed.has(part.join('@')));
   if (missing.length > 0) {
@@ -54,9 +77,10 @@ function writeSbom() {
   );
 }
 
-const isDevelopment = ({ name, value }) =>
+const isDevelopment = (/** @type {Property} */ { name, value }) =>
   name === 'cdx:npm:package:development' && value === 'true';
 
+/** @param {Component} component */
 function fullName({ group, name }) {
   return group === undefined ? name : `${group}/${name}`;
 }
@@ -75,11 +99,14 @@ function auditSignatures() {
       .find((line) => line.includes(' ') && !/^(?:code|syscall|errno) /.test(line)) ??
     'npm did not say why';
   const message = `SIGNATURES NOT CHECKED: neither the registry nor its keys could be asked (${reason}).`;
-  if (process.env.REQUIRE_SIGNATURES === '1') fail(message);
+  if (process.env['REQUIRE_SIGNATURES'] === '1') fail(message);
   process.stderr.write(`${message}\n`);
 }
 
-const commands = { sbom: writeSbom, signatures: auditSignatures };
-const command = commands[process.argv[2]];
+const commands = new Map([
+  ['sbom', writeSbom],
+  ['signatures', auditSignatures],
+]);
+const command = commands.get(process.argv[2] ?? '');
 if (command === undefined) fail('usage: node scripts/supply-chain.mjs sbom|signatures');
 command();

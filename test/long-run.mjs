@@ -10,15 +10,22 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
-const DEFAULT_RUNS = { fuzz: '1000000', model: '20000' };
+const DEFAULT_RUNS = new Map([
+  ['fuzz', '1000000'],
+  ['model', '20000'],
+]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { runs: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
 const [name = ''] = positionals;
-const { seed, runs = DEFAULT_RUNS[name] } = values;
+const { seed, runs = DEFAULT_RUNS.get(name) ?? '' } = values;
 
+/**
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ */
 function run(args, env = {}) {
   const { status } = spawnSync(process.execPath, args, {
     cwd: ROOT,

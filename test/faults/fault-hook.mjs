@@ -4,28 +4,43 @@
 import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
 import pg from 'pg';
-import { installFaultHook } from '../../dist/runtime/fault-points.js';
+import { installFaultHook } from '#dist/runtime/fault-points.js';
 
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
 const SAMPLE_INTERVAL_MS = 3_000;
 /** What V8 makes of functions: the spaces of machine code, and of bytecode and what belongs to it. */
 const COMPILED_CODE = /^(code|trusted)_/;
-/** point, hit (from 1), armFile: hits count once that file exists; null: only tell. */
+/** @import { FaultPoint } from '#dist/runtime/fault-points.js' */
+
+/**
+ * @typedef {object} FaultPlan
+ * @property {FaultPoint} point
+ * @property {number} hit from 1
+ * @property {string} armFile hits count once the file exists
+ */
+
+/** @type {FaultPlan | null} null: the process only tells what it reaches */
 const plan = JSON.parse(process.env['FAULT_PLAN'] ?? 'null');
 delete process.env['FAULT_PLAN'];
 
+/** @type {Set<FaultPoint>} */
 const seen = new Set();
 let hits = 0;
 let done = false;
 
-/** Returns whether the fault was here. */
+/**
+ * Returns whether the fault was here.
+ *
+ * @param {FaultPoint} point
+ * @param {object} details
+ */
 function reach(point, details = {}) {
   if (!seen.has(point)) {
     seen.add(point);
     tell({ point, fired: false });
   }
-  if (done || plan?.point !== point || !existsSync(plan.armFile)) return false;
+  if (done || plan === null || plan.point !== point || !existsSync(plan.armFile)) return false;
   hits += 1;
   if (hits < plan.hit) return false;
   done = true;
@@ -34,6 +49,7 @@ function reach(point, details = {}) {
   return true;
 }
 
+/** @param {object} event */
 function tell(event) {
   writeSync(CHANNEL, `${JSON.stringify(event)}\n`);
 }
@@ -41,10 +57,11 @@ function tell(event) {
 installFaultHook((point) => void reach(point));
 
 // Only where the process was started with --expose-gc: what is left when nothing is left to collect.
-if (globalThis.gc !== undefined) {
+const { gc } = globalThis;
+if (gc !== undefined) {
   const measure = () => {
-    globalThis.gc();
-    globalThis.gc();
+    gc();
+    gc();
     const { heapUsed, rss, external } = process.memoryUsage();
     const compiledCode = getHeapSpaceStatistics()
       .filter(({ space_name: name }) => COMPILED_CODE.test(name))
@@ -58,15 +75,22 @@ if (globalThis.gc !== undefined) {
 // Only the connection knows when COMMIT is on its way. Of all transactions it is the merge's that
 // writes whether the date was over.
 const { query } = pg.Client.prototype;
+/** @type {WeakSet<pg.Client>} */
 const merging = new WeakSet();
-pg.Client.prototype.query = function queryWithFault(config, ...rest) {
+/**
+ * @this {pg.Client & { processID: number, connection: pg.Connection }}
+ * @param {string | { text?: string }} config
+ * @param {unknown[]} rest
+ */
+function queryWithFault(config, ...rest) {
   const text = typeof config === 'string' ? config : config?.text;
   if (text?.includes('date_was_closed = ')) merging.add(this);
   const isCommit = text === 'COMMIT' && merging.delete(this);
-  const result = query.call(this, config, ...rest);
+  const result = Reflect.apply(query, this, [config, ...rest]);
   // The harness halts us until the server has committed; its answer waits in the socket, unread.
   if (isCommit && reach('commit-reply-lost', { sessionPid: this.processID })) {
     this.connection.stream.destroy();
   }
   return result;
-};
+}
+Object.assign(pg.Client.prototype, { query: queryWithFault });

@@ -7,11 +7,19 @@ import pg from 'pg';
 const EMPTY_WAIT_MS = 10;
 const RETRY_WAIT_MS = 100;
 
-/** query: SQL with the last number as $1, whose rows have the number as `seq` and the whole line as `line`. */
+/**
+ * @typedef {object} Settings
+ * @property {string} file
+ * @property {string} databaseUrl
+ * @property {string} query SQL with the last number as $1, whose rows have the number as `seq` and the
+ *   whole line as `line`
+ */
+
+/** @type {Settings} */
 const { file, databaseUrl, query } = JSON.parse(process.env['FEED_READER'] ?? '{}');
 
 process.on('disconnect', () => process.exit());
-process.send({ isStarted: true });
+process.send?.({ isStarted: true });
 
 for (;;) {
   const handle = openSync(file, 'a');
@@ -20,7 +28,8 @@ for (;;) {
   try {
     await client.connect();
     await readOn(client, handle, cutToCursor(handle));
-  } catch (error) {
+  } catch (caught) {
+    const error = /** @type {Error & { code?: string }} */ (caught);
     process.stderr.write(`${new Date().toISOString()} ${error.code ?? ''} ${error.message}\n`);
   } finally {
     await client.end().catch(() => {});
@@ -29,17 +38,29 @@ for (;;) {
   await sleep(RETRY_WAIT_MS);
 }
 
-/** Returns the number of the last complete line, and removes what a killed process wrote after that line. */
+/**
+ * Returns the number of the last complete line, and removes what a killed process wrote after that line.
+ *
+ * @param {number} handle of the file
+ */
 function cutToCursor(handle) {
   const bytes = readFileSync(file);
   const end = bytes.lastIndexOf('\n') + 1;
   ftruncateSync(handle, end);
   if (end === 0) return '0';
-  const [last] = bytes.toString('latin1', bytes.lastIndexOf('\n', end - 2) + 1, end).split(' ');
+  const [last = ''] = bytes
+    .toString('latin1', bytes.lastIndexOf('\n', end - 2) + 1, end)
+    .split(' ');
   return last;
 }
 
-/** Ends with the connection. */
+/**
+ * Ends with the connection.
+ *
+ * @param {pg.Client} client
+ * @param {number} handle of the file
+ * @param {string} cursor
+ */
 async function readOn(client, handle, cursor) {
   let last = cursor;
   for (;;) {

@@ -5,7 +5,11 @@ import { createServer } from 'vite';
 // alone would not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
-/** Imports a module of this folder, and goes on serving its later imports until the process ends. */
+/**
+ * Imports a module of this folder, and serves its later imports until the process ends.
+ *
+ * @param {string} name
+ */
 export async function loadTypescript(name) {
   const server = await createServer({
     configFile: false,

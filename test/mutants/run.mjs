@@ -20,12 +20,26 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
+/**
+ * @typedef {object} Mutant
+ * @property {string} name
+ * @property {number} guarantee of docs/guarantees.md
+ * @property {string} file
+ * @property {string} find
+ * @property {string} replace
+ * @property {string[]} tests that must notice the defect
+ *
+ * @typedef {object} Report of Vitest, as far as it is read here
+ * @property {{ assertionResults: { status: string, fullName: string }[] }[]} testResults
+ */
+
 const ROOT = join(import.meta.dirname, '../..');
 /** A defect that makes a test hang is noticed too. */
 const TIMEOUT_MS = 240_000;
 
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
+/** @type {Mutant[]} */
 const all = JSON.parse(readFileSync(join(import.meta.dirname, 'mutants.json'), 'utf8'));
 const chosen = all.filter(
   ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
@@ -52,11 +66,15 @@ function copyTree() {
   symlinkSync(join(ROOT, 'dist'), join(copy, 'dist'));
 }
 
-/** The names of the tests that failed; null where none did. */
+/**
+ * The names of the tests that failed; null where none did.
+ *
+ * @param {string[]} tests
+ */
 function failures(tests) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const projects = [...new Set(tests.map((test) => test.split('/')[1]))];
+  const projects = [...new Set(tests.map((test) => test.split('/')[1] ?? ''))];
   const run = spawnSync(
     process.execPath,
     [
@@ -69,8 +87,10 @@ function failures(tests) {
     { cwd: copy, encoding: 'utf8', timeout: TIMEOUT_MS, killSignal: 'SIGTERM' },
   );
   if (run.status === 0) return null;
-  if (run.error?.code === 'ETIMEDOUT') return ['(hangs)'];
+  if (run.error !== undefined && 'code' in run.error && run.error.code === 'ETIMEDOUT')
+    return ['(hangs)'];
   try {
+    /** @type {Report} */
     const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
     const failed = testResults
       .flatMap(({ assertionResults }) => assertionResults)
@@ -82,6 +102,11 @@ function failures(tests) {
   throw new Error(`no test failed, the run did:\n${run.stdout}${run.stderr}`);
 }
 
+/**
+ * @template T
+ * @param {Mutant} mutant
+ * @param {() => T} work
+ */
 function inDefect({ file, find, replace }, work) {
   const path = join(copy, file);
   const source = readFileSync(path, 'utf8');
@@ -100,7 +125,7 @@ function inDefect({ file, find, replace }, work) {
 }
 
 copyTree();
-/** Of the tests, those that fail without any defect. */
+/** @type {Map<string, string[]>} of the tests, those that fail without any defect */
 const broken = new Map();
 for (const test of new Set(chosen.flatMap(({ tests }) => tests))) {
   const failed = args.includes('--no-baseline') ? null : failures([test]);

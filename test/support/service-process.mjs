@@ -2,12 +2,15 @@
 // It reads its configuration, logs, takes signals and exits as the command does.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { startService } from '../../dist/app/service.js';
-import { runCommand } from '../../dist/cli/command-run.js';
+import { startService } from '#dist/app/service.js';
+import { runCommand } from '#dist/cli/command-run.js';
 
-const { roles, clockFile, overrides } = JSON.parse(process.argv[2]);
+/** @import { Role, ServiceOverrides } from '#dist/app/service.js' */
+
+/** @type {{ roles: Role[], clockFile?: string, overrides: ServiceOverrides }} */
+const { roles, clockFile, overrides } = JSON.parse(process.argv[2] ?? '');
 // A file, so that one test can set the clocks of several processes at once.
-const clock = clockFile && { now: () => new Date(readFileSync(clockFile, 'utf8')) };
+const clock = clockFile !== undefined && { now: () => new Date(readFileSync(clockFile, 'utf8')) };
 
 process.exitCode = await runCommand(
   { platform: true, service: true },

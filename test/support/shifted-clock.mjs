@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs';
 
 const RealDate = Date;
+const { CLOCK_SHIFT_FILE: shiftFile = '' } = process.env;
 let shiftMs = 0;
 let readAtMs = Number.NEGATIVE_INFINITY;
 
 function now() {
   if (performance.now() - readAtMs > 50) {
     readAtMs = performance.now();
-    shiftMs = Number(readFileSync(process.env.CLOCK_SHIFT_FILE, 'utf8'));
+    shiftMs = Number(readFileSync(shiftFile, 'utf8'));
   }
   return RealDate.now() + shiftMs;
 }

@@ -5,4 +5,4 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
 
 const { task, options } = workerData;
-parentPort.postMessage(await (task === 'hash' ? argon2id(options) : argon2Verify(options)));
+parentPort?.postMessage(await (task === 'hash' ? argon2id(options) : argon2Verify(options)));

@@ -1,11 +1,12 @@
 // A process of its own that opens the embedded database: node opening-process.mjs <options as JSON>.
 // It answers on standard output, one JSON document a line, and closes when standard input ends.
 import { pino } from 'pino';
-import { openEmbeddedPostgres } from '../../../dist/embedded/embedded-postgres.js';
+import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';
 
-const { dataDir, exclusive } = JSON.parse(process.argv[2]);
-const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
-const answer = (document) => console.log(JSON.stringify(document));
+/** @type {{ dataDir: string, exclusive?: boolean }} */
+const { dataDir, exclusive = false } = JSON.parse(process.argv[2] ?? '');
+const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
+const answer = (/** @type {object} */ document) => console.log(JSON.stringify(document));
 
 // As the service does: a Ctrl-C in the terminal is the beginning of an orderly end.
 process.on('SIGINT', () => answer({ interrupted: true }));
@@ -18,7 +19,8 @@ try {
     answer({ closed: true });
     process.exit(0);
   });
-} catch (error) {
+} catch (caught) {
+  const error = /** @type {Error} */ (caught);
   answer({ error: error.name, message: error.message });
   process.exit(1);
 }

@@ -2,16 +2,23 @@
 // on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { openPullQueue } from '../../../dist/queue/job-queue.js';
-import { startJobWorker } from '../../../dist/worker/job-worker.js';
+import { openPullQueue } from '#dist/queue/job-queue.js';
+import { startJobWorker } from '#dist/worker/job-worker.js';
 
+/** @import { WorkerProcessOptions } from './worker-process.ts' */
+
+/** @type {WorkerProcessOptions} */
 const { redisUrl, databaseUrl, lockMs, handling, handlingMs, enqueue } = JSON.parse(
-  process.argv[2],
+  process.argv[2] ?? '',
 );
-const logger = pino({ level: process.env.LOG_LEVEL ?? 'silent' }, pino.destination(2));
-const answer = (document) => console.log(JSON.stringify(document));
+const logger = pino({ level: process.env['LOG_LEVEL'] ?? 'silent' }, pino.destination(2));
+const answer = (/** @type {object} */ document) => console.log(JSON.stringify(document));
 
-/** As something does that computes too long: neither timers nor sockets are looked at meanwhile. */
+/**
+ * Computes for so long without a pause that neither timers nor sockets are served.
+ *
+ * @param {number} durationMs
+ */
 function block(durationMs) {
   const endMs = performance.now() + durationMs;
   while (performance.now() < endMs);
