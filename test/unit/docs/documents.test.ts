@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { codeIn, DOCUMENTS, proseOf, ROOT, readDocument } from './documents.ts';
+import { codeIn, DOCUMENTS, proseOf, ROOT, readDocument, tableRowsOf } from './documents.ts';
 
 /** The anchors of a document's headings, as GitHub and GitLab make them. */
 function anchorsOf(document: string): Set<string> {
@@ -40,6 +40,16 @@ describe.each(DOCUMENTS)('%s', (path) => {
     );
     expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
+});
+
+test('docs/architecture.md describes every folder of src/, and no other', () => {
+  const described = tableRowsOf(readDocument('docs/architecture.md'))
+    .map(([cell = '']) => /^`src\/(\w+)\/`$/.exec(cell)?.[1])
+    .filter((folder) => folder !== undefined);
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  expect(described.toSorted()).toEqual(folders.sort());
 });
 
 test('the README has at most 900 words', () => {
