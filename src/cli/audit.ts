@@ -21,7 +21,7 @@ export function addAuditCommand(program: Command, exit: (status: ExitStatus) => 
   const audit = program.command('audit').description('the audit log');
   audit
     .command('verify')
-    .description('check that nobody changed, removed, put in or moved an entry of the audit log')
+    .description('check that no entry of the audit log was changed, removed, inserted or moved')
     .option('--anchor <position:hash>', 'a head that an earlier run printed', parseAnchor)
     .option('--json', 'print one JSON document')
     .addHelpText(
