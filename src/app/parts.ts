@@ -1,6 +1,5 @@
 /**
- * The composition root, the only file that knows every part: configuration in, running parts out,
- * started and stopped in order. The database is opened first and closed last.
+ * Makes the parts of a process from its configuration. The database is opened first and closed last.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Config, PlatformConfig } from '../config/config.ts';

@@ -53,8 +53,8 @@ const FIRST_PREVIOUS_HASH = '0'.repeat(64);
 const LINKS_PER_READ = 1000;
 
 /**
- * Walks the whole chain, and computes every hash anew from the entry's columns: by what is in the
- * database's own functions nothing is believed.
+ * Walks the whole chain and recomputes every hash from the columns of its entry. The program computes the
+ * hashes itself, because a function of the database may have been replaced.
  *
  * @param anchor a link that was kept outside of the database; without one, it does not show that the
  *   newest entries were taken away together with their links

@@ -21,7 +21,7 @@ export function addAuditCommand(program: Command, exit: (status: ExitStatus) => 
   const audit = program.command('audit').description('the audit log');
   audit
     .command('verify')
-    .description('check that nobody changed, removed, put in or moved an entry of the audit log')
+    .description('check that no entry of the audit log was changed, removed, inserted or moved')
     .option('--anchor <position:hash>', 'a head that an earlier run printed', parseAnchor)
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -29,7 +29,7 @@ export function addAuditCommand(program: Command, exit: (status: ExitStatus) => 
       `
 Each entry's hash covers the entry and the hash before it. Exit status 1 names the first entry that is
 not as it was. Keep the head that is printed outside of this database and give it to the next run as
---anchor: whoever can delete the newest entries can delete their links too, and only the anchor tells.
+--anchor: a user who can delete the newest entries can delete their links too, and only the anchor shows it.
 
 Example: conciliation audit verify --anchor 412:5f1c…`,
     )

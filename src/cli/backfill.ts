@@ -45,18 +45,18 @@ export function addBackfillCommand(program: Command, exit: (status: ExitStatus) 
     .option('--from <date>', 'first date', dateArgument)
     .option('--to <date>', 'last date, not in the future', dateArgument)
     .option('--concurrency <n>', 'dates at once', integerArgument(1, MAX_BACKFILL_CONCURRENCY), 2)
-    .option('--dry-run', 'tell what would be pulled, from the ledger; the platform is not asked')
+    .option('--dry-run', 'list the dates that would be pulled; no request is sent')
     .option('--detach', 'leave it to the running service')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Every date of the range is pulled once, whatever its state; what did not change is left as it is. The
-backfill stands in the database: Ctrl-C, a crash or a restart does not lose it, and a running service
-goes on with it. One request is always left for what is due today.
+Every date of the range is pulled once, whatever its state; titles that did not change are not written. The
+backfill is a row of the database: Ctrl-C, a crash or a restart does not lose it, and a running service
+continues it. One request at a time is always left for the pulls that are due today.
 
-  conciliation backfill resume <id>    go on with one that was stopped or cancelled
-  conciliation backfill cancel <id>    stop one for good; what was pulled stays
+  conciliation backfill resume <id>    continue a backfill that was stopped or cancelled
+  conciliation backfill cancel <id>    stop a backfill; the dates that were pulled stay
 
 Exit status: 0 done, 1 some dates failed, 2 wrong usage, 3 done but some dates are held.
 
@@ -72,7 +72,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     });
   backfill
     .command('resume')
-    .description('go on with a backfill that was stopped or cancelled')
+    .description('continue a backfill that was stopped or cancelled')
     .argument('<id>', 'the number of the backfill', idArgument('backfill'))
     .option('--detach', 'leave it to the running service')
     .option('--json', 'print one JSON document')
@@ -85,7 +85,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     });
   backfill
     .command('cancel')
-    .description('stop a backfill; what was pulled stays')
+    .description('stop a backfill; the dates that were pulled stay')
     .argument('<id>', 'the number of the backfill', idArgument('backfill'))
     .option('--json', 'print one JSON document')
     .action(async (id: bigint, options: { json?: boolean }) => {

@@ -31,8 +31,8 @@ export function addDecisionCommands(program: Command, exit: (status: ExitStatus)
       `
 A pull is held when its response would withdraw more titles than WITHDRAWAL_LIMIT_PERCENT allows, or all
 titles of a date. Titles are never deleted: they become "withdrawn" and can come back. A newer pull of the
-date voids the hold. Where every title of the response breaks the contract, pull again when the platform
-has mended them: a release would merge none of them.
+date voids the hold. If every title of the response breaks the contract, pull again when the platform has
+corrected the titles: a release would merge none of them.
 
 Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
     )
@@ -53,13 +53,13 @@ Example: conciliation release 412 --reason "cancelled batch, confirmed by the pl
     .addHelpText(
       'after',
       `
-A title that breaks the platform's contract is kept apart with its text and the reasons; its day is
-"attention" until a later pull is clean or a person accepts the rejects. Accepted rejects stay accepted
+A title that breaks the platform's contract is quarantined with its text and the reasons. Its day is
+"attention" until a later pull has no such title or a person accepts the rejects. Accepted rejects stay accepted
 when the same titles come again.
 
-A title that the newest response lacks stays current where a rejected title may be that title. Accepting
-the rejects does not withdraw it. The next response that has it, or that lacks it and has no such reject,
-decides.
+A title that the newest response lacks stays current if a rejected title may be that title. Accepting the
+rejects does not withdraw it. The title is settled by the next response that has it, or that lacks it and
+has no such reject.
 
 Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, no money behind it"`,
     )

@@ -31,11 +31,11 @@ export function addDriftCommand(program: Command, exit: (status: ExitStatus) => 
     .addHelpText(
       'after',
       `
-Lists what responses have beyond the documented interface and no person has acknowledged: undocumented
-fields with their JSON type, and undocumented values of enumerations. They are kept with their titles. They
-restate no title, and they raise the alert contract_drift until they are acknowledged.
+Lists undocumented fields of responses with their JSON type, and undocumented values of enumerations, until a
+person acknowledges them. They are kept with their titles and restate no title. They raise the alert
+contract_drift until they are acknowledged.
 
-Exit status: 0 none waits, 3 some wait for a person.
+Exit status: 0 the list is empty, 3 it needs a person.
 
 Example: conciliation drift`,
     )
@@ -47,7 +47,7 @@ Example: conciliation drift`,
     .addHelpText(
       'after',
       `
-Ends the alert. The same fields and values raise no alert again; others do.
+Ends the alert. The same fields and values raise no alert again; new ones do.
 
 Example: conciliation drift acknowledge --reason "announced by the platform on 2 March"`,
     )

@@ -59,7 +59,7 @@ history, in the watch on bank accounts, in rejected titles and in what was pushe
 from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
 about the party are written without its personal data, until --lift.
 
-A tax identifier is read from a file, because other users of the machine see what stands on a command line.
+A tax identifier is read from a file, because other users of the machine can see command lines.
 
 Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does. The service may run meanwhile.
 

@@ -38,13 +38,13 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
   key
     .command('add')
     .description('make a key and print it, once')
-    .argument('<name>', 'what it is for; stands in the audit log')
+    .argument('<name>', 'the purpose of the key; shown in the audit log')
     .addOption(
       new Option('--role <role>', 'it can do no more than a person of that role')
         .choices(KEY_ROLES)
         .makeOptionMandatory(),
     )
-    .option('--scopes <list>', `of ${KEY_SCOPES.join(', ')}, parted by commas`, 'read')
+    .option('--scopes <list>', `of ${KEY_SCOPES.join(', ')}, separated by commas`, 'read')
     .option('--user <name>', 'its owner, a console user: the key ends when the user is disabled')
     .option(
       '--days <n>',
@@ -58,7 +58,7 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
       `
 Scopes: read reads, export takes titles away as files, decide signs off, accepts and releases, pull pulls
 and backfills. A script sends the key as "Authorization: Bearer <key>". A key without an owner ends with its
-days or with "key revoke", whoever leaves the company.
+days or with "key revoke", also when the person who made the key leaves the company.
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )

@@ -29,7 +29,7 @@ const MAX_LISTED = 50;
 export function addProvidersCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const providers = program
     .command('providers')
-    .description("the ERP's suppliers: import, push and see what became of them");
+    .description("the ERP's suppliers: import, push, and the outcome for each");
   addImport(providers, exit);
   addPush(providers, exit);
   addStatus(providers, exit);
@@ -38,7 +38,7 @@ export function addProvidersCommand(program: Command, exit: (status: ExitStatus)
 function addImport(providers: Command, exit: (status: ExitStatus) => void): void {
   providers
     .command('import')
-    .description('bring the staging table to what a file says')
+    .description('write the suppliers of a file into the staging table')
     .argument('<file>', 'a .json or .csv file')
     .option('--dry-run', 'report what would change, and change nothing')
     .option('--json', 'print one JSON document')
@@ -52,11 +52,11 @@ header of these columns, in any order; only the first three are required:
   account1.bankNumber, account1.agencyNumber, account1.accountNumber, account1.accountDigit,
   account1.type, account1.defaultAccount, and the same for account2 to account9
 
-Several phones or addresses stand in one cell with "|" between them. A provider is taken whole: what the
-file does not state is empty afterwards. Providers with a fault are reported by line and field and left
-out; all others are imported together. What did not change is not pushed again.
+Several phones or addresses share one cell, with "|" between them. A provider is replaced as a whole: a
+field that the file does not have is empty afterwards. Providers with a fault are reported by line and field
+and left out; all others are imported together. Providers that did not change are not pushed again.
 
-Exit status: 0 all imported, 1 failed, 2 wrong usage or not such a file, 3 imported but some were left out.
+Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but some were left out.
 
 Example: conciliation providers import suppliers.csv --dry-run`,
     )
@@ -77,8 +77,8 @@ function addPush(providers: Command, exit: (status: ExitStatus) => void): void {
     .addHelpText(
       'after',
       `
-Sends the pending rows of the staging table, at most 100 a request, and records what became of each. Where
-the platform refuses a request, it is halved until each culprit stands alone. May run beside the service.
+Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. Where
+the platform refuses a request, it is halved until each culprit is alone in a request. May run beside the service.
 
 Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some were rejected or invalid.
 

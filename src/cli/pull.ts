@@ -19,8 +19,8 @@ export function addPullCommand(program: Command, exit: (status: ExitStatus) => v
       'after',
       `
 Asks the platform for the titles accepted on <date> and merges them into the staging tables. Makes as
-many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date again is always safe: what
-did not change is left as it is.
+many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date again is always safe:
+titles that did not change are not written.
 
 Exit status: 0 merged or unchanged, 1 failed, 2 wrong usage, 3 merged but a person must look (rejected
 titles, or a date that is held).

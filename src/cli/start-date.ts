@@ -28,8 +28,8 @@ export function addStartDateCommand(program: Command, exit: (status: ExitStatus)
       'after',
       `
 The first start decides where the ledger begins, by START_DATE or else with the day before; later values
-of START_DATE are ignored. This command corrects the remembered date and computes the checkpoint anew, so
-the checkpoint may move back. No title and no day is changed. The service pulls the dates that are missing
+of START_DATE are ignored. This command corrects the remembered date and recomputes the checkpoint, so the
+checkpoint may move back. No title and no day is changed. The service pulls the dates that are missing
 at its next run.
 
 Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong usage.

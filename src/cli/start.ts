@@ -9,14 +9,17 @@ const STUCK_STOP_MS = 15_000;
 export function addStartCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('start')
-    .description('run the service: schedule, pull, push, serve, until SIGTERM')
-    .option('--roles <list>', 'what this process does, parted by commas', rolesArgument, [...ROLES])
+    .description('run the service until SIGTERM: schedule, pull, push, serve')
+    .option('--roles <list>', 'the roles of this process, separated by commas', rolesArgument, [
+      ...ROLES,
+    ])
     .addHelpText(
       'after',
       `
 Roles: scheduler decides each minute what is due; worker pulls titles and pushes providers; console
 serves the pages, /healthz, /readyz and /metrics on CONSOLE_HOST:CONSOLE_PORT. One process has all three
-unless told; several processes share one DATABASE_URL (and REDIS_URL), and any number of each is safe.
+by default. Several processes share one DATABASE_URL (and REDIS_URL); any number of processes of each role
+may run.
 
 SIGTERM lets a merge that has begun finish and a push under way be answered (30 s), hands everything
 else back and stops the database last.`,

@@ -37,8 +37,8 @@ export function addSweepCommand(program: Command, exit: (status: ExitStatus) => 
       'after',
       `
 Asks the platform in one request for everything accepted since <date> and compares each date that is over
-with the ledger. The sweep itself changes no title. Each date that differs is then pulled, and its pull
-decides as any other: a date that would lose too many titles is held.
+with the ledger. The sweep itself changes no title. Each date that differs is then pulled like any
+other date: a date that would lose too many titles is held.
 
 Exit status: 0 done, 1 the sweep or a pull failed, 2 wrong usage, 3 done but a person must look.
 

@@ -28,7 +28,7 @@ export function addUserCommand(program: Command, exit: (status: ExitStatus) => v
       'after',
       `
 Roles: viewer reads, with tax identifiers and accounts masked; reviewer also signs days off and accepts
-rejects; operator also pulls, backfills and releases; admin does everything.
+rejects; operator reads, accepts rejects, pulls, backfills and releases; admin does everything.
 
 Example: conciliation user add ana --role reviewer`,
     );
@@ -90,7 +90,7 @@ Example: conciliation user add ana --role reviewer`,
   user
     .command('email')
     .description(
-      'the e-mail address of the account with which a user signs in at the company; signs the user out, and forgets the account of before',
+      'the e-mail address of the account with which a user signs in at the company; signs the user out and releases the tied account',
     )
     .argument('<name>', 'whose address')
     .argument('[address]', 'none: the user signs in with a password only')

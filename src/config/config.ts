@@ -8,7 +8,7 @@ import {
 } from './address-faults.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 
-/** Everything the environment decides, checked once; see the README for each variable. */
+/** Everything the environment decides, checked once; docs/configuration.md describes each variable. */
 export interface Config {
   /** Null where the command brings its own platform (`demo`, `sandbox`) or needs none (`status`). */
   readonly platform: PlatformConfig | null;

@@ -1,4 +1,4 @@
-/** What a person may do in the console; see README for the table. */
+/** What a person may do in the console; docs/console.md has the table. */
 export const CONSOLE_ROLES = ['viewer', 'reviewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 

@@ -124,7 +124,7 @@ async function* gunzip(pieces: Pieces): Pieces {
   }
   const decoded = pipeline(count(), createGunzip(), () => {});
   yield* decoded as AsyncIterable<Buffer>;
-  // zlib ends in peace at a zero byte after a member, whatever stands behind it.
+  // zlib ends without an error at a zero byte after a member and ignores the bytes that follow.
   if (decoded.bytesWritten !== encodedBytes) {
     throw new PlatformContractError("data follows the end of the answer's gzip stream");
   }

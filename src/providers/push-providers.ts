@@ -60,7 +60,7 @@ export interface PushCounts {
 
 /**
  * How one batch ended. `busy`: somebody else is pushing, and nothing was done. `retry`, `unauthorized`
- * and `failed`: a request decided nothing; its rows are pending as before, and `isBatchDue` waits for
+ * and `failed`: a request decided nothing; its rows are pending as before, and `readPushDelayMs` waits for
  * `delayMs`. After `failed` and `unauthorized` a person has to see to it.
  */
 export type PushReport = PushCounts &

@@ -85,8 +85,8 @@ export function addUser(
 }
 
 /**
- * Signs the user out everywhere at once, and revokes the keys that the user may not have any more. Another e-mail address, the same anew included, releases the
- * account of the identity provider that the user was tied to.
+ * Signs the user out everywhere at once and revokes the keys that the user may no longer have. Setting the
+ * e-mail address, even to the same address, releases the tied account of the identity provider.
  *
  * @throws InputError with a `UserFault`: for nobody, for the last administrator, for oneself
  */

@@ -39,7 +39,7 @@ export interface TitleListRow {
   readonly changedAt: Date;
 }
 
-/** A place between two titles of a list; `cursorOf` makes the text that stands for it. */
+/** A place between two titles of a list; `cursorText` makes its text. */
 export interface TitleCursor {
   readonly direction: 'after' | 'before';
   readonly key: string;

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { codeIn, DOCUMENTS, proseOf, ROOT, readDocument, tableRowsOf } from './documents.ts';
+
+/** The anchors of a document's headings, as GitHub and GitLab make them. */
+function anchorsOf(document: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of proseOf(document).matchAll(/^#+ (.+)$/gm)) {
+    const text = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const base = text.replace(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+    let anchor = base;
+    for (let copy = 1; anchors.has(anchor); copy++) anchor = `${base}-${copy}`;
+    anchors.add(anchor);
+  }
+  return anchors;
+}
+
+function linksOf(document: string): string[] {
+  const text = proseOf(document).replace(/`[^`\n]*`/g, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target));
+}
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  test('every relative link leads to a file, and every anchor to a heading', () => {
+    const broken = linksOf(readDocument(path)).filter((target) => {
+      const [file = '', anchor] = target.split('#');
+      const goal = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(ROOT, goal))) return true;
+      return anchor !== undefined && !anchorsOf(readDocument(goal)).has(anchor);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('every file that is named by its path exists', () => {
+    const named = codeIn(proseOf(readDocument(path))).filter((code) =>
+      /^(src|test|docs|prisma|bench|scripts|assets)\/[\w./-]+$/.test(code),
+    );
+    expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+});
+
+test('docs/architecture.md describes every folder of src/, and no other', () => {
+  const described = tableRowsOf(readDocument('docs/architecture.md'))
+    .map(([cell = '']) => /^`src\/(\w+)\/`$/.exec(cell)?.[1])
+    .filter((folder) => folder !== undefined);
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  expect(described.toSorted()).toEqual(folders.sort());
+});
+
+test('the README has at most 900 words', () => {
+  const words = readDocument('README.md')
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  expect(words.length).toBeLessThanOrEqual(900);
+});

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../../..');
+
+/** The project's documents, as paths from the root. */
+export const DOCUMENTS: readonly string[] = ['.', 'docs'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+);
+
+export function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** The document without its blocks of code. */
+export function proseOf(document: string): string {
+  return document.replace(/^( *)```.*?^\1```$/gms, '');
+}
+
+/** The cells of every row of every table, without the rows that head a table. */
+export function tableRowsOf(document: string): string[][] {
+  const lines = proseOf(document).split('\n');
+  return lines
+    .filter((line, index) => line.startsWith('| ') && !lines[index + 1]?.startsWith('| ---'))
+    .filter((line) => !line.startsWith('| ---'))
+    .map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+}
+
+/** The texts that stand between backticks. */
+export function codeIn(text: string): string[] {
+  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
