@@ -82,7 +82,8 @@ async function mergeOwnDate(
     return { isNewlyReconciled: false };
   }
   const isChanged = state === 'merged';
-  if (isChanged && loadedAccounts === null) await applyChanges(tx, { pullId, fence }, plan);
+  const isStaged = loadedAccounts === null;
+  if (isChanged && isStaged) await applyChanges(tx, { pullId, fence }, day.hasTitles);
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;

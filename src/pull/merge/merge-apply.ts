@@ -22,19 +22,25 @@ const toJson = (alias: string, status: string) =>
     `jsonb_build_object('status', ${status}, ${TITLE_COLUMNS.map((name) => `'${name}', ${alias}.${name}`).join(', ')})`,
   );
 
-/** Carries out the plan of `planChanges`. Revisions come first, because they keep the rows as they were. */
+/**
+ * Carries out the plan of `planChanges`. Revisions come first, because they keep the rows as they were.
+ *
+ * @param hasTitles whether the date has titles
+ */
 export async function applyChanges(
   tx: Prisma.TransactionClient,
   source: ChangeSource,
-  plan: ChangeCounts,
+  hasTitles: boolean,
 ): Promise<void> {
-  if (plan.changed + plan.withdrawn + plan.restored > 0) {
-    await writeRevisions(tx, source);
-    reachFaultPoint('revisions');
-    await updateTitles(tx, source);
-    await withdrawTitles(tx, source);
+  if (!hasTitles) {
+    await insertTitles(tx, source, allTitles(source));
+    return;
   }
-  await insertTitles(tx, source);
+  await writeRevisions(tx, source);
+  reachFaultPoint('revisions');
+  await updateTitles(tx, source);
+  await withdrawTitles(tx, source);
+  await insertTitles(tx, source, plannedTitles(source));
 }
 
 /** The ids of planned changes, as an array: the planner looks an array of ids up in the index. */
@@ -104,18 +110,42 @@ const insertedColumns = Prisma.raw(
    first_pull_id, last_change_pull_id`,
 );
 
-async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function insertTitles(
+  tx: Prisma.TransactionClient,
+  source: ChangeSource,
+  newTitles: Prisma.Sql,
+): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title (${insertedColumns})
-    SELECT change.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
+    SELECT staged.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
            staged.raw_hash, staged.erased_at, ${source.pullId}::bigint, ${source.pullId}::bigint
-    FROM conciliation.staged_change change
-    JOIN conciliation.staged_title staged
-      ON staged.fence = ${source.fence} AND staged.ordinal = change.ordinal
-    WHERE change.fence = ${source.fence}
-      AND change.kind = 'inserted'
-    ORDER BY staged.ordinal`;
+    FROM (${newTitles}) AS staged`;
 }
+
+/** The staged titles that the plan inserts. */
+const plannedTitles = ({ fence }: ChangeSource) => Prisma.sql`
+  SELECT staged.*, change.occurrence
+  FROM conciliation.staged_change change
+  JOIN conciliation.staged_title staged
+    ON staged.fence = ${fence} AND staged.ordinal = change.ordinal
+  WHERE change.fence = ${fence}
+    AND change.kind = 'inserted'
+  ORDER BY staged.ordinal`;
+
+/** All staged titles, for a date without titles. Few identities come twice: only those are numbered. */
+const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
+  WITH repeated AS MATERIALIZED (
+    SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${fence}
+    GROUP BY identity_hash HAVING count(*) > 1
+  ), numbered AS MATERIALIZED (
+    SELECT ordinal, row_number() OVER (PARTITION BY identity_hash
+                                       ORDER BY content_hash, ordinal) AS occurrence
+    FROM conciliation.staged_title JOIN repeated USING (identity_hash)
+    WHERE fence = ${fence}
+  )
+  SELECT staged.*, coalesce(numbered.occurrence, 1) AS occurrence
+  FROM conciliation.staged_title staged LEFT JOIN numbered USING (ordinal)
+  WHERE staged.fence = ${fence}`;
 
 /**
  * Numbers the changes that a pull made. The caller holds the lock of the closing phase and keeps it until

@@ -39,6 +39,8 @@ export interface MergePlan extends ChangeCounts {
  * Where `staged_base` has a row, the reader has matched the titles of equal text. They are not staged, and
  * of the titles of the date only those that `staged_missing` names are matched here.
  *
+ * Of a date without titles, every staged title is inserted, and `staged_change` gets no row.
+ *
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
@@ -60,8 +62,8 @@ export async function planChanges(
     );
   }
   if (base === undefined && !day.hasTitles) {
-    await insertEveryTitle(tx, fence);
-    return countPlan(tx, fence, 0);
+    const plan = await countPlan(tx, fence, 0);
+    return { ...plan, inserted: plan.titles, unchanged: 0 };
   }
   await matchCurrent(tx, fence, day, base !== undefined);
   const withheld = await withholdWithdrawals(tx, fence);
@@ -70,15 +72,6 @@ export async function planChanges(
   if (day.withdrawnCount > 0) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
   return day.withdrawnCount > 0 ? countPlan(tx, fence, withheld) : plan;
-}
-
-/** The plan for a date without titles: the response has nothing to be matched with. */
-async function insertEveryTitle(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.staged_change (fence, kind, ordinal, occurrence)
-    SELECT fence, 'inserted', ordinal,
-           row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, ordinal)
-    FROM conciliation.staged_title WHERE fence = ${fence}`;
 }
 
 /** @param isDifference whether only the difference from the titles of the date was staged */
