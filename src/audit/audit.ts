@@ -1,7 +1,6 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
 export interface Decision {
@@ -20,7 +19,7 @@ export interface AuditRecord {
 
 /** Notes who did what; with the transaction of the deed where there is one. */
 export async function recordAudit(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  client: Pick<Transaction, '$executeRaw'>,
   { actor, action, date = null, pullId = null, reason = null, details }: AuditRecord,
 ): Promise<void> {
   await client.$executeRaw`

@@ -1,5 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import {
   type BackfillRange,
@@ -98,7 +98,7 @@ export function resumeBackfill(database: Database, id: bigint, by: string): Prom
 }
 
 async function step(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   id: bigint,
   from: BackfillState,
   to: BackfillState,
@@ -118,7 +118,7 @@ async function step(
 }
 
 async function audit(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   action: string,
   actor: string,
   backfillId: bigint,

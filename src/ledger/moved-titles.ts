@@ -1,7 +1,6 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 /** A first pull brings nothing but new titles, and a list of a day's titles is had elsewhere. */
 const NEW_TITLES_LISTED = 10;
@@ -69,7 +68,7 @@ function toTitle(row: MovedTitle & Counts): MovedTitle {
 }
 
 function queryMoved(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
   fence: bigint,
   limit: number,

@@ -1,8 +1,7 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import type { FaultyProcesses } from '../domain/alert.ts';
 import { PROCESS_SILENCE_MS, type ProcessFault } from '../domain/process-fault.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 export interface FaultReport {
   /** Of the process that reports, drawn when it started. */
@@ -44,7 +43,7 @@ function seconds(ms: number | null): number | null {
 }
 
 /** The faults that last. A process that is silent may have ended; only a refused token outlives it. */
-export function readFaults(tx: Prisma.TransactionClient): Promise<FaultyProcesses[]> {
+export function readFaults(tx: Transaction): Promise<FaultyProcesses[]> {
   return tx.$queryRaw<FaultyProcesses[]>`
     SELECT kind, count(*)::int AS processes
     FROM conciliation.process_fault

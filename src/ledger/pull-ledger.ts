@@ -1,9 +1,8 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { discardStaged, discardStrayRows } from './discard-staged.ts';
 
@@ -148,7 +147,7 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   });
 }
 
-async function markDayFailed(tx: Prisma.TransactionClient, date: CivilDate): Promise<void> {
+async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.day AS day (date, state) VALUES (${date}::date, 'failed')
     ON CONFLICT (date) DO UPDATE SET state = 'failed' WHERE day.state = 'pending'`;

@@ -1,5 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -106,7 +106,7 @@ export function readSignOffs(database: Database, date: CivilDate): Promise<SignO
 
 /** Everybody who released a pull into the date or accepted its rejects. */
 export function readDeciders(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
 ): Promise<{ actor: string }[]> {
   return client.$queryRaw<{ actor: string }[]>`
@@ -114,7 +114,7 @@ export function readDeciders(
     WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
 }
 
-async function lockCandidate(tx: Prisma.TransactionClient, date: CivilDate) {
+async function lockCandidate(tx: Transaction, date: CivilDate) {
   // Merges lock the day's row as well, so the digest below stays what it is until this is committed.
   const [day] = await tx.$queryRaw<
     [
@@ -135,7 +135,7 @@ async function lockCandidate(tx: Prisma.TransactionClient, date: CivilDate) {
 }
 
 async function endSeal(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   date: CivilDate,
   ending: { readonly by: string; readonly reason: string | null },
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function endSeal(
 }
 
 async function audit(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   action: string,
   date: CivilDate,
   { by, reason }: { readonly by: string; readonly reason: string | null },

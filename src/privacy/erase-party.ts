@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -184,7 +184,7 @@ interface ListedParty {
 }
 
 async function findListed(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, '$queryRaw'>,
   keys: readonly string[],
 ): Promise<ListedParty | null> {
   const [party] = await client.$queryRaw<[{ id: bigint }?]>`
@@ -229,10 +229,7 @@ function listParty(
   );
 }
 
-function endErasure(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
-  partyId: bigint,
-): Promise<number> {
+function endErasure(client: Pick<Transaction, '$executeRaw'>, partyId: bigint): Promise<number> {
   return client.$executeRaw`
     UPDATE conciliation.erased_party SET ended_at = now()
     WHERE id = ${partyId} AND ended_at IS NULL`;
@@ -272,7 +269,7 @@ async function eraseEverywhere(
 }
 
 /** The titles that name the party now, or did in one of their revisions. Reads both tables whole. */
-async function findTitles(tx: Prisma.TransactionClient, names: PartyNames): Promise<void> {
+async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
   const keys = keysOf(names);
   const mentions = (column: string) => Prisma.sql`(
     ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
@@ -292,7 +289,7 @@ async function findTitles(tx: Prisma.TransactionClient, names: PartyNames): Prom
 }
 
 async function eraseRows(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   names: PartyNames,
   pseudonym: string,
 ): Promise<ErasureCounts> {
@@ -345,7 +342,7 @@ const NO_ACCOUNT = JSON.stringify({
 });
 
 async function eraseTitles(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<number> {
@@ -366,7 +363,7 @@ async function eraseTitles(
 
 /** What attempts that are under way have staged is erased by their merges; what is held, here. */
 async function eraseStaged(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<void> {
@@ -389,7 +386,7 @@ async function eraseStaged(
  * value of today.
  */
 async function eraseRevisions(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<number> {
@@ -455,7 +452,7 @@ const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
 
 /** The supplier's own row, and what rows of other suppliers say of it. */
 async function eraseProviders(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   names: PartyNames,
   pseudonym: string,
 ): Promise<number> {

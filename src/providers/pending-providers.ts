@@ -1,5 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -123,10 +123,7 @@ const isUncontested = (taxIds: readonly string[]) => Prisma.sql`
   AND (sync_state <> 'invalid' OR contested_by = '{}')`;
 
 /** Returns the numbers of rows that somebody else has locked. */
-async function lockUncontested(
-  tx: Prisma.TransactionClient,
-  taxIds: readonly string[],
-): Promise<string[]> {
+async function lockUncontested(tx: Transaction, taxIds: readonly string[]): Promise<string[]> {
   if (taxIds.length === 0) return [];
   const rows = await tx.$queryRaw<{ taxId: string }[]>`
     WITH locked AS (
@@ -139,7 +136,7 @@ async function lockUncontested(
 }
 
 async function writeOutcomes(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   outcomes: readonly CheckOutcome[],
 ): Promise<string[]> {
   const checks = outcomes.map((outcome) => ({
@@ -168,10 +165,7 @@ async function writeOutcomes(
   return rows.map(({ state }) => state);
 }
 
-function invalidateUncontested(
-  tx: Prisma.TransactionClient,
-  taxIds: readonly string[],
-): Promise<number> {
+function invalidateUncontested(tx: Transaction, taxIds: readonly string[]): Promise<number> {
   return tx.$executeRaw`
     WITH contested AS (
       SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider

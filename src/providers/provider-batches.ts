@@ -1,5 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, lockProviders, rivals } from './providers.ts';
@@ -150,7 +150,7 @@ export function countFailuresInARow(
 }
 
 async function endBatch(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  client: Pick<Transaction, '$executeRaw'>,
   batchId: bigint,
   answer: RecordedAnswer,
   errorCode: string | null,
@@ -166,7 +166,7 @@ async function endBatch(
 }
 
 async function auditPush(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   actor: string,
   batchId: bigint,
   counts: { readonly synced: number; readonly rejected: number },

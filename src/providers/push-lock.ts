@@ -1,6 +1,5 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
 /** Of a bigint key PostgreSQL shows the halves; this one fits the lower, so the upper is 0. */
@@ -15,7 +14,7 @@ export interface PushLock {
   /** Aborts with a StagingUnavailableError when the session is gone, and the lock with it. */
   readonly lost: AbortSignal;
   /** Throws a StagingUnavailableError unless the session still has the lock. */
-  assertHeld(tx: Prisma.TransactionClient): Promise<void>;
+  assertHeld(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -66,7 +65,7 @@ export function tryPushLock(database: Database): Promise<PushLock | null> {
  * The program may have stood still, or the network been cut, for so long that the server ended the
  * session unnoticed and somebody else is pushing by now.
  */
-async function assertHeld(tx: Prisma.TransactionClient, pid: number): Promise<void> {
+async function assertHeld(tx: Transaction, pid: number): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND pid = ${pid} AND granted

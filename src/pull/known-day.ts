@@ -1,10 +1,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { requireKnownVersion } from '../database/content-versions.ts';
-import { toStagingError } from '../database/database.ts';
+import { type Transaction, toStagingError } from '../database/database.ts';
 import { KnownTitles, type MissingText } from '../domain/known-titles.ts';
 import { newestContentVersion } from '../domain/title.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import type { Attempt } from '../ledger/pull-ledger.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { takeTurns } from '../runtime/turns.ts';
@@ -149,7 +148,7 @@ const MISSING_PER_STATEMENT = 20_000;
 
 /** Puts what was known of a response beside what was staged of it, for `planChanges`. */
 export async function stageKnown(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   known: KnownResponse,
 ): Promise<void> {

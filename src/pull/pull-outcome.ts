@@ -1,12 +1,12 @@
+import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import type { LockedDay } from '../ledger/day-ledger.ts';
 import { discardStaged } from '../ledger/discard-staged.ts';
 import type { MergePlan } from './merge/merge-plan.ts';
 
 /** A newer fetch has decided the date, or is held there itself: what an older pull held is void. */
 export async function supersedeHold(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { heldPullId, heldFence }: LockedDay,
 ): Promise<void> {
   await tx.$executeRaw`
@@ -19,7 +19,7 @@ export async function supersedeHold(
 
 /** Ends a held pull that a person released; its changes are merged. */
 export async function finishRelease(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
@@ -47,10 +47,7 @@ export interface HeldPull {
 }
 
 /** Null: there is no such pull, or it holds nothing. */
-export async function readHeldPull(
-  tx: Prisma.TransactionClient,
-  pullId: bigint,
-): Promise<HeldPull | null> {
+export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<HeldPull | null> {
   const [pull] = await tx.$queryRaw<[HeldPull?]>`
     SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
            fetch_started_at AS "fetchedAt", hold_reason AS "holdReason", titles, inserted, changed,

@@ -1,8 +1,7 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { readDay } from '../ledger/day-ledger.ts';
 import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
 import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
@@ -60,7 +59,7 @@ export async function previewRelease(
 }
 
 async function planAndRead(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {

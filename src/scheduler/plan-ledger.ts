@@ -1,5 +1,5 @@
 import { planBackfills } from '../backfills/backfill-plans.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { inStaging } from '../database/in-staging.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import {
@@ -51,10 +51,7 @@ export function planPulls(database: Database, request: PlanRequest): Promise<num
   );
 }
 
-async function planScheduled(
-  tx: Prisma.TransactionClient,
-  { slots, ...request }: PlanRequest,
-): Promise<number> {
+async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest): Promise<number> {
   if (slots === null) return 0;
   const ledger = await readPlanLedger(tx, slots.pullAt, request);
   const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
@@ -63,7 +60,7 @@ async function planScheduled(
 }
 
 async function readPlanLedger(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   slotAt: Date,
   { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
 ): Promise<PlanLedger> {
@@ -99,10 +96,7 @@ async function readPlanLedger(
   };
 }
 
-async function createDuePulls(
-  tx: Prisma.TransactionClient,
-  pulls: readonly DuePull[],
-): Promise<number> {
+async function createDuePulls(tx: Transaction, pulls: readonly DuePull[]): Promise<number> {
   if (pulls.length === 0) return 0;
   const rows = pulls.map((pull, rank) => ({ rank, ...pull }));
   return tx.$executeRaw`

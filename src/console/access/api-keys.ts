@@ -1,5 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import { inStaging } from '../../database/in-staging.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import {
@@ -10,7 +10,6 @@ import {
   type KeyScope,
   parseUserName,
 } from '../../domain/role.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { InputError } from '../../runtime/errors.ts';
 
 /** So that a key which leaked into a repository or a log is recognised as one. */
@@ -85,11 +84,7 @@ export function createApiKey(
 }
 
 /** Locks the owner, so that a change of the user revokes the new key too, or is seen here. */
-async function requireOwner(
-  tx: Prisma.TransactionClient,
-  user: string,
-  role: KeyRole,
-): Promise<bigint> {
+async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promise<bigint> {
   const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
     SELECT id, role FROM conciliation.console_user
     WHERE name = ${parseUserName(user) ?? ''} AND disabled_at IS NULL FOR SHARE`;
@@ -108,7 +103,7 @@ async function requireOwner(
 
 /** Revokes the keys of a user that a role does not cover; with the change of the user. */
 export async function revokeKeysOf(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   user: { readonly id: bigint; readonly name: string },
   /** The role that the user has from now on; null: the user is disabled. */
   role: ConsoleRole | null,

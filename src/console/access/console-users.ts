@@ -1,10 +1,9 @@
 import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import { inStaging } from '../../database/in-staging.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import { parseEmailAddress } from '../../domain/email-address.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { revokeKeysOf } from './api-keys.ts';
 
@@ -147,7 +146,7 @@ export function changeUser(
 
 /** Null for none. Looked up first, because a broken constraint would end the transaction unnamed. */
 async function requireFreeEmail(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   text: string | null,
   owner: string,
 ): Promise<string | null> {
@@ -267,7 +266,7 @@ export function consumeLink(
 }
 
 async function requireUser(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   text: string,
 ): Promise<{ id: bigint; name: string; isDisabled: boolean }> {
   const [user] = await tx.$queryRaw<[{ id: bigint; name: string; isDisabled: boolean }?]>`
@@ -277,11 +276,11 @@ async function requireUser(
   return user;
 }
 
-async function endSessionsOf(tx: Prisma.TransactionClient, userId: bigint): Promise<void> {
+async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE user_id = ${userId}`;
 }
 
-async function voidLinks(tx: Prisma.TransactionClient, userId: bigint): Promise<void> {
+async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.console_link SET used_at = now()
     WHERE user_id = ${userId} AND used_at IS NULL`;

@@ -1,8 +1,8 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.ts';
+import type { Transaction } from '../../database/database.ts';
 import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
@@ -51,7 +51,7 @@ export interface MergedResponse {
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
  */
-export async function endMerge(tx: Prisma.TransactionClient, merge: MergedResponse): Promise<void> {
+export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
@@ -71,7 +71,7 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
 
 /** The first part. Returns whether the date became reconciled by it. */
 async function mergeOwnDate(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, fence, day, plan, state, loaded, dateWasClosed, fold }: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean }> {
   const { date } = day;
@@ -92,7 +92,7 @@ async function mergeOwnDate(
 }
 
 async function recordDrift(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   drift: readonly DriftRecord[],
 ): Promise<void> {

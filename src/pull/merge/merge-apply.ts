@@ -1,3 +1,4 @@
+import type { Transaction } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -25,7 +26,7 @@ const toJson = (alias: string, status: string) =>
  * @param isFresh whether the date had no titles, so that every staged title is inserted
  */
 export async function applyChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: ChangeSource,
   { isFresh }: Pick<MergePlan, 'isFresh'>,
 ): Promise<void> {
@@ -46,7 +47,7 @@ const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
     ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
               WHERE fence = ${source.fence} AND kind = ANY(${kinds}::text[])))`;
 
-async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function writeRevisions(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title_revision
       (title_id, revision, kind, pull_id, content_hash, before, after)
@@ -78,7 +79,7 @@ async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource
       AND title.id = ${changedIds(source, ['changed', 'restored', 'withdrawn'])}`;
 }
 
-async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function updateTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
@@ -92,7 +93,7 @@ async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource):
       AND title.id = ${changedIds(source, ['changed', 'restored'])}`;
 }
 
-async function withdrawTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function withdrawTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'withdrawn', last_change_pull_id = ${source.pullId}, changed_at = now()
@@ -107,7 +108,7 @@ const insertedColumns = Prisma.raw(
    first_pull_id, last_change_pull_id`,
 );
 
-async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function insertTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title (${insertedColumns})
     SELECT change.occurrence, ${stagedColumns}, staged.identity_hash, staged.content_hash,
@@ -121,7 +122,7 @@ async function insertTitles(tx: Prisma.TransactionClient, source: ChangeSource):
 }
 
 /** All that was staged. Few identities are there twice: only those are numbered. */
-async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function insertAll(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     WITH repeated AS MATERIALIZED (
       SELECT identity_hash FROM conciliation.staged_title WHERE fence = ${source.fence}
@@ -145,7 +146,7 @@ async function insertAll(tx: Prisma.TransactionClient, source: ChangeSource): Pr
  * the commit: when a `change_seq` is visible, no smaller one can still appear.
  */
 export async function numberChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
   counts: ChangeCounts,
 ): Promise<void> {

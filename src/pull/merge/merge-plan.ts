@@ -1,4 +1,4 @@
-import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { LockedDay } from '../../ledger/day-ledger.ts';
 import { discardPlan } from '../../ledger/discard-staged.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
@@ -45,7 +45,7 @@ export interface MergePlan extends ChangeCounts {
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   day: LockedDay,
 ): Promise<MergePlan> {
@@ -72,7 +72,7 @@ export async function planChanges(
 
 /** @param isDifference whether only what differs from the titles of the date was staged */
 async function matchCurrent(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   { date }: LockedDay,
   isDifference: boolean,
@@ -131,7 +131,7 @@ async function matchCurrent(
  *
  * @returns the titles that are not withdrawn because of a reject
  */
-function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promise<number> {
+function withholdWithdrawals(tx: Transaction, fence: bigint): Promise<number> {
   return tx.$executeRaw`
     DELETE FROM conciliation.staged_change change USING conciliation.title title
     WHERE change.fence = ${fence} AND change.kind = 'withdrawn' AND title.id = change.title_id
@@ -144,11 +144,7 @@ function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promi
                                   WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
 }
 
-async function matchWithdrawn(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  { date }: LockedDay,
-): Promise<void> {
+async function matchWithdrawn(tx: Transaction, fence: bigint, { date }: LockedDay): Promise<void> {
   // Twice the same matching, first by content, then by identity: a title that comes back as it was
   // takes its own row again, not that of a sibling.
   await tx.$executeRaw`
@@ -188,7 +184,7 @@ async function matchWithdrawn(
 }
 
 async function numberInsertions(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   { date }: LockedDay,
 ): Promise<void> {
@@ -213,7 +209,7 @@ async function numberInsertions(
 }
 
 async function countPlan(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   { isFresh, withheld }: { readonly isFresh: boolean; readonly withheld: number },
 ): Promise<MergePlan> {

@@ -6,11 +6,10 @@
  * a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, TransactionSession } from '../../database/database.ts';
+import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
 import { inStaging } from '../../database/in-staging.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.ts';
 import { configurePlanner } from '../../ledger/planner-settings.ts';
@@ -102,7 +101,7 @@ export interface MergeDecision {
  * @param loaded see `endMerge`
  */
 export async function endAttempt(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, fence }: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
@@ -128,7 +127,7 @@ export async function endAttempt(
 
 /** Ends an attempt. A held pull waits for a release or for a newer response. */
 async function finishPull(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   report: PullReport,
   response: ReadResponse,
 ): Promise<void> {
@@ -153,7 +152,7 @@ async function finishPull(
  * @throws StaleFenceError when the pull is not the attempt's any more
  */
 export async function lockRunningPull(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   attempt: Attempt,
 ): Promise<TransactionSession> {
   const [session] = await tx.$queryRaw<[TransactionSession?]>`
@@ -175,7 +174,7 @@ export function isNewest(day: LockedDay, fence: bigint): boolean {
  * this count such a pull would look like an emptied day.
  */
 async function verifyStaged(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   response: Pick<ReadResponse, 'accepted' | 'rejected'>,
 ): Promise<void> {

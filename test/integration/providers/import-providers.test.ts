@@ -148,7 +148,7 @@ describe('CSV', () => {
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
     const rows = await world.database.prisma.provider.findMany();
     expect(rows).toMatchObject([
-      { type: null, can_anticipate: null, phones: null, accounts: null },
+      { type: null, canAnticipate: null, phones: null, accounts: null },
     ]);
   });
 

@@ -50,7 +50,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
     report: { state: 'merged', date: DAY, inserted: 1, withheld: 0 },
   });
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-  expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
+  expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
 });
 
 test('what a killed process staged is removed, what runs or is held stays', async () => {
