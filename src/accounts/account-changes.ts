@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 
@@ -31,14 +30,12 @@ export function readUnacknowledgedAccountChanges(
   database: Database,
   limit: number,
 ): Promise<AccountChange[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<AccountChange[]>`
-      SELECT id::float8 AS id, kind, party_key AS "partyKey", before, after,
-             accepted_date::text AS "acceptedDate", title_id::float8 AS "titleId",
-             pull_id::float8 AS "pullId", detected_at AS "detectedAt"
-      FROM conciliation.account_change
-      WHERE acknowledged_at IS NULL ORDER BY id LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<AccountChange[]>`
+    SELECT id::float8 AS id, kind, party_key AS "partyKey", before, after,
+           accepted_date::text AS "acceptedDate", title_id::float8 AS "titleId",
+           pull_id::float8 AS "pullId", detected_at AS "detectedAt"
+    FROM conciliation.account_change
+    WHERE acknowledged_at IS NULL ORDER BY id LIMIT ${limit}`;
 }
 
 /**
@@ -51,25 +48,23 @@ export function acknowledgeAccountChange(
   id: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
-        UPDATE conciliation.account_change
-        SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
-        WHERE id = ${id} AND acknowledged_at IS NULL
-        RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
-      if (acknowledged === undefined) {
-        throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
-          context: { accountChangeId: String(id) },
-        });
-      }
-      await recordAudit(tx, {
-        actor: decision.by,
-        action: 'account_change.acknowledge',
-        ...acknowledged,
-        reason: decision.reason,
-        details: { accountChangeId: Number(id) },
+  return database.prisma.$transaction(async (tx) => {
+    const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
+      UPDATE conciliation.account_change
+      SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
+      WHERE id = ${id} AND acknowledged_at IS NULL
+      RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
+    if (acknowledged === undefined) {
+      throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
+        context: { accountChangeId: String(id) },
       });
-    }),
-  );
+    }
+    await recordAudit(tx, {
+      actor: decision.by,
+      action: 'account_change.acknowledge',
+      ...acknowledged,
+      reason: decision.reason,
+      details: { accountChangeId: Number(id) },
+    });
+  });
 }

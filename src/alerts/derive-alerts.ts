@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import {
   ALERT_KINDS,
   type Alert,
@@ -53,29 +52,27 @@ export function deriveAlerts(
   now: Date,
   policy: AlertPolicy,
 ): Promise<{ raised: number; resolved: number }> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await lockAlerts(tx);
-      const stale = await readStaleCheckpoint(tx, now, policy);
-      const staleSweep = await readStaleSweep(tx, now, policy);
-      const alerts: Alert[] = [
-        ...(await readFailedDayPulls(tx)).map(failedPullAlert),
-        ...(await readFailedSweep(tx)).map(failedSweepAlert),
-        ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
-        ...(await readContradictedDates(tx)).map(contradictedDateAlert),
-        ...(await readHeldDays(tx)).map(heldDayAlert),
-        ...(await readOpenRejects(tx)).map(openRejectsAlert),
-        ...(await readRestatedDays(tx)).map(restatedDayAlert),
-        ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
-        ...(await readFailingPush(tx)).map(failingPushAlert),
-        ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
-        ...(await readNewDrift(tx)).map(contractDriftAlert),
-        ...faultyProcessAlerts(await readFaults(tx)),
-        ...[stale, staleSweep].filter((alert) => alert !== null),
-      ];
-      return settleAlerts(tx, ALERT_KINDS, alerts);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await lockAlerts(tx);
+    const stale = await readStaleCheckpoint(tx, now, policy);
+    const staleSweep = await readStaleSweep(tx, now, policy);
+    const alerts: Alert[] = [
+      ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+      ...(await readFailedSweep(tx)).map(failedSweepAlert),
+      ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
+      ...(await readContradictedDates(tx)).map(contradictedDateAlert),
+      ...(await readHeldDays(tx)).map(heldDayAlert),
+      ...(await readOpenRejects(tx)).map(openRejectsAlert),
+      ...(await readRestatedDays(tx)).map(restatedDayAlert),
+      ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
+      ...(await readFailingPush(tx)).map(failingPushAlert),
+      ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+      ...(await readNewDrift(tx)).map(contractDriftAlert),
+      ...faultyProcessAlerts(await readFaults(tx)),
+      ...[stale, staleSweep].filter((alert) => alert !== null),
+    ];
+    return settleAlerts(tx, ALERT_KINDS, alerts);
+  });
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
@@ -49,13 +48,11 @@ export function readAuditLog(
   },
 ): Promise<AuditRow[]> {
   const date = page.date ?? null;
-  return inStaging(
-    () => database.prisma.$queryRaw<AuditRow[]>`
-      SELECT id::float8 AS id, at, actor, action, date::text AS date, pull_id::float8 AS "pullId",
-             reason, details
-      FROM conciliation.audit_entry
-      WHERE id < coalesce(${page.before}::bigint, 9223372036854775807)
-        AND (${date}::date IS NULL OR date = ${date}::date)
-      ORDER BY id DESC LIMIT ${page.limit}`,
-  );
+  return database.prisma.$queryRaw<AuditRow[]>`
+    SELECT id::float8 AS id, at, actor, action, date::text AS date, pull_id::float8 AS "pullId",
+           reason, details
+    FROM conciliation.audit_entry
+    WHERE id < coalesce(${page.before}::bigint, 9223372036854775807)
+      AND (${date}::date IS NULL OR date = ${date}::date)
+    ORDER BY id DESC LIMIT ${page.limit}`;
 }

@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
@@ -41,26 +40,25 @@ export interface BackfillProgress {
  * @param by who asks for it, for the audit log
  * @throws InputError for a range or concurrency that cannot be
  */
-export function createBackfill(
+export async function createBackfill(
   database: Database,
   backfill: { readonly range: BackfillRange; readonly concurrency: number; readonly by: string },
   today: CivilDate,
 ): Promise<bigint> {
   const { range, concurrency, by } = backfill;
-  return inStaging(async () => {
-    const fault = backfillRangeFault(range, today);
-    if (fault !== null) throw new InputError(fault);
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
-      throw new InputError(
-        `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
-      );
-    return database.prisma.$transaction(async (tx) => {
-      const [row] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.backfill (from_date, to_date, concurrency, requested_by)
-        VALUES (${range.from}::date, ${range.to}::date, ${concurrency}, ${by}) RETURNING id`;
-      await audit(tx, 'backfill.create', by, row.id);
-      return row.id;
-    });
+
+  const fault = backfillRangeFault(range, today);
+  if (fault !== null) throw new InputError(fault);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
+    throw new InputError(
+      `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
+    );
+  return database.prisma.$transaction(async (tx) => {
+    const [row] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.backfill (from_date, to_date, concurrency, requested_by)
+      VALUES (${range.from}::date, ${range.to}::date, ${concurrency}, ${by}) RETURNING id`;
+    await audit(tx, 'backfill.create', by, row.id);
+    return row.id;
   });
 }
 
@@ -71,13 +69,11 @@ export function createBackfill(
  * @throws InputError when there is no such backfill or it is not running
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await step(tx, id, 'running', 'cancelled');
-      await cancelQueuedPulls(tx, id);
-      await audit(tx, 'backfill.cancel', by, id);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await step(tx, id, 'running', 'cancelled');
+    await cancelQueuedPulls(tx, id);
+    await audit(tx, 'backfill.cancel', by, id);
+  });
 }
 
 /**
@@ -87,14 +83,12 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
  * @throws InputError when there is no such backfill or it was not cancelled
  */
 export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      // What was cancelled with it is cancelled for good; the planner makes new pulls.
-      await cancelQueuedPulls(tx, id);
-      await step(tx, id, 'cancelled', 'running');
-      await audit(tx, 'backfill.resume', by, id);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    // What was cancelled with it is cancelled for good; the planner makes new pulls.
+    await cancelQueuedPulls(tx, id);
+    await step(tx, id, 'cancelled', 'running');
+    await audit(tx, 'backfill.resume', by, id);
+  });
 }
 
 async function step(
@@ -131,21 +125,17 @@ async function audit(
 }
 
 /** Null where there is no such backfill. */
-export function readBackfillProgress(
+export async function readBackfillProgress(
   database: Database,
   id: bigint,
 ): Promise<BackfillProgress | null> {
-  return inStaging(async () => {
-    const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
-    return row ?? null;
-  });
+  const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
+  return row ?? null;
 }
 
 /** The newest backfills first. */
 export function readBackfills(database: Database, limit = 20): Promise<BackfillProgress[]> {
-  return inStaging(() =>
-    readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`),
-  );
+  return readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`);
 }
 
 function readProgress(database: Database, which: Prisma.Sql): Promise<BackfillProgress[]> {

@@ -22,11 +22,13 @@ import {
 export interface Database {
   /**
    * Dates of fields are `CivilDate` text, in results and arguments. Every call, statement and transaction
-   * throws what `toStagingError` makes of a failure; what the work of a transaction throws is not changed.
+   * throws what `toStagingError` makes of a failure.
    */
   readonly prisma: DatabaseClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
+  /** A connection of the pool, to be released. @throws StagingUnavailableError, ConfigError */
+  connect(): Promise<pg.PoolClient>;
   /**
    * The connection that a transaction runs on, for a COPY inside of it. Null where that cannot be told
    * for certain: behind a pooler that changes servers from transaction to transaction.
@@ -110,6 +112,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   return {
     prisma,
     pool,
+    connect: () => mapErrors(pool.connect()),
     async connectionOf({ serverPid, transactionId }) {
       const connection = connections.get(serverPid);
       const same = await connection?.query(
@@ -138,7 +141,7 @@ function extendClient(client: PrismaClient) {
   });
 }
 
-/** BEGIN and COMMIT are no operations of an extension. */
+/** Adds the mapping of errors of BEGIN and COMMIT, which are no operations of an extension. */
 function withMappedTransactions(client: DatabaseClient): DatabaseClient {
   const transact = client.$transaction.bind(client) as (
     ...parameters: unknown[]
@@ -149,7 +152,12 @@ function withMappedTransactions(client: DatabaseClient): DatabaseClient {
   });
 }
 
-async function mapErrors<T>(work: Promise<T>): Promise<T> {
+/**
+ * For work on a connection of the pool.
+ *
+ * @throws what `toStagingError` makes of the failure of `work`
+ */
+export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

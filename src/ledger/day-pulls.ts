@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
@@ -34,15 +33,13 @@ export function readDayPulls(
   date: CivilDate,
   limit: number,
 ): Promise<DayPull[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DayPull[]>`
-      SELECT id::float8 AS id, origin, state, decided_at IS NOT NULL AS "isReleased",
-             hold_reason AS "holdReason", requested_by AS "requestedBy", attempts,
-             fetch_started_at AS "fetchedAt", created_at AS "createdAt", inserted, changed, withdrawn,
-             restored, withheld, rejected, error_code AS "errorCode", decided_by AS "decidedBy", reason
-      FROM conciliation.pull WHERE date = ${date}::date
-      ORDER BY pull.id DESC LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<DayPull[]>`
+    SELECT id::float8 AS id, origin, state, decided_at IS NOT NULL AS "isReleased",
+           hold_reason AS "holdReason", requested_by AS "requestedBy", attempts,
+           fetch_started_at AS "fetchedAt", created_at AS "createdAt", inserted, changed, withdrawn,
+           restored, withheld, rejected, error_code AS "errorCode", decided_by AS "decidedBy", reason
+    FROM conciliation.pull WHERE date = ${date}::date
+    ORDER BY pull.id DESC LIMIT ${limit}`;
 }
 
 export interface DayReject {
@@ -63,12 +60,10 @@ export function readDayRejects(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly limit: number },
 ): Promise<DayReject[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DayReject[]>`
-      SELECT id::float8 AS id, ordinal, status, reasons, raw_bytes::float8 AS "rawBytes",
-             decided_by AS "decidedBy", reason, CASE WHEN ${options.withRaw} THEN raw END AS raw
-      FROM conciliation.rejected_title
-      WHERE date = ${date}::date AND status <> 'resolved'
-      ORDER BY status DESC, ordinal LIMIT ${options.limit}`,
-  );
+  return database.prisma.$queryRaw<DayReject[]>`
+    SELECT id::float8 AS id, ordinal, status, reasons, raw_bytes::float8 AS "rawBytes",
+           decided_by AS "decidedBy", reason, CASE WHEN ${options.withRaw} THEN raw END AS raw
+    FROM conciliation.rejected_title
+    WHERE date = ${date}::date AND status <> 'resolved'
+    ORDER BY status DESC, ordinal LIMIT ${options.limit}`;
 }

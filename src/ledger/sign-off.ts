@@ -1,6 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
@@ -45,30 +44,28 @@ export function signOffDay(
     readonly fourEyes: boolean;
   },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const day = await lockCandidate(tx, date);
-      const fault = signOffFault(day, signing);
-      if (fault !== null) {
-        throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
-      }
-      await endSeal(tx, date, { by: signing.by, reason: null });
-      await tx.$executeRaw`
-        INSERT INTO conciliation.sign_off
-          (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
-           rejected_count, ${sums})
-        SELECT date, ${signing.by}, ${signing.reason},
-               (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
-               content_digest, title_count, withdrawn_count, rejected_count, ${sums}
-        FROM conciliation.day day WHERE date = ${date}::date`;
-      await tx.$executeRaw`
-        UPDATE conciliation.day
-        SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
-            restated_after_sign_off = false
-        WHERE date = ${date}::date`;
-      await audit(tx, 'day.sign_off', date, signing);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const day = await lockCandidate(tx, date);
+    const fault = signOffFault(day, signing);
+    if (fault !== null) {
+      throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
+    }
+    await endSeal(tx, date, { by: signing.by, reason: null });
+    await tx.$executeRaw`
+      INSERT INTO conciliation.sign_off
+        (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
+         rejected_count, ${sums})
+      SELECT date, ${signing.by}, ${signing.reason},
+             (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
+             content_digest, title_count, withdrawn_count, rejected_count, ${sums}
+      FROM conciliation.day day WHERE date = ${date}::date`;
+    await tx.$executeRaw`
+      UPDATE conciliation.day
+      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
+          restated_after_sign_off = false
+      WHERE date = ${date}::date`;
+    await audit(tx, 'day.sign_off', date, signing);
+  });
 }
 
 /**
@@ -77,31 +74,27 @@ export function signOffDay(
  * @throws InputError when the date is not signed off
  */
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const { isSignedOff } = await lockCandidate(tx, date);
-      if (!isSignedOff) throw new InputError(`${date} is not signed off`);
-      await audit(tx, 'day.reopen', date, decision);
-      await endSeal(tx, date, decision);
-      await tx.$executeRaw`
-        UPDATE conciliation.day
-        SET signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL,
-            restated_after_sign_off = false
-        WHERE date = ${date}::date`;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const { isSignedOff } = await lockCandidate(tx, date);
+    if (!isSignedOff) throw new InputError(`${date} is not signed off`);
+    await audit(tx, 'day.reopen', date, decision);
+    await endSeal(tx, date, decision);
+    await tx.$executeRaw`
+      UPDATE conciliation.day
+      SET signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL,
+          restated_after_sign_off = false
+      WHERE date = ${date}::date`;
+  });
 }
 
 /** Every seal that the date ever had, newest first. */
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<SignOff[]>`
-      SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-             signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-             title_count AS titles, original_value_sum::text AS "originalValueSum",
-             ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
-      FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`,
-  );
+  return database.prisma.$queryRaw<SignOff[]>`
+    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
+    FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
 }
 
 /** Everybody who released a pull into the date or accepted its rejects. */

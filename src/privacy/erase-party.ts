@@ -9,7 +9,6 @@
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS, taxIdOf } from './erased-parties.ts';
@@ -66,20 +65,20 @@ export async function eraseParty(
   database: Database,
   request: ErasureRequest,
 ): Promise<ErasureReport> {
-  const given = await inStaging(() => toNames(database, request.party));
+  const given = await toNames(database, request.party);
   const list = (names: PartyNames) =>
     request.isDryRun
-      ? inStaging(() => findListed(database.prisma, keysOf(names)))
+      ? findListed(database.prisma, keysOf(names))
       : listParty(database, names, request);
   const listed = await list(given);
   // Once its tax identifier is on the list, no title gives the party another number.
-  const names = await inStaging(() => addExternalIds(database, given));
+  const names = await addExternalIds(database, given);
   if (names.externalIds.length > given.externalIds.length) await list(names);
   const partyId = listed?.id ?? null;
   const counts = await eraseEverywhere(database, names, request, partyId);
   const isNowhere = Object.values(counts).every((count) => count === 0);
   if (isNowhere && (listed === null || listed.isNew)) {
-    if (partyId !== null) await inStaging(() => endErasure(database.prisma, partyId));
+    if (partyId !== null) await endErasure(database.prisma, partyId);
     throw new InputError('no title, provider or rejected title names this party');
   }
   return {
@@ -100,19 +99,16 @@ export function liftErasure(
   partyId: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const lifted = await endErasure(tx, partyId);
-      if (lifted === 0)
-        throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
-      await recordAudit(tx, {
-        actor: decision.by,
-        action: 'party.lift',
-        reason: decision.reason,
-        details: { erasedPartyId: Number(partyId) },
-      });
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const lifted = await endErasure(tx, partyId);
+    if (lifted === 0) throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
+    await recordAudit(tx, {
+      actor: decision.by,
+      action: 'party.lift',
+      reason: decision.reason,
+      details: { erasedPartyId: Number(partyId) },
+    });
+  });
 }
 
 function pseudonymOf(partyId: bigint): string {
@@ -202,31 +198,29 @@ function listParty(
   { by, reason }: ErasureRequest,
 ): Promise<ListedParty> {
   const keys = keysOf(names);
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-      // Waits for every merge that has read the list: see `hasErasedParties`.
-      await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
-      const known = await findListed(tx, keys);
-      if (known !== null) {
-        await tx.$executeRaw`
-          UPDATE conciliation.erased_party party
-          SET key_hashes = ARRAY(
-            SELECT unnest(party.key_hashes)
-            UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
-          WHERE id = ${known.id}`;
-        return known;
-      }
-      const [party] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.erased_party (salt, key_hashes)
-        SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
-        FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
-        RETURNING id`;
-      const details = { erasedPartyId: Number(party.id) };
-      await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
-      return { id: party.id, isNew: true };
-    }, TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    // Waits for every merge that has read the list: see `hasErasedParties`.
+    await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
+    const known = await findListed(tx, keys);
+    if (known !== null) {
+      await tx.$executeRaw`
+        UPDATE conciliation.erased_party party
+        SET key_hashes = ARRAY(
+          SELECT unnest(party.key_hashes)
+          UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+        WHERE id = ${known.id}`;
+      return known;
+    }
+    const [party] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.erased_party (salt, key_hashes)
+      SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+      FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
+      RETURNING id`;
+    const details = { erasedPartyId: Number(party.id) };
+    await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
+    return { id: party.id, isNew: true };
+  }, TRANSACTION);
 }
 
 function endErasure(client: Pick<Transaction, '$executeRaw'>, partyId: bigint): Promise<number> {
@@ -245,25 +239,23 @@ async function eraseEverywhere(
 ): Promise<ErasureCounts> {
   const pseudonym = pseudonymOf(partyId ?? 0n);
   let counts: ErasureCounts | null = null;
-  await inStaging(() =>
-    database.prisma
-      .$transaction(async (tx) => {
-        await tx.$executeRaw`
-          SELECT set_config('statement_timeout', '0', true),
-                 set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-        await findTitles(tx, names);
-        counts = await eraseRows(tx, names, pseudonym);
-        if (isDryRun) throw new Undo();
-        const details = { erasedPartyId: Number(partyId), ...counts };
-        const isEmpty = Object.values(counts).every((count) => count === 0);
-        if (!isEmpty) {
-          await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
-        }
-      }, TRANSACTION)
-      .catch((error: unknown) => {
-        if (!(error instanceof Undo)) throw error;
-      }),
-  );
+  await database.prisma
+    .$transaction(async (tx) => {
+      await tx.$executeRaw`
+        SELECT set_config('statement_timeout', '0', true),
+               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      await findTitles(tx, names);
+      counts = await eraseRows(tx, names, pseudonym);
+      if (isDryRun) throw new Undo();
+      const details = { erasedPartyId: Number(partyId), ...counts };
+      const isEmpty = Object.values(counts).every((count) => count === 0);
+      if (!isEmpty) {
+        await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+      }
+    }, TRANSACTION)
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
   if (counts === null) throw new Error('an erasure has no counts');
   return counts;
 }

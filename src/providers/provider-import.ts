@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { Provider } from '../domain/provider.ts';
 import { MERGE_TRANSACTION } from '../pull/merge/merge.ts';
 
@@ -36,8 +35,8 @@ export async function importProviders(
   options: { readonly isDryRun: boolean; readonly actor: string },
 ): Promise<ImportCounts & { readonly repeated: readonly RepeatedRow[] }> {
   const dryRun: { result?: Awaited<ReturnType<typeof importProviders>> } = {};
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
+  return database.prisma
+    .$transaction(async (tx) => {
       await createImportTable(tx);
       for await (const rows of source) await addRows(tx, rows);
       const repeated = await takeRepeatedRows(tx);
@@ -52,11 +51,11 @@ export async function importProviders(
         details: { ...counts },
       });
       return { ...counts, repeated };
-    }, MERGE_TRANSACTION),
-  ).catch((error: unknown) => {
-    if (error instanceof RolledBack && dryRun.result !== undefined) return dryRun.result;
-    throw error;
-  });
+    }, MERGE_TRANSACTION)
+    .catch((error: unknown) => {
+      if (error instanceof RolledBack && dryRun.result !== undefined) return dryRun.result;
+      throw error;
+    });
 }
 
 /** Ends a dry run; Prisma rolls a transaction back where its callback throws. */

@@ -1,5 +1,4 @@
-import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import { type Database, type Transaction, toStagingError } from '../database/database.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
 /** Of a bigint key PostgreSQL shows the halves; this one fits the lower, so the upper is 0. */
@@ -23,42 +22,40 @@ export interface PushLock {
  *
  * @throws StagingUnavailableError when the database is away
  */
-export function tryPushLock(database: Database): Promise<PushLock | null> {
-  return inStaging(async () => {
-    const client = await database.pool.connect();
-    const loss = new AbortController();
-    const onEnd = () => loss.abort(lockLost());
-    client.once('end', onEnd);
-    const giveBack = (error?: Error) => {
-      client.off('end', onEnd);
-      client.release(error);
-    };
-    try {
-      const { rows } = await client.query<{ locked: boolean; pid: number }>(
-        'SELECT pg_try_advisory_lock($1::bigint) AS locked, pg_backend_pid() AS pid',
-        [PUSH_LOCK],
-      );
-      if (rows[0]?.locked !== true) {
-        giveBack();
-        return null;
-      }
-      const { pid } = rows[0];
-      return {
-        lost: loss.signal,
-        assertHeld: (tx) => assertHeld(tx, pid),
-        async release() {
-          const failure = await client
-            .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
-            .then(() => undefined, toError);
-          // A connection on which this failed is closed, and that gives up the lock too.
-          giveBack(failure);
-        },
-      };
-    } catch (error) {
-      giveBack(toError(error));
-      throw error;
+export async function tryPushLock(database: Database): Promise<PushLock | null> {
+  const client = await database.connect();
+  const loss = new AbortController();
+  const onEnd = () => loss.abort(lockLost());
+  client.once('end', onEnd);
+  const giveBack = (error?: Error) => {
+    client.off('end', onEnd);
+    client.release(error);
+  };
+  try {
+    const { rows } = await client.query<{ locked: boolean; pid: number }>(
+      'SELECT pg_try_advisory_lock($1::bigint) AS locked, pg_backend_pid() AS pid',
+      [PUSH_LOCK],
+    );
+    if (rows[0]?.locked !== true) {
+      giveBack();
+      return null;
     }
-  });
+    const { pid } = rows[0];
+    return {
+      lost: loss.signal,
+      assertHeld: (tx) => assertHeld(tx, pid),
+      async release() {
+        const failure = await client
+          .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
+          .then(() => undefined, toError);
+        // A connection on which this failed is closed, and that gives up the lock too.
+        giveBack(failure);
+      },
+    };
+  } catch (error) {
+    giveBack(toError(error));
+    throw toStagingError(error);
+  }
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { lockDay } from '../ledger/day-ledger.ts';
 import { configurePlanner } from '../ledger/planner-settings.ts';
@@ -37,27 +36,25 @@ export function loadDay(
   attempt: Attempt,
   read: (connection: ClientBase, accounts: NamedAccounts) => Promise<ReadResponse>,
 ): Promise<PullReport | null> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await configurePlanner(tx);
-      const connection = await database.connectionOf(await lockRunningPull(tx, attempt));
-      if (connection === null) return null;
-      const day = await lockDay(tx, attempt.date);
-      if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
-      // Titles can be erased while they are staged, not while they are copied into `title`.
-      if (await hasErasedParties(tx)) return null;
-      reachFaultPoint('merge');
-      const accounts = new NamedAccounts();
-      // The platform's pace bounds the COPY, not the database: the platform client has limits of its own.
-      await connection.query('SET LOCAL statement_timeout = 0');
-      const response = await read(connection, accounts);
-      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
-      const plan = planOf(response);
-      const state = plan.inserted > 0 ? 'merged' : 'unchanged';
-      const decision = { day, plan, state, holdReason: null } as const;
-      return endAttempt(tx, attempt, response, decision, accounts);
-    }, MERGE_TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    const connection = await database.connectionOf(await lockRunningPull(tx, attempt));
+    if (connection === null) return null;
+    const day = await lockDay(tx, attempt.date);
+    if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
+    // Titles can be erased while they are staged, not while they are copied into `title`.
+    if (await hasErasedParties(tx)) return null;
+    reachFaultPoint('merge');
+    const accounts = new NamedAccounts();
+    // The platform's pace bounds the COPY, not the database: the platform client has limits of its own.
+    await connection.query('SET LOCAL statement_timeout = 0');
+    const response = await read(connection, accounts);
+    await connection.query('SET LOCAL statement_timeout TO DEFAULT');
+    const plan = planOf(response);
+    const state = plan.inserted > 0 ? 'merged' : 'unchanged';
+    const decision = { day, plan, state, holdReason: null } as const;
+    return endAttempt(tx, attempt, response, decision, accounts);
+  }, MERGE_TRANSACTION);
 }
 
 function planOf({ accepted, rejected }: ReadResponse): MergePlan {

@@ -1,5 +1,4 @@
 import type { Database, Transaction } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { readDay } from '../ledger/day-ledger.ts';
@@ -45,16 +44,14 @@ export async function previewRelease(
   limit: number,
 ): Promise<ReleasePreview | null> {
   let preview: ReleasePreview | null = null;
-  await inStaging(() =>
-    database.prisma
-      .$transaction(async (tx) => {
-        preview = await planAndRead(tx, pullId, limit);
-        throw new Undo();
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Undo)) throw error;
-      }),
-  );
+  await database.prisma
+    .$transaction(async (tx) => {
+      preview = await planAndRead(tx, pullId, limit);
+      throw new Undo();
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
   return preview;
 }
 

@@ -7,7 +7,6 @@
  */
 
 import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.ts';
@@ -70,21 +69,19 @@ export function mergePull(
   response: ReadResponse,
   policy: MergePolicy,
 ): Promise<PullReport> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await configurePlanner(tx);
-      await lockRunningPull(tx, attempt);
-      const day = await lockDay(tx, attempt.date);
-      reachFaultPoint('merge');
-      await verifyStaged(tx, attempt.fence, response);
-      if (!isNewest(day, attempt.fence))
-        return endAttempt(tx, attempt, response, supersede(day, response));
-      await eraseErased(tx, attempt.fence);
-      await stageKnown(tx, attempt.fence, response.known);
-      const plan = await planChanges(tx, attempt.fence, day);
-      return endAttempt(tx, attempt, response, decide(day, plan, policy));
-    }, MERGE_TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    await lockRunningPull(tx, attempt);
+    const day = await lockDay(tx, attempt.date);
+    reachFaultPoint('merge');
+    await verifyStaged(tx, attempt.fence, response);
+    if (!isNewest(day, attempt.fence))
+      return endAttempt(tx, attempt, response, supersede(day, response));
+    await eraseErased(tx, attempt.fence);
+    await stageKnown(tx, attempt.fence, response.known);
+    const plan = await planChanges(tx, attempt.fence, day);
+    return endAttempt(tx, attempt, response, decide(day, plan, policy));
+  }, MERGE_TRANSACTION);
 }
 
 /** What becomes of a response. */
