@@ -3,7 +3,6 @@ import {
   ALERT_KINDS,
   type Alert,
   type ChangedAccounts,
-  type CheckpointProgress,
   type ContradictedDate,
   changedAccountsAlert,
   contractDriftAlert,
@@ -184,10 +183,14 @@ function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
     GROUP BY reject.date`;
 }
 
-function readRestatedDays(tx: Transaction): Promise<{ date: CivilDate; pullId: bigint | null }[]> {
-  return tx.$queryRaw<{ date: CivilDate; pullId: bigint | null }[]>`
-    SELECT date::text AS date, last_pull_id AS "pullId"
-    FROM conciliation.day WHERE restated_after_sign_off`;
+async function readRestatedDays(
+  tx: Transaction,
+): Promise<{ date: CivilDate; pullId: bigint | null }[]> {
+  const days = await tx.day.findMany({
+    where: { restatedAfterSignOff: true },
+    select: { date: true, lastPullId: true },
+  });
+  return days.map(({ date, lastPullId }) => ({ date, pullId: lastPullId }));
 }
 
 /** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */
@@ -249,13 +252,14 @@ async function readStaleCheckpoint(
   now: Date,
   policy: AlertPolicy,
 ): Promise<Alert | null> {
-  const [checkpoint] = await tx.$queryRaw<[CheckpointProgress?]>`
-    SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate",
-           updated_at AS "advancedAt"
-    FROM conciliation.checkpoint`;
-  if (checkpoint === undefined) return null;
+  const checkpoint = await tx.checkpoint.findFirst();
+  if (checkpoint === null) return null;
   return staleCheckpointAlert(
-    checkpoint,
+    {
+      startDate: checkpoint.startDate,
+      lastReconciledDate: checkpoint.lastReconciledDate,
+      advancedAt: checkpoint.updatedAt,
+    },
     { now, lastClosedDate: lastClosedDate(policy.timeZone, now) },
     policy,
   );

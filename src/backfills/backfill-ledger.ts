@@ -54,11 +54,12 @@ export async function createBackfill(
       `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
     );
   return database.prisma.$transaction(async (tx) => {
-    const [row] = await tx.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.backfill (from_date, to_date, concurrency, requested_by)
-      VALUES (${range.from}::date, ${range.to}::date, ${concurrency}, ${by}) RETURNING id`;
-    await audit(tx, 'backfill.create', by, row.id);
-    return row.id;
+    const { id } = await tx.backfill.create({
+      data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
+      select: { id: true },
+    });
+    await audit(tx, 'backfill.create', by, id);
+    return id;
   });
 }
 
@@ -102,12 +103,9 @@ async function step(
     SET state = ${to}, finished_at = CASE WHEN ${to} <> 'running' THEN clock_timestamp() END
     WHERE id = ${id} AND state = ${from}`;
   if (changed > 0) return;
-  const [row] = await tx.$queryRaw<[{ state: BackfillState }?]>`
-    SELECT state FROM conciliation.backfill WHERE id = ${id}`;
+  const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
   throw new InputError(
-    row === undefined
-      ? `there is no backfill ${id}`
-      : `backfill ${id} is ${row.state}, not ${from}`,
+    row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not ${from}`,
   );
 }
 
@@ -117,10 +115,11 @@ async function audit(
   actor: string,
   backfillId: bigint,
 ): Promise<void> {
-  const [range] = await tx.$queryRaw<[{ from: CivilDate; to: CivilDate }]>`
-    SELECT from_date::text AS "from", to_date::text AS "to"
-    FROM conciliation.backfill WHERE id = ${backfillId}`;
-  const details = { backfillId: Number(backfillId), ...range };
+  const range = await tx.backfill.findUniqueOrThrow({
+    where: { id: backfillId },
+    select: { fromDate: true, toDate: true },
+  });
+  const details = { backfillId: Number(backfillId), from: range.fromDate, to: range.toDate };
   await recordAudit(tx, { actor, action, details });
 }
 

@@ -23,13 +23,13 @@ export async function planBackfills(tx: Transaction, maxOpenPulls: number): Prom
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
     FROM conciliation.backfill WHERE state = 'running' ORDER BY id FOR UPDATE`;
   if (backfills.length === 0) return 0;
-  const [open] = await tx.$queryRaw<[{ pulls: number }]>`
-    SELECT count(*)::int AS pulls FROM conciliation.pull
-    WHERE backfill_id IS NOT NULL AND state IN ('queued', 'running')`;
+  const openPulls = await tx.pull.count({
+    where: { backfillId: { not: null }, state: { in: ['queued', 'running'] } },
+  });
   let created = 0;
   for (const backfill of backfills) {
     const ownPulls = await readOwnPulls(tx, backfill.id);
-    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - open.pulls - created);
+    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - openPulls - created);
     await createPulls(tx, backfill.id, plan.dates);
     created += plan.dates.length;
     if (plan.isDone) {
@@ -70,8 +70,7 @@ async function createPulls(
   dates: readonly CivilDate[],
 ): Promise<void> {
   if (dates.length === 0) return;
-  await tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, backfill_id, requested_by)
-    SELECT 'backfill', date, ${backfillId}::bigint, 'scheduler'
-    FROM unnest(${dates}::date[]) AS due (date) ORDER BY date`;
+  await tx.pull.createMany({
+    data: dates.map((date) => ({ origin: 'backfill', date, backfillId, requestedBy: 'scheduler' })),
+  });
 }

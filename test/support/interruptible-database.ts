@@ -5,9 +5,9 @@ type Callable = (...parameters: unknown[]) => Promise<unknown>;
 const STATEMENTS = new Set<PropertyKey>(['$queryRaw', '$executeRaw']);
 
 /**
- * A database that calls `step` before and after each of its statements, calls of models and transactions, which makes
- * every one of them a place where the caller can be held up or die: what `step` throws is what the
- * statement throws, and ends the transaction that it is in.
+ * A database that calls `step` before and after each of its statements, calls of models and
+ * transactions, which makes every one of them a place where the caller can be held up or die: what
+ * `step` throws is what the statement throws, and ends the transaction that it is in.
  */
 export function interruptible(database: Database, step: () => Promise<void>): Database {
   return { ...database, prisma: wrapClient(database.prisma, step) };

@@ -135,15 +135,25 @@ export function revokeApiKey(database: Database, id: bigint, by: string): Promis
   });
 }
 
-export function readApiKeys(database: Database): Promise<ApiKey[]> {
-  return database.prisma.$queryRaw<ApiKey[]>`
-    SELECT key.id::float8 AS id, key.name, key.key_start AS start, owner.name AS "user", key.role,
-           key.scopes, key.created_by AS "createdBy", key.created_at AS "createdAt",
-           key.expires_at AS "expiresAt", key.last_used_at AS "lastUsedAt",
-           key.revoked_at AS "revokedAt"
-    FROM conciliation.api_key key
-    LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
-    ORDER BY key.id`;
+export async function readApiKeys(database: Database): Promise<ApiKey[]> {
+  const keys = await database.prisma.apiKey.findMany({
+    include: { user: { select: { name: true } } },
+    omit: { keyHash: true },
+    orderBy: { id: 'asc' },
+  });
+  return keys.map((key) => ({
+    id: Number(key.id),
+    name: key.name,
+    start: key.keyStart,
+    user: key.user?.name ?? null,
+    role: key.role as KeyRole,
+    scopes: key.scopes as KeyScope[],
+    createdBy: key.createdBy,
+    createdAt: key.createdAt,
+    expiresAt: key.expiresAt,
+    lastUsedAt: key.lastUsedAt,
+    revokedAt: key.revokedAt,
+  }));
 }
 
 /**

@@ -70,6 +70,5 @@ export async function readSession(
 }
 
 export async function endSession(database: Database, token: string): Promise<void> {
-  await database.prisma.$executeRaw`
-    DELETE FROM conciliation.console_session WHERE token_hash = ${hashToken(token)}`;
+  await database.prisma.consoleSession.deleteMany({ where: { tokenHash: hashToken(token) } });
 }

@@ -118,9 +118,10 @@ export function changeUser(
       WHERE id = ${id}`;
     if (change.email !== undefined) {
       const email = await requireFreeEmail(tx, change.email, name);
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user
-        SET email = ${email}, oidc_issuer = NULL, oidc_subject = NULL WHERE id = ${id}`;
+      await tx.consoleUser.update({
+        where: { id },
+        data: { email, oidcIssuer: null, oidcSubject: null },
+      });
     }
     await endSessionsOf(tx, id);
     if (isDisabled === true) await voidLinks(tx, id);
@@ -148,9 +149,8 @@ async function requireFreeEmail(
   if (text === null) return null;
   const email = parseEmailAddress(text);
   if (email === null) throw userFault('email_invalid');
-  const [other] = await tx.$queryRaw<[unknown?]>`
-    SELECT 1 FROM conciliation.console_user WHERE email = ${email} AND name <> ${owner}`;
-  if (other !== undefined) throw userFault('email_taken');
+  const others = await tx.consoleUser.count({ where: { email, name: { not: owner } } });
+  if (others > 0) throw userFault('email_taken');
   return email;
 }
 
@@ -162,11 +162,11 @@ export function readUsers(database: Database): Promise<ConsoleUser[]> {
     FROM conciliation.console_user ORDER BY name`;
 }
 
-export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
-  const [user] = await database.prisma.$queryRaw<[LoginUser?]>`
-    SELECT id, name, password_hash AS "passwordHash" FROM conciliation.console_user
-    WHERE name = ${name} AND disabled_at IS NULL`;
-  return user ?? null;
+export function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
+  return database.prisma.consoleUser.findUnique({
+    where: { name, disabledAt: null },
+    select: { id: true, name: true, passwordHash: true },
+  });
 }
 
 /**
@@ -240,9 +240,7 @@ export function consumeLink(
       RETURNING link.user_id AS "userId", owner.name, link.purpose`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user SET password_hash = ${passwordHash}
-        WHERE id = ${link.userId}`;
+      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
       await endSessionsOf(tx, link.userId);
       await recordAudit(tx, { actor: link.name, action: 'user.password' });
     }
@@ -262,7 +260,7 @@ async function requireUser(
 }
 
 async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
-  await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE user_id = ${userId}`;
+  await tx.consoleSession.deleteMany({ where: { userId } });
 }
 
 async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {

@@ -104,9 +104,10 @@ export function findOidcUser(
       return { outcome: outcome as Exclude<typeof outcome, 'found'> };
     }
     if (!user.isBound) {
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user SET oidc_issuer = ${issuer}, oidc_subject = ${subject}
-        WHERE id = ${user.id}`;
+      await tx.consoleUser.update({
+        where: { id: user.id },
+        data: { oidcIssuer: issuer, oidcSubject: subject },
+      });
       await recordAudit(tx, { actor: user.name, action: 'user.bind', details: { issuer } });
     }
     return { outcome: 'found', id: user.id, name: user.name };
