@@ -26,16 +26,26 @@ export interface AccountChange {
 }
 
 /** The changes that nobody has acknowledged, oldest first. */
-export function readUnacknowledgedAccountChanges(
+export async function readUnacknowledgedAccountChanges(
   database: Database,
   limit: number,
 ): Promise<AccountChange[]> {
-  return database.prisma.$queryRaw<AccountChange[]>`
-    SELECT id::float8 AS id, kind, party_key AS "partyKey", before, after,
-           accepted_date::text AS "acceptedDate", title_id::float8 AS "titleId",
-           pull_id::float8 AS "pullId", detected_at AS "detectedAt"
-    FROM conciliation.account_change
-    WHERE acknowledged_at IS NULL ORDER BY id LIMIT ${limit}`;
+  const changes = await database.prisma.accountChange.findMany({
+    where: { acknowledgedAt: null },
+    orderBy: { id: 'asc' },
+    take: limit,
+  });
+  return changes.map((change) => ({
+    id: Number(change.id),
+    kind: change.kind as AccountChange['kind'],
+    partyKey: change.partyKey,
+    before: change.before as unknown as BankAccount,
+    after: change.after as unknown as BankAccount,
+    acceptedDate: change.acceptedDate,
+    titleId: Number(change.titleId),
+    pullId: Number(change.pullId),
+    detectedAt: change.detectedAt,
+  }));
 }
 
 /**

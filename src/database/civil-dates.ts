@@ -2,7 +2,8 @@ import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 
 /**
  * The fields with `@db.Date`, for the `result` part of a client extension. Prisma holds such a field as a
- * `Date` at midnight UTC; the extension gives it as text.
+ * `Date` at midnight UTC; the extension gives it as text. A row of these models is a proxy with a symbol of
+ * its own: functions that return rows copy the fields into plain objects.
  */
 export const CIVIL_DATES = {
   accountChange: { acceptedDate: civilDate('acceptedDate') },

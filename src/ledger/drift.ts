@@ -23,9 +23,17 @@ export interface OpenDrift {
 
 /** The drift that no person has acknowledged. */
 export async function readOpenDrift(database: Database): Promise<OpenDrift> {
-  const items = await database.prisma.$queryRaw<Drift[]>`
-    SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
-    FROM conciliation.drift WHERE acknowledged_at IS NULL ORDER BY path, kind, value`;
+  const rows = await database.prisma.drift.findMany({
+    where: { acknowledgedAt: null },
+    orderBy: [{ path: 'asc' }, { kind: 'asc' }, { value: 'asc' }],
+  });
+  const items = rows.map((row) => ({
+    path: row.path,
+    kind: row.kind as Drift['kind'],
+    value: row.value,
+    firstSeenAt: row.firstSeenAt,
+    pullId: Number(row.firstPullId),
+  }));
   return { items, digest: digestOf(items) };
 }
 

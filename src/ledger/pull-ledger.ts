@@ -38,12 +38,12 @@ export async function createPull(
     readonly backfillId?: bigint;
   },
 ): Promise<bigint> {
-  const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
-    INSERT INTO conciliation.pull (origin, date, requested_by, backfill_id)
-    VALUES (${pull.origin}, ${pull.date}::date, ${pull.requestedBy},
-            ${pull.backfillId ?? null}::bigint)
-    RETURNING id`;
-  return row.id;
+  const { origin, date, requestedBy, backfillId = null } = pull;
+  const { id } = await database.prisma.pull.create({
+    data: { origin, date, requestedBy, backfillId },
+    select: { id: true },
+  });
+  return id;
 }
 
 /**
@@ -117,9 +117,8 @@ export function recordFailure(
  */
 export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    const held = await tx.$queryRaw<{ id: bigint }[]>`
-      SELECT id FROM conciliation.pull WHERE fence = ${attempt.fence} AND state = 'held'`;
-    if (held.length === 0) await discardStaged(tx, attempt.fence);
+    const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
+    if (held === 0) await discardStaged(tx, attempt.fence);
   });
 }
 

@@ -38,10 +38,8 @@ export interface PullRow {
 
 /** Null where nothing was ever pulled into this database. */
 export async function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
-  const [row] = await database.prisma.$queryRaw<[CheckpointRow?]>`
-    SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate"
-    FROM conciliation.checkpoint`;
-  return row ?? null;
+  const row = await database.prisma.checkpoint.findFirst();
+  return row && { startDate: row.startDate, lastReconciledDate: row.lastReconciledDate };
 }
 
 /**
@@ -68,13 +66,22 @@ export function readDays(
 }
 
 /** The newest pulls that have not ended: queued, running, or waiting for a person. */
-export function readOpenPulls(database: Database): Promise<PullRow[]> {
-  return database.prisma.$queryRaw<PullRow[]>`
-    SELECT id::float8 AS id, origin, date::text AS date, state, attempts, error_code AS "errorCode", error_message AS "errorMessage",
-           fetch_started_at AS "startedAt"
-    FROM conciliation.pull
-    WHERE state IN ('queued', 'running', 'held')
-    ORDER BY id DESC LIMIT 20`;
+export async function readOpenPulls(database: Database): Promise<PullRow[]> {
+  const pulls = await database.prisma.pull.findMany({
+    where: { state: { in: ['queued', 'running', 'held'] } },
+    orderBy: { id: 'desc' },
+    take: 20,
+  });
+  return pulls.map((pull) => ({
+    id: Number(pull.id),
+    origin: pull.origin as PullOrigin,
+    date: pull.date,
+    state: pull.state as PullState,
+    attempts: pull.attempts,
+    errorCode: pull.errorCode,
+    errorMessage: pull.errorMessage,
+    startedAt: pull.fetchStartedAt,
+  }));
 }
 
 export interface RejectRow {
@@ -84,8 +91,11 @@ export interface RejectRow {
 }
 
 /** The rejects of a date that wait for a decision, in the order of the response. */
-export function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
-  return database.prisma.$queryRaw<RejectRow[]>`
-    SELECT date::text AS date, ordinal, reasons FROM conciliation.rejected_title
-    WHERE date = ${date}::date AND status = 'open' ORDER BY ordinal`;
+export async function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
+  const rejects = await database.prisma.rejectedTitle.findMany({
+    where: { date, status: 'open' },
+    select: { ordinal: true, reasons: true },
+    orderBy: { ordinal: 'asc' },
+  });
+  return rejects.map(({ ordinal, reasons }) => ({ date, ordinal, reasons }));
 }

@@ -38,9 +38,6 @@ export async function mergeRejects(
     ORDER BY ordinal`;
 }
 
-export async function countOpenRejects(tx: Transaction, date: CivilDate): Promise<number> {
-  const [row] = await tx.$queryRaw<[{ open: number }]>`
-    SELECT count(*)::int AS open FROM conciliation.rejected_title
-    WHERE date = ${date}::date AND status = 'open'`;
-  return row.open;
+export function countOpenRejects(tx: Transaction, date: CivilDate): Promise<number> {
+  return tx.rejectedTitle.count({ where: { date, status: 'open' } });
 }

@@ -79,11 +79,16 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
     if (!isSignedOff) throw new InputError(`${date} is not signed off`);
     await audit(tx, 'day.reopen', date, decision);
     await endSeal(tx, date, decision);
-    await tx.$executeRaw`
-      UPDATE conciliation.day
-      SET signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL,
-          restated_after_sign_off = false
-      WHERE date = ${date}::date`;
+    await tx.day.update({
+      where: { date },
+      data: {
+        signedOffAt: null,
+        signedOffBy: null,
+        signedOffDigest: null,
+        restatedAfterSignOff: false,
+      },
+      select: { date: true },
+    });
   });
 }
 
@@ -99,12 +104,10 @@ export function readSignOffs(database: Database, date: CivilDate): Promise<SignO
 
 /** Everybody who released a pull into the date or accepted its rejects. */
 export function readDeciders(
-  client: Pick<Transaction, '$queryRaw'>,
+  client: Pick<Transaction, 'auditEntry'>,
   date: CivilDate,
 ): Promise<{ actor: string }[]> {
-  return client.$queryRaw<{ actor: string }[]>`
-    SELECT DISTINCT actor FROM conciliation.audit_entry
-    WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
+  return client.auditEntry.groupBy({ by: ['actor'], where: { date, action: { in: DECISIONS } } });
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
@@ -144,18 +147,11 @@ async function audit(
   date: CivilDate,
   { by, reason }: { readonly by: string; readonly reason: string | null },
 ): Promise<void> {
-  const [{ pullId, ...details }] = await tx.$queryRaw<
-    [
-      {
-        pullId: bigint | null;
-        contentDigest: string | null;
-        titles: number;
-        signedOffDigest: string | null;
-      },
-    ]
-  >`
-    SELECT last_pull_id AS "pullId", content_digest AS "contentDigest", title_count AS titles,
-           signed_off_digest AS "signedOffDigest"
-    FROM conciliation.day WHERE date = ${date}::date`;
+  const day = await tx.day.findUniqueOrThrow({
+    where: { date },
+    select: { lastPullId: true, contentDigest: true, titleCount: true, signedOffDigest: true },
+  });
+  const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
+  const details = { contentDigest, titles, signedOffDigest };
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }

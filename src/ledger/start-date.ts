@@ -25,9 +25,8 @@ export function correctStartDate(
   return database.prisma.$transaction(async (tx) => {
     // A merge that is under way waits here, and then advances the corrected checkpoint.
     await lockClosing(tx);
-    const [before] = await tx.$queryRaw<[{ startDate: CivilDate }?]>`
-      SELECT start_date::text AS "startDate" FROM conciliation.checkpoint`;
-    if (before === undefined) {
+    const before = await tx.checkpoint.findFirst({ select: { startDate: true } });
+    if (before === null) {
       throw new InputError('the ledger has not begun: set START_DATE before the first start');
     }
     if (before.startDate !== startDate) {
@@ -44,8 +43,9 @@ export function correctStartDate(
         details: { from: before.startDate, to: startDate },
       });
     }
-    const [after] = await tx.$queryRaw<[{ date: CivilDate | null }]>`
-      SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
-    return { from: before.startDate, to: startDate, lastReconciledDate: after.date };
+    const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
+      select: { lastReconciledDate: true },
+    });
+    return { from: before.startDate, to: startDate, lastReconciledDate };
   });
 }
