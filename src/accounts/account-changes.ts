@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 
@@ -27,18 +26,26 @@ export interface AccountChange {
 }
 
 /** The changes that nobody has acknowledged, oldest first. */
-export function readUnacknowledgedAccountChanges(
+export async function readUnacknowledgedAccountChanges(
   database: Database,
   limit: number,
 ): Promise<AccountChange[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<AccountChange[]>`
-      SELECT id::float8 AS id, kind, party_key AS "partyKey", before, after,
-             accepted_date::text AS "acceptedDate", title_id::float8 AS "titleId",
-             pull_id::float8 AS "pullId", detected_at AS "detectedAt"
-      FROM conciliation.account_change
-      WHERE acknowledged_at IS NULL ORDER BY id LIMIT ${limit}`,
-  );
+  const changes = await database.prisma.accountChange.findMany({
+    where: { acknowledgedAt: null },
+    orderBy: { id: 'asc' },
+    take: limit,
+  });
+  return changes.map((change) => ({
+    id: Number(change.id),
+    kind: change.kind as AccountChange['kind'],
+    partyKey: change.partyKey,
+    before: change.before as unknown as BankAccount,
+    after: change.after as unknown as BankAccount,
+    acceptedDate: change.acceptedDate,
+    titleId: Number(change.titleId),
+    pullId: Number(change.pullId),
+    detectedAt: change.detectedAt,
+  }));
 }
 
 /**
@@ -51,25 +58,23 @@ export function acknowledgeAccountChange(
   id: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
-        UPDATE conciliation.account_change
-        SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
-        WHERE id = ${id} AND acknowledged_at IS NULL
-        RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
-      if (acknowledged === undefined) {
-        throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
-          context: { accountChangeId: String(id) },
-        });
-      }
-      await recordAudit(tx, {
-        actor: decision.by,
-        action: 'account_change.acknowledge',
-        ...acknowledged,
-        reason: decision.reason,
-        details: { accountChangeId: Number(id) },
+  return database.prisma.$transaction(async (tx) => {
+    const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
+      UPDATE conciliation.account_change
+      SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
+      WHERE id = ${id} AND acknowledged_at IS NULL
+      RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
+    if (acknowledged === undefined) {
+      throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
+        context: { accountChangeId: String(id) },
       });
-    }),
-  );
+    }
+    await recordAudit(tx, {
+      actor: decision.by,
+      action: 'account_change.acknowledge',
+      ...acknowledged,
+      reason: decision.reason,
+      details: { accountChangeId: Number(id) },
+    });
+  });
 }

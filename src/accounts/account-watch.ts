@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import {
   findAccountChanges,
   type KnownAccount,
@@ -22,7 +23,7 @@ export interface WatchedMerge {
  *   accounts are read from the titles
  */
 export async function stageAccounts(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: WatchedMerge,
   inserted: readonly NamedAccount[] | null,
 ): Promise<void> {
@@ -47,10 +48,7 @@ export async function stageAccounts(
  *
  * A change to an account is not recorded again while it is not acknowledged.
  */
-export async function watchAccounts(
-  tx: Prisma.TransactionClient,
-  source: WatchedMerge,
-): Promise<void> {
+export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
   const changes = await findChanges(tx, source);
   await tx.$executeRaw`
     WITH seen AS (DELETE FROM conciliation.staged_account WHERE fence = ${source.fence} RETURNING *)
@@ -83,10 +81,7 @@ interface PartyAccounts {
 }
 
 /** Looks only at parties with several accounts. Most parties have one account, and the titles name that one. */
-async function findChanges(
-  tx: Prisma.TransactionClient,
-  { fence, date }: WatchedMerge,
-): Promise<PartyChange[]> {
+async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Promise<PartyChange[]> {
   const parties = await tx.$queryRaw<PartyAccounts[]>`
     WITH seen AS MATERIALIZED (
       SELECT * FROM conciliation.staged_account WHERE fence = ${fence}
@@ -217,7 +212,7 @@ const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
     WITH ORDINALITY AS named`;
 
 async function recordChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: WatchedMerge,
   changes: readonly PartyChange[],
 ): Promise<void> {

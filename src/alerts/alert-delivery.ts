@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { AlertKind } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
@@ -21,35 +20,31 @@ export interface DueAlert {
  * Takes the alert that has been due the longest, and nobody else gets it for `leaseMs`. Should this
  * process die in between, it is due again after that. Null: none is due.
  */
-export function claimDueAlert(database: Database, leaseMs: number): Promise<DueAlert | null> {
-  return inStaging(async () => {
-    const [alert] = await database.prisma.$queryRaw<[DueAlert?]>`
-      UPDATE conciliation.alert
-      SET delivery_attempts = delivery_attempts + 1,
-          next_delivery_at = clock_timestamp() + make_interval(secs => ${leaseMs / 1000}::float8)
-      WHERE id = (
-        SELECT id FROM conciliation.alert WHERE next_delivery_at <= clock_timestamp()
-        ORDER BY next_delivery_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
-      )
-      RETURNING id, kind, message, date::text AS date, pull_id AS "pullId",
-                raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivery_attempts AS attempts`;
-    return alert ?? null;
-  });
+export async function claimDueAlert(database: Database, leaseMs: number): Promise<DueAlert | null> {
+  const [alert] = await database.prisma.$queryRaw<[DueAlert?]>`
+    UPDATE conciliation.alert
+    SET delivery_attempts = delivery_attempts + 1,
+        next_delivery_at = clock_timestamp() + make_interval(secs => ${leaseMs / 1000}::float8)
+    WHERE id = (
+      SELECT id FROM conciliation.alert WHERE next_delivery_at <= clock_timestamp()
+      ORDER BY next_delivery_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, kind, message, date::text AS date, pull_id AS "pullId",
+              raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivery_attempts AS attempts`;
+  return alert ?? null;
 }
 
 /**
  * The state that was claimed has arrived. An alert that was resolved meanwhile is due again at once,
  * to tell that. The count of attempts is the claim: whoever lost it to another process changes nothing.
  */
-export function recordDelivery(database: Database, alert: DueAlert): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      UPDATE conciliation.alert
-      SET delivered_at = clock_timestamp(),
-          next_delivery_at = CASE WHEN (resolved_at IS NOT NULL) <> ${alert.resolvedAt !== null}
-                                  THEN clock_timestamp() END
-      WHERE id = ${alert.id} AND delivery_attempts = ${alert.attempts}`;
-  });
+export async function recordDelivery(database: Database, alert: DueAlert): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.alert
+    SET delivered_at = clock_timestamp(),
+        next_delivery_at = CASE WHEN (resolved_at IS NOT NULL) <> ${alert.resolvedAt !== null}
+                                THEN clock_timestamp() END
+    WHERE id = ${alert.id} AND delivery_attempts = ${alert.attempts}`;
 }
 
 /**
@@ -59,31 +54,30 @@ export function recordDelivery(database: Database, alert: DueAlert): Promise<voi
  *
  * @returns when it is tried next; null: given up, or taken over by another process
  */
-export function recordMissedDelivery(database: Database, alert: DueAlert): Promise<Date | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ nextDeliveryAt: Date | null }?]>`
-      UPDATE conciliation.alert
-      SET next_delivery_at =
-        CASE WHEN clock_timestamp() - coalesce(resolved_at, raised_at) < interval '1 day'
-             THEN clock_timestamp() + least(interval '1 hour', greatest(interval '30 seconds',
-                    clock_timestamp() - coalesce(resolved_at, raised_at))) END
-      WHERE id = ${alert.id} AND delivery_attempts = ${alert.attempts}
-      RETURNING next_delivery_at AS "nextDeliveryAt"`;
-    return row?.nextDeliveryAt ?? null;
-  });
+export async function recordMissedDelivery(
+  database: Database,
+  alert: DueAlert,
+): Promise<Date | null> {
+  const [row] = await database.prisma.$queryRaw<[{ nextDeliveryAt: Date | null }?]>`
+    UPDATE conciliation.alert
+    SET next_delivery_at =
+      CASE WHEN clock_timestamp() - coalesce(resolved_at, raised_at) < interval '1 day'
+           THEN clock_timestamp() + least(interval '1 hour', greatest(interval '30 seconds',
+                  clock_timestamp() - coalesce(resolved_at, raised_at))) END
+    WHERE id = ${alert.id} AND delivery_attempts = ${alert.attempts}
+    RETURNING next_delivery_at AS "nextDeliveryAt"`;
+  return row?.nextDeliveryAt ?? null;
 }
 
 /** Takes everything that is due and plans no delivery: for those who have nowhere to deliver to. */
 export function takeDueAlerts(database: Database): Promise<DueAlert[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DueAlert[]>`
-      UPDATE conciliation.alert
-      SET next_delivery_at = NULL
-      WHERE id IN (
-        SELECT id FROM conciliation.alert WHERE next_delivery_at <= clock_timestamp()
-        ORDER BY id FOR UPDATE SKIP LOCKED
-      )
-      RETURNING id, kind, message, date::text AS date, pull_id AS "pullId",
-                raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivery_attempts AS attempts`,
-  );
+  return database.prisma.$queryRaw<DueAlert[]>`
+    UPDATE conciliation.alert
+    SET next_delivery_at = NULL
+    WHERE id IN (
+      SELECT id FROM conciliation.alert WHERE next_delivery_at <= clock_timestamp()
+      ORDER BY id FOR UPDATE SKIP LOCKED
+    )
+    RETURNING id, kind, message, date::text AS date, pull_id AS "pullId",
+              raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivery_attempts AS attempts`;
 }

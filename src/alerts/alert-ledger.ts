@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -10,7 +11,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 const ALERTS_LOCK = 7_201_604_312n;
 
 /** To be taken before the conditions are read: only then are they those of the latest raiser. */
-export async function lockAlerts(tx: Prisma.TransactionClient): Promise<void> {
+export async function lockAlerts(tx: Transaction): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ALERTS_LOCK}::bigint)`;
 }
 
@@ -19,7 +20,7 @@ export async function lockAlerts(tx: Prisma.TransactionClient): Promise<void> {
  * and brings the words of those that last up to date without telling anybody again.
  */
 export async function settleAlerts(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   kinds: readonly AlertKind[],
   alerts: readonly Alert[],
 ): Promise<{ raised: number; resolved: number }> {
@@ -40,7 +41,7 @@ export async function settleAlerts(
 }
 
 /** Due for delivery at once; whether there is anybody to deliver to is the deliverer's affair. */
-function insertNew(tx: Prisma.TransactionClient, alerts: readonly Alert[]): Promise<number> {
+function insertNew(tx: Transaction, alerts: readonly Alert[]): Promise<number> {
   return tx.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, date, pull_id, next_delivery_at)
     SELECT kind, dedupe_key, message, date, pull_id, now()

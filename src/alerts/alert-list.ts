@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { AlertKind } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
@@ -16,10 +15,8 @@ export interface AlertRow {
 
 /** Alerts that last, and then those that are over, newest first. */
 export function readAlerts(database: Database, limit: number): Promise<AlertRow[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<AlertRow[]>`
-      SELECT id::float8 AS id, kind, message, date::text AS date, pull_id::float8 AS "pullId",
-             raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivered_at AS "deliveredAt"
-      FROM conciliation.alert ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<AlertRow[]>`
+    SELECT id::float8 AS id, kind, message, date::text AS date, pull_id::float8 AS "pullId",
+           raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivered_at AS "deliveredAt"
+    FROM conciliation.alert ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit}`;
 }

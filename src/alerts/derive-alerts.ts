@@ -1,10 +1,8 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import {
   ALERT_KINDS,
   type Alert,
   type ChangedAccounts,
-  type CheckpointProgress,
   type ContradictedDate,
   changedAccountsAlert,
   contractDriftAlert,
@@ -33,7 +31,6 @@ import {
   sweepFindingAlerts,
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { readFaults } from '../ledger/process-faults.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.ts';
 
@@ -54,36 +51,34 @@ export function deriveAlerts(
   now: Date,
   policy: AlertPolicy,
 ): Promise<{ raised: number; resolved: number }> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await lockAlerts(tx);
-      const stale = await readStaleCheckpoint(tx, now, policy);
-      const staleSweep = await readStaleSweep(tx, now, policy);
-      const alerts: Alert[] = [
-        ...(await readFailedDayPulls(tx)).map(failedPullAlert),
-        ...(await readFailedSweep(tx)).map(failedSweepAlert),
-        ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
-        ...(await readContradictedDates(tx)).map(contradictedDateAlert),
-        ...(await readHeldDays(tx)).map(heldDayAlert),
-        ...(await readOpenRejects(tx)).map(openRejectsAlert),
-        ...(await readRestatedDays(tx)).map(restatedDayAlert),
-        ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
-        ...(await readFailingPush(tx)).map(failingPushAlert),
-        ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
-        ...(await readNewDrift(tx)).map(contractDriftAlert),
-        ...faultyProcessAlerts(await readFaults(tx)),
-        ...[stale, staleSweep].filter((alert) => alert !== null),
-      ];
-      return settleAlerts(tx, ALERT_KINDS, alerts);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await lockAlerts(tx);
+    const stale = await readStaleCheckpoint(tx, now, policy);
+    const staleSweep = await readStaleSweep(tx, now, policy);
+    const alerts: Alert[] = [
+      ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+      ...(await readFailedSweep(tx)).map(failedSweepAlert),
+      ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
+      ...(await readContradictedDates(tx)).map(contradictedDateAlert),
+      ...(await readHeldDays(tx)).map(heldDayAlert),
+      ...(await readOpenRejects(tx)).map(openRejectsAlert),
+      ...(await readRestatedDays(tx)).map(restatedDayAlert),
+      ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
+      ...(await readFailingPush(tx)).map(failingPushAlert),
+      ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+      ...(await readNewDrift(tx)).map(contractDriftAlert),
+      ...faultyProcessAlerts(await readFaults(tx)),
+      ...[stale, staleSweep].filter((alert) => alert !== null),
+    ];
+    return settleAlerts(tx, ALERT_KINDS, alerts);
+  });
 }
 
 /**
  * Of each date the newest pull that failed, unless a newer fetch was merged into the date or is held there.
  * A pull that is queued or running has proved nothing yet.
  */
-function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]> {
+function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
     SELECT DISTINCT ON (failed.date)
            failed.id AS "pullId", failed.date::text AS "from", failed.attempts,
@@ -97,7 +92,7 @@ function readFailedDayPulls(tx: Prisma.TransactionClient): Promise<FailedPull[]>
 }
 
 /** The newest failed sweep, unless a newer one is complete. */
-function readFailedSweep(tx: Prisma.TransactionClient): Promise<FailedSweep[]> {
+function readFailedSweep(tx: Transaction): Promise<FailedSweep[]> {
   return tx.$queryRaw<FailedSweep[]>`
     SELECT from_date::text AS "from", attempts, error_code AS "errorCode", over_limit AS "overLimit"
     FROM conciliation.sweep
@@ -106,7 +101,7 @@ function readFailedSweep(tx: Prisma.TransactionClient): Promise<FailedSweep[]> {
     ORDER BY fence DESC LIMIT 1`;
 }
 
-function readSweepFindings(tx: Prisma.TransactionClient): Promise<SweepFindings[]> {
+function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
   return tx.$queryRaw<SweepFindings[]>`
     SELECT from_date::text AS "from", dates_compared AS "datesCompared",
            (SELECT count(*) FROM conciliation.sweep_difference
@@ -122,7 +117,7 @@ const SWEEPS_LOOKED_AT = 10;
  * The dates of which the two newest sweeps over them differ from the answers of the pulls that followed. A
  * sweep whose pull of the date has no answer yet has proved nothing.
  */
-function readContradictedDates(tx: Prisma.TransactionClient): Promise<ContradictedDate[]> {
+function readContradictedDates(tx: Transaction): Promise<ContradictedDate[]> {
   return tx.$queryRaw<ContradictedDate[]>`
     WITH recent AS (
       SELECT id, fence, from_date FROM conciliation.sweep WHERE state = 'complete'
@@ -151,7 +146,7 @@ function readContradictedDates(tx: Prisma.TransactionClient): Promise<Contradict
 
 /** Where the newest complete sweep is older than two slots, and the ledger is older than that, too. */
 async function readStaleSweep(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   now: Date,
   { timeZone, sweepSlotBefore }: AlertPolicy,
 ): Promise<Alert | null> {
@@ -169,7 +164,7 @@ async function readStaleSweep(
   return staleSweepAlert(completeAt);
 }
 
-function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
+function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
   return tx.$queryRaw<HeldDay[]>`
     SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
            held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason
@@ -179,7 +174,7 @@ function readHeldDays(tx: Prisma.TransactionClient): Promise<HeldDay[]> {
 }
 
 /** A day that is held says so, and its older rejects wait with it. */
-function readOpenRejects(tx: Prisma.TransactionClient): Promise<OpenRejects[]> {
+function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
   return tx.$queryRaw<OpenRejects[]>`
     SELECT reject.date::text AS date, count(*)::int AS rejects, max(reject.last_pull_id) AS "pullId"
     FROM conciliation.day AS day
@@ -188,19 +183,18 @@ function readOpenRejects(tx: Prisma.TransactionClient): Promise<OpenRejects[]> {
     GROUP BY reject.date`;
 }
 
-function readRestatedDays(
-  tx: Prisma.TransactionClient,
+async function readRestatedDays(
+  tx: Transaction,
 ): Promise<{ date: CivilDate; pullId: bigint | null }[]> {
-  return tx.$queryRaw<{ date: CivilDate; pullId: bigint | null }[]>`
-    SELECT date::text AS date, last_pull_id AS "pullId"
-    FROM conciliation.day WHERE restated_after_sign_off`;
+  const days = await tx.day.findMany({
+    where: { restatedAfterSignOff: true },
+    select: { date: true, lastPullId: true },
+  });
+  return days.map(({ date, lastPullId }) => ({ date, pullId: lastPullId }));
 }
 
 /** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */
-function readRefusedProviders(
-  tx: Prisma.TransactionClient,
-  timeZone: string,
-): Promise<RefusedProviders[]> {
+function readRefusedProviders(tx: Transaction, timeZone: string): Promise<RefusedProviders[]> {
   return tx.$queryRaw<RefusedProviders[]>`
     SELECT (changed_at AT TIME ZONE ${timeZone})::date::text AS "writtenDate",
            count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
@@ -214,7 +208,7 @@ function readRefusedProviders(
  * At most one row: the failures since the platform last decided anything, if the first is old enough.
  * A token that is refused (401) or unusable (CONFIG_INVALID) has an alert of its own.
  */
-function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
+function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`
     WITH failure AS (
       SELECT id, created_at, error_code FROM conciliation.provider_batch
@@ -232,7 +226,7 @@ function readFailingPush(tx: Prisma.TransactionClient): Promise<FailingPush[]> {
           < clock_timestamp() - make_interval(mins => ${PUSH_FAILING_MINUTES}::int)`;
 }
 
-function readChangedAccounts(tx: Prisma.TransactionClient): Promise<ChangedAccounts[]> {
+function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {
   return tx.$queryRaw<ChangedAccounts[]>`
     SELECT pull_id AS "pullId", count(*)::int AS changes,
            CASE WHEN min(accepted_date) = max(accepted_date)
@@ -242,7 +236,7 @@ function readChangedAccounts(tx: Prisma.TransactionClient): Promise<ChangedAccou
     GROUP BY pull_id`;
 }
 
-function readNewDrift(tx: Prisma.TransactionClient): Promise<NewDrift[]> {
+function readNewDrift(tx: Transaction): Promise<NewDrift[]> {
   return tx.$queryRaw<NewDrift[]>`
     SELECT drift.first_pull_id AS "pullId", pull.date::text AS date,
            (array_agg(DISTINCT drift.path ORDER BY drift.path))[1:${DRIFT_PATHS_NAMED}::int] AS paths,
@@ -254,17 +248,18 @@ function readNewDrift(tx: Prisma.TransactionClient): Promise<NewDrift[]> {
 }
 
 async function readStaleCheckpoint(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   now: Date,
   policy: AlertPolicy,
 ): Promise<Alert | null> {
-  const [checkpoint] = await tx.$queryRaw<[CheckpointProgress?]>`
-    SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate",
-           updated_at AS "advancedAt"
-    FROM conciliation.checkpoint`;
-  if (checkpoint === undefined) return null;
+  const checkpoint = await tx.checkpoint.findFirst();
+  if (checkpoint === null) return null;
   return staleCheckpointAlert(
-    checkpoint,
+    {
+      startDate: checkpoint.startDate,
+      lastReconciledDate: checkpoint.lastReconciledDate,
+      advancedAt: checkpoint.updatedAt,
+    },
     { now, lastClosedDate: lastClosedDate(policy.timeZone, now) },
     policy,
   );

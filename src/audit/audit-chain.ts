@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 
 /** A link of the audit log's chain. Kept elsewhere, it proves that nothing up to it was taken away. */
 export interface ChainLink {
@@ -93,13 +92,11 @@ export async function verifyAuditChain(
 }
 
 /** The newest link; null: nothing was ever done. */
-export function readChainHead(database: Database): Promise<ChainLink | null> {
-  return inStaging(async () => {
-    const [head] = await database.prisma.$queryRaw<[ChainLink?]>`
-      SELECT position::float8 AS position, hash FROM conciliation.audit_chain
-      ORDER BY audit_chain.position DESC LIMIT 1`;
-    return head ?? null;
-  });
+export async function readChainHead(database: Database): Promise<ChainLink | null> {
+  const [head] = await database.prisma.$queryRaw<[ChainLink?]>`
+    SELECT position::float8 AS position, hash FROM conciliation.audit_chain
+    ORDER BY audit_chain.position DESC LIMIT 1`;
+  return head ?? null;
 }
 
 function brokenAt(head: ChainLink | null, fault: NonNullable<ChainReport['fault']>): ChainReport {
@@ -125,26 +122,22 @@ function hashOf(fields: readonly (string | null)[]): string {
 }
 
 function readLinks(database: Database, after: number): Promise<LinkedEntry[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<LinkedEntry[]>`
-      SELECT chain.position::text AS position, chain.entry_id::text AS entry_id, chain.previous_hash,
-             chain.hash, entry.id IS NOT NULL AS is_there,
-             ARRAY[entry.id::text, to_char(entry.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
-                   entry.actor, entry.action, to_char(entry.date, 'YYYY-MM-DD'), entry.pull_id::text,
-                   entry.reason, entry.details::text] AS fields
-      FROM conciliation.audit_chain chain
-      LEFT JOIN conciliation.audit_entry entry ON entry.id = chain.entry_id
-      WHERE chain.position > ${after}::bigint
-      ORDER BY chain.position LIMIT ${LINKS_PER_READ}`,
-  );
+  return database.prisma.$queryRaw<LinkedEntry[]>`
+    SELECT chain.position::text AS position, chain.entry_id::text AS entry_id, chain.previous_hash,
+           chain.hash, entry.id IS NOT NULL AS is_there,
+           ARRAY[entry.id::text, to_char(entry.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
+                 entry.actor, entry.action, to_char(entry.date, 'YYYY-MM-DD'), entry.pull_id::text,
+                 entry.reason, entry.details::text] AS fields
+    FROM conciliation.audit_chain chain
+    LEFT JOIN conciliation.audit_entry entry ON entry.id = chain.entry_id
+    WHERE chain.position > ${after}::bigint
+    ORDER BY chain.position LIMIT ${LINKS_PER_READ}`;
 }
 
-function readFirstUnlinked(database: Database): Promise<number | null> {
-  return inStaging(async () => {
-    const [entry] = await database.prisma.$queryRaw<[{ id: number }?]>`
-      SELECT id::float8 AS id FROM conciliation.audit_entry entry
-      WHERE NOT EXISTS (SELECT FROM conciliation.audit_chain WHERE entry_id = entry.id)
-      ORDER BY entry.id LIMIT 1`;
-    return entry?.id ?? null;
-  });
+async function readFirstUnlinked(database: Database): Promise<number | null> {
+  const [entry] = await database.prisma.$queryRaw<[{ id: number }?]>`
+    SELECT id::float8 AS id FROM conciliation.audit_entry entry
+    WHERE NOT EXISTS (SELECT FROM conciliation.audit_chain WHERE entry_id = entry.id)
+    ORDER BY entry.id LIMIT 1`;
+  return entry?.id ?? null;
 }

@@ -1,5 +1,4 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
@@ -20,13 +19,14 @@ export interface AuditRecord {
 
 /** Notes who did what; with the transaction of the deed where there is one. */
 export async function recordAudit(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  client: Pick<Transaction, 'auditEntry'>,
   { actor, action, date = null, pullId = null, reason = null, details }: AuditRecord,
 ): Promise<void> {
-  await client.$executeRaw`
-    INSERT INTO conciliation.audit_entry (actor, action, date, pull_id, reason, details)
-    VALUES (${actor}, ${action}, ${date}::date, ${pullId}::bigint, ${reason},
-            ${details === undefined ? null : JSON.stringify(details)}::jsonb)`;
+  const data = { actor, action, date, pullId, reason };
+  await client.auditEntry.create({
+    data: details === undefined ? data : { ...data, details: details as Prisma.InputJsonObject },
+    select: { id: true },
+  });
 }
 
 export interface AuditRow {
@@ -41,7 +41,7 @@ export interface AuditRow {
 }
 
 /** What was done, newest first. @param before only entries with a smaller id; null: from the newest */
-export function readAuditLog(
+export async function readAuditLog(
   database: Database,
   page: {
     readonly before: bigint | null;
@@ -49,14 +49,20 @@ export function readAuditLog(
     readonly date?: CivilDate | null;
   },
 ): Promise<AuditRow[]> {
-  const date = page.date ?? null;
-  return inStaging(
-    () => database.prisma.$queryRaw<AuditRow[]>`
-      SELECT id::float8 AS id, at, actor, action, date::text AS date, pull_id::float8 AS "pullId",
-             reason, details
-      FROM conciliation.audit_entry
-      WHERE id < coalesce(${page.before}::bigint, 9223372036854775807)
-        AND (${date}::date IS NULL OR date = ${date}::date)
-      ORDER BY id DESC LIMIT ${page.limit}`,
-  );
+  const { before, limit, date = null } = page;
+  const entries = await database.prisma.auditEntry.findMany({
+    where: { ...(before !== null && { id: { lt: before } }), ...(date !== null && { date }) },
+    orderBy: { id: 'desc' },
+    take: limit,
+  });
+  return entries.map((entry) => ({
+    id: Number(entry.id),
+    at: entry.at,
+    actor: entry.actor,
+    action: entry.action,
+    date: entry.date,
+    pullId: entry.pullId === null ? null : Number(entry.pullId),
+    reason: entry.reason,
+    details: entry.details,
+  }));
 }

@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
@@ -41,26 +40,26 @@ export interface BackfillProgress {
  * @param by who asks for it, for the audit log
  * @throws InputError for a range or concurrency that cannot be
  */
-export function createBackfill(
+export async function createBackfill(
   database: Database,
   backfill: { readonly range: BackfillRange; readonly concurrency: number; readonly by: string },
   today: CivilDate,
 ): Promise<bigint> {
   const { range, concurrency, by } = backfill;
-  return inStaging(async () => {
-    const fault = backfillRangeFault(range, today);
-    if (fault !== null) throw new InputError(fault);
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
-      throw new InputError(
-        `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
-      );
-    return database.prisma.$transaction(async (tx) => {
-      const [row] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.backfill (from_date, to_date, concurrency, requested_by)
-        VALUES (${range.from}::date, ${range.to}::date, ${concurrency}, ${by}) RETURNING id`;
-      await audit(tx, 'backfill.create', by, row.id);
-      return row.id;
+
+  const fault = backfillRangeFault(range, today);
+  if (fault !== null) throw new InputError(fault);
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
+    throw new InputError(
+      `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
+    );
+  return database.prisma.$transaction(async (tx) => {
+    const { id } = await tx.backfill.create({
+      data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
+      select: { id: true },
     });
+    await audit(tx, 'backfill.create', by, id);
+    return id;
   });
 }
 
@@ -71,13 +70,11 @@ export function createBackfill(
  * @throws InputError when there is no such backfill or it is not running
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await step(tx, id, 'running', 'cancelled');
-      await cancelQueuedPulls(tx, id);
-      await audit(tx, 'backfill.cancel', by, id);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await step(tx, id, 'running', 'cancelled');
+    await cancelQueuedPulls(tx, id);
+    await audit(tx, 'backfill.cancel', by, id);
+  });
 }
 
 /**
@@ -87,18 +84,16 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
  * @throws InputError when there is no such backfill or it was not cancelled
  */
 export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      // What was cancelled with it is cancelled for good; the planner makes new pulls.
-      await cancelQueuedPulls(tx, id);
-      await step(tx, id, 'cancelled', 'running');
-      await audit(tx, 'backfill.resume', by, id);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    // What was cancelled with it is cancelled for good; the planner makes new pulls.
+    await cancelQueuedPulls(tx, id);
+    await step(tx, id, 'cancelled', 'running');
+    await audit(tx, 'backfill.resume', by, id);
+  });
 }
 
 async function step(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   id: bigint,
   from: BackfillState,
   to: BackfillState,
@@ -108,44 +103,38 @@ async function step(
     SET state = ${to}, finished_at = CASE WHEN ${to} <> 'running' THEN clock_timestamp() END
     WHERE id = ${id} AND state = ${from}`;
   if (changed > 0) return;
-  const [row] = await tx.$queryRaw<[{ state: BackfillState }?]>`
-    SELECT state FROM conciliation.backfill WHERE id = ${id}`;
+  const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
   throw new InputError(
-    row === undefined
-      ? `there is no backfill ${id}`
-      : `backfill ${id} is ${row.state}, not ${from}`,
+    row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not ${from}`,
   );
 }
 
 async function audit(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   action: string,
   actor: string,
   backfillId: bigint,
 ): Promise<void> {
-  const [range] = await tx.$queryRaw<[{ from: CivilDate; to: CivilDate }]>`
-    SELECT from_date::text AS "from", to_date::text AS "to"
-    FROM conciliation.backfill WHERE id = ${backfillId}`;
-  const details = { backfillId: Number(backfillId), ...range };
+  const range = await tx.backfill.findUniqueOrThrow({
+    where: { id: backfillId },
+    select: { fromDate: true, toDate: true },
+  });
+  const details = { backfillId: Number(backfillId), from: range.fromDate, to: range.toDate };
   await recordAudit(tx, { actor, action, details });
 }
 
 /** Null where there is no such backfill. */
-export function readBackfillProgress(
+export async function readBackfillProgress(
   database: Database,
   id: bigint,
 ): Promise<BackfillProgress | null> {
-  return inStaging(async () => {
-    const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
-    return row ?? null;
-  });
+  const [row] = await readProgress(database, Prisma.sql`WHERE backfill.id = ${id}`);
+  return row ?? null;
 }
 
 /** The newest backfills first. */
 export function readBackfills(database: Database, limit = 20): Promise<BackfillProgress[]> {
-  return inStaging(() =>
-    readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`),
-  );
+  return readProgress(database, Prisma.sql`ORDER BY backfill.id DESC LIMIT ${limit}`);
 }
 
 function readProgress(database: Database, which: Prisma.Sql): Promise<BackfillProgress[]> {

@@ -1,7 +1,7 @@
+import type { Transaction } from '../database/database.ts';
 import { planBackfill } from '../domain/backfill-plan.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { PullState } from '../domain/pull-state.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 interface RunningBackfill {
   readonly id: bigint;
@@ -16,23 +16,20 @@ interface RunningBackfill {
  *
  * @returns how many pulls were created
  */
-export async function planBackfills(
-  tx: Prisma.TransactionClient,
-  maxOpenPulls: number,
-): Promise<number> {
+export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
   await cancelQueuedPulls(tx, null);
   // Locked, so that one which is being cancelled now gets no pull that nobody would cancel.
   const backfills = await tx.$queryRaw<RunningBackfill[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
     FROM conciliation.backfill WHERE state = 'running' ORDER BY id FOR UPDATE`;
   if (backfills.length === 0) return 0;
-  const [open] = await tx.$queryRaw<[{ pulls: number }]>`
-    SELECT count(*)::int AS pulls FROM conciliation.pull
-    WHERE backfill_id IS NOT NULL AND state IN ('queued', 'running')`;
+  const openPulls = await tx.pull.count({
+    where: { backfillId: { not: null }, state: { in: ['queued', 'running'] } },
+  });
   let created = 0;
   for (const backfill of backfills) {
     const ownPulls = await readOwnPulls(tx, backfill.id);
-    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - open.pulls - created);
+    const plan = planBackfill(backfill, ownPulls, maxOpenPulls - openPulls - created);
     await createPulls(tx, backfill.id, plan.dates);
     created += plan.dates.length;
     if (plan.isDone) {
@@ -48,10 +45,7 @@ export async function planBackfills(
  * Cancels what waits of one cancelled backfill, or of all: also pulls that were running when the
  * backfill was cancelled and came back for another attempt.
  */
-export async function cancelQueuedPulls(
-  tx: Prisma.TransactionClient,
-  backfillId: bigint | null,
-): Promise<void> {
+export async function cancelQueuedPulls(tx: Transaction, backfillId: bigint | null): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull pull
     SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
@@ -61,7 +55,7 @@ export async function cancelQueuedPulls(
 }
 
 async function readOwnPulls(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   backfillId: bigint,
 ): Promise<Map<CivilDate, PullState>> {
   const rows = await tx.$queryRaw<{ date: CivilDate; state: PullState }[]>`
@@ -71,13 +65,12 @@ async function readOwnPulls(
 }
 
 async function createPulls(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   backfillId: bigint,
   dates: readonly CivilDate[],
 ): Promise<void> {
   if (dates.length === 0) return;
-  await tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, backfill_id, requested_by)
-    SELECT 'backfill', date, ${backfillId}::bigint, 'scheduler'
-    FROM unnest(${dates}::date[]) AS due (date) ORDER BY date`;
+  await tx.pull.createMany({
+    data: dates.map((date) => ({ origin: 'backfill', date, backfillId, requestedBy: 'scheduler' })),
+  });
 }

@@ -50,7 +50,7 @@ Example: conciliation user add ana --role reviewer`,
     .option('--json', 'print one JSON document')
     .action((name: string, options: { role: ConsoleRole; email?: string } & JsonOption) =>
       run(options.json, (command) =>
-        inStaging(command, async (database) => {
+        withDatabase(command, async (database) => {
           const { role, email = null } = options;
           await addUser(database, { name, role, email, by: operatorName() });
           return linkResult(command.config, database, name);
@@ -64,7 +64,7 @@ Example: conciliation user add ana --role reviewer`,
     .option('--json', 'print one JSON document')
     .action((name: string, options: JsonOption) =>
       run(options.json, (command) =>
-        inStaging(command, (database) => linkResult(command.config, database, name)),
+        withDatabase(command, (database) => linkResult(command.config, database, name)),
       ),
     );
   user
@@ -77,7 +77,7 @@ Example: conciliation user add ana --role reviewer`,
     .option('--json', 'print one JSON document')
     .action((name: string, text: string, options: JsonOption) =>
       run(options.json, (command) =>
-        inStaging(command, async (database) => {
+        withDatabase(command, async (database) => {
           const role = CONSOLE_ROLES.find((known) => known === text);
           if (role === undefined) {
             throw new InputError(`role: expected one of ${CONSOLE_ROLES.join(', ')}`);
@@ -97,7 +97,7 @@ Example: conciliation user add ana --role reviewer`,
     .option('--json', 'print one JSON document')
     .action((name: string, address: string | undefined, options: JsonOption) =>
       run(options.json, (command) =>
-        inStaging(command, async (database) => {
+        withDatabase(command, async (database) => {
           const email = address ?? null;
           await changeUser(database, { name, email, by: operatorName() });
           return done({ name, email }, `${name} has ${email ?? 'no e-mail address'} now.`);
@@ -115,7 +115,7 @@ Example: conciliation user add ana --role reviewer`,
       .option('--json', 'print one JSON document')
       .action((name: string, options: JsonOption) =>
         run(options.json, (command) =>
-          inStaging(command, async (database) => {
+          withDatabase(command, async (database) => {
             await changeUser(database, { name, isDisabled, by: operatorName() });
             return done({ name, isDisabled }, `${name} is ${verb}d.`);
           }),
@@ -127,11 +127,11 @@ Example: conciliation user add ana --role reviewer`,
     .description('show every user')
     .option('--json', 'print one JSON document')
     .action((options: JsonOption) =>
-      run(options.json, (command) => inStaging(command, listResult)),
+      run(options.json, (command) => withDatabase(command, listResult)),
     );
 }
 
-async function inStaging(
+async function withDatabase(
   run: CommandRun,
   work: (database: Database) => Promise<CommandResult>,
 ): Promise<CommandResult> {

@@ -1,14 +1,11 @@
 import { clockFault, clockSkewMs } from '../domain/clock-skew.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import type { Database } from './database.ts';
-import { inStaging } from './in-staging.ts';
 
 /** What time it is by the database's clock. */
-export function readClock(database: Database): Promise<Date> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
-    return row.now;
-  });
+export async function readClock(database: Database): Promise<Date> {
+  const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
+  return row.now;
 }
 
 /** How far this process's clock is off, as part of a sentence; null: it may be relied upon. */

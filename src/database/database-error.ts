@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
+import { stackFrames } from '../runtime/logger.ts';
 
 /**
  * Reads what PostgreSQL, `pg`, Prisma and the socket below them throw. Their messages, details and
@@ -106,12 +107,31 @@ export function databaseErrorCode(error: unknown): string | null {
  * title_identity_key`. Never a message, a detail or a value.
  */
 export function describeDatabaseError(error: unknown): string {
+  if (error instanceof DescribedError) return error.message;
   const { sqlState, code, concerns } = readFacts(error);
   if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
   if (code !== null) return code;
   if (!(error instanceof Error)) return typeof error;
   const known = UNAVAILABLE_MESSAGE.exec(error.message) ?? NO_TLS_MESSAGE.exec(error.message);
   return known?.[0] ?? error.name;
+}
+
+/** An error of the database whose message is the description of the original, which quotes rows. */
+class DescribedError extends Error {
+  readonly code: string | null;
+
+  constructor(original: Error) {
+    super(describeDatabaseError(original));
+    this.name = original.name;
+    this.code = databaseErrorCode(original);
+    const frames = stackFrames(original).map((frame) => `    ${frame}`);
+    this.stack = [`${this.name}: ${this.message}`, ...frames].join('\n');
+  }
+}
+
+/** The error with its name, description, code and stack, and nothing else. */
+export function withoutRowValues(error: Error): Error {
+  return new DescribedError(error);
 }
 
 function readFacts(error: unknown): ErrorFacts {

@@ -5,21 +5,30 @@
  * instant in the tables without an error.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
+import type { ITXClientDenyList } from '@prisma/client/runtime/client';
 import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.ts';
 import { ConciliationError, ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
-import { type Logger, stackFrames } from '../runtime/logger.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { CIVIL_DATES, withPrismaDates } from './civil-dates.ts';
 import {
   databaseErrorCode,
   describeDatabaseError,
   isDatabaseError,
   isUnavailable,
+  withoutRowValues,
 } from './database-error.ts';
 
 export interface Database {
-  readonly prisma: PrismaClient;
+  /**
+   * Dates of fields are `CivilDate` text, in results and arguments. Every call, statement and transaction
+   * throws what `toStagingError` makes of a failure.
+   */
+  readonly prisma: DatabaseClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
+  /** A connection of the pool, to be released. @throws StagingUnavailableError, ConfigError */
+  connect(): Promise<pg.PoolClient>;
   /**
    * The connection that a transaction runs on, for a COPY inside of it. Null where that cannot be told
    * for certain: behind a pooler that changes servers from transaction to transaction.
@@ -28,6 +37,11 @@ export interface Database {
   /** Waits for connections in use to be given back. May be called more than once. */
   close(): Promise<void>;
 }
+
+export type DatabaseClient = ReturnType<typeof extendClient>;
+
+/** The client inside of a transaction. */
+export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
 
 /** What PostgreSQL calls a running transaction. */
 export interface TransactionSession {
@@ -85,18 +99,20 @@ export function openDatabase(options: DatabaseOptions): Database {
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
 
-  const prisma = new PrismaClient({
+  const client = new PrismaClient({
     adapter: new PrismaPg(pool),
     errorFormat: 'minimal',
     // Prisma's clock runs over the whole transaction, PostgreSQL's over each statement. Prisma's
     // must be the patient one: it can only roll back once the running statement has ended.
     transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS, timeout: 10 * statementTimeoutMs },
   });
+  const prisma = withMappedTransactions(extendClient(client));
 
   let closing: Promise<void> | undefined;
   return {
     prisma,
     pool,
+    connect: () => mapErrors(pool.connect()),
     async connectionOf({ serverPid, transactionId }) {
       const connection = connections.get(serverPid);
       const same = await connection?.query(
@@ -110,6 +126,43 @@ export function openDatabase(options: DatabaseOptions): Database {
       return closing;
     },
   };
+}
+
+/** Adds civil dates as text, and the mapping of errors of calls and statements. */
+function extendClient(client: PrismaClient) {
+  return client.$extends({
+    query: {
+      $allModels: {
+        $allOperations: ({ args, query }) => query(withPrismaDates(args)),
+      },
+      $allOperations: ({ args, query }) => mapErrors(query(args)),
+    },
+    result: CIVIL_DATES,
+  });
+}
+
+/** Adds the mapping of errors of BEGIN and COMMIT, which are no operations of an extension. */
+function withMappedTransactions(client: DatabaseClient): DatabaseClient {
+  const transact = client.$transaction.bind(client) as (
+    ...parameters: unknown[]
+  ) => Promise<unknown>;
+  const $transaction = (...parameters: unknown[]) => mapErrors(transact(...parameters));
+  return client.$extends({
+    client: { $transaction: $transaction as DatabaseClient['$transaction'] },
+  });
+}
+
+/**
+ * For work on a connection of the pool.
+ *
+ * @throws what `toStagingError` makes of the failure of `work`
+ */
+export async function mapErrors<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw toStagingError(error);
+  }
 }
 
 /**
@@ -193,12 +246,4 @@ export function toStagingError(error: unknown): unknown {
     );
   }
   return error instanceof Error && isDatabaseError(error) ? withoutRowValues(error) : error;
-}
-
-function withoutRowValues(error: Error): Error {
-  const safe = new Error(describeDatabaseError(error));
-  safe.name = error.name;
-  const frames = stackFrames(error).map((frame) => `    ${frame}`);
-  safe.stack = [`${safe.name}: ${safe.message}`, ...frames].join('\n');
-  return Object.assign(safe, { code: databaseErrorCode(error) });
 }

@@ -1,6 +1,5 @@
 import { InputError } from '../runtime/errors.ts';
 import type { Database } from './database.ts';
-import { inStaging } from './in-staging.ts';
 
 /**
  * For commands that delete or rewrite what the service may only add to.
@@ -8,14 +7,12 @@ import { inStaging } from './in-staging.ts';
  * @param command its name, for the message
  * @throws InputError when the database's user does not own the tables
  */
-export function requireSchemaOwner(database: Database, command: string): Promise<void> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ isOwner: boolean }]>`
-      SELECT pg_has_role(relowner, 'USAGE') AS "isOwner"
-      FROM pg_class WHERE oid = 'conciliation.title_revision'::regclass`;
-    if (row.isOwner) return;
-    throw new InputError(
-      `only the owner of the schema may run "${command}": set DATABASE_URL as for "conciliation migrate --roles"`,
-    );
-  });
+export async function requireSchemaOwner(database: Database, command: string): Promise<void> {
+  const [row] = await database.prisma.$queryRaw<[{ isOwner: boolean }]>`
+    SELECT pg_has_role(relowner, 'USAGE') AS "isOwner"
+    FROM pg_class WHERE oid = 'conciliation.title_revision'::regclass`;
+  if (row.isOwner) return;
+  throw new InputError(
+    `only the owner of the schema may run "${command}": set DATABASE_URL as for "conciliation migrate --roles"`,
+  );
 }

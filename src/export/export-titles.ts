@@ -1,8 +1,7 @@
 import type { PoolClient } from 'pg';
 import Cursor from 'pg-cursor';
 import { recordAudit } from '../audit/audit.ts';
-import { type Database, toStagingError } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import { type Database, mapErrors, toStagingError } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { ShutdownError } from '../runtime/errors.ts';
@@ -76,7 +75,7 @@ export async function readTitleSnapshot<T>(
   signal: AbortSignal,
   read: (snapshot: TitleSnapshot) => Promise<T>,
 ): Promise<T> {
-  const client = await inStaging(() => database.pool.connect());
+  const client = await database.connect();
   let isReleased = false;
   // The connection is closed and not used again: a transaction that only reads has nothing to commit,
   // and a cursor that was left midway would answer the next query. It also ends a running query.
@@ -87,7 +86,7 @@ export async function readTitleSnapshot<T>(
   signal.addEventListener('abort', release, { once: true });
   try {
     signal.throwIfAborted();
-    const totals = await inStaging(() => beginSnapshot(client, selection));
+    const totals = await mapErrors(beginSnapshot(client, selection));
     return await read({ ...totals, titles: readTitles(client, selection) });
   } catch (error) {
     if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
@@ -152,5 +151,5 @@ export async function recordExport(
 ): Promise<void> {
   const { from, to, format, rows, includeWithdrawn } = exported;
   const details = { from, to, format, rows, includeWithdrawn };
-  await inStaging(() => recordAudit(database.prisma, { actor, action: 'export', details }));
+  await recordAudit(database.prisma, { actor, action: 'export', details });
 }

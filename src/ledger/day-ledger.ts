@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -39,7 +40,7 @@ const setSums = Prisma.raw(
  * are serialised by this lock. The row is read by a statement of its own: only then does the statement
  * see what the transaction that it waited for has committed.
  */
-export async function lockDay(tx: Prisma.TransactionClient, date: CivilDate): Promise<LockedDay> {
+export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
   const lock = () => tx.$queryRaw<unknown[]>`
     SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if ((await lock()).length === 0) {
@@ -51,7 +52,7 @@ export async function lockDay(tx: Prisma.TransactionClient, date: CivilDate): Pr
 }
 
 /** As `lockDay`, of a date that the ledger has, without the lock. */
-export async function readDay(tx: Prisma.TransactionClient, date: CivilDate): Promise<LockedDay> {
+export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
   const [day] = await tx.$queryRaw<[LockedDay]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            day.withdrawn_count AS "withdrawnCount",
@@ -89,7 +90,7 @@ function noteFold(fold: TitleFold | null): Prisma.Sql {
  *   every other multiset, and a line of SQL for anybody who wants to prove it.
  */
 export async function setMergedDay(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   day: SettledDay & { readonly state: DayState },
   isChanged: boolean,
 ): Promise<void> {
@@ -127,7 +128,7 @@ export async function setMergedDay(
     WHERE day.date = ${day.date}::date`;
 }
 
-export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay): Promise<void> {
+export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.day
     SET state = 'held', held_pull_id = ${day.pullId}, ${noteFold(day.fold)}
@@ -135,7 +136,7 @@ export async function setHeldDay(tx: Prisma.TransactionClient, day: SettledDay):
 }
 
 /** Takes the lock of the closing phase, which the transaction keeps until it ends. */
-export async function lockClosing(tx: Prisma.TransactionClient): Promise<void> {
+export async function lockClosing(tx: Transaction): Promise<void> {
   await tx.$executeRaw`SELECT FROM conciliation.closing_lock FOR UPDATE`;
 }
 
@@ -146,10 +147,7 @@ export async function lockClosing(tx: Prisma.TransactionClient): Promise<void> {
  *
  * @param pullId noted as the pull that moved it; null: a person did
  */
-export async function advanceCheckpoint(
-  tx: Prisma.TransactionClient,
-  pullId: bigint | null,
-): Promise<void> {
+export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null): Promise<void> {
   await tx.$executeRaw`
     WITH next AS (
       SELECT coalesce(last_reconciled_date + 1, start_date) AS date FROM conciliation.checkpoint
@@ -165,10 +163,7 @@ export async function advanceCheckpoint(
 }
 
 /** The first start decides where the ledger begins; later calls only read what it decided. */
-export async function ensureCheckpoint(
-  tx: Prisma.TransactionClient,
-  startDate: CivilDate,
-): Promise<CivilDate> {
+export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
   await tx.$executeRaw`
     INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)
     ON CONFLICT (id) DO NOTHING`;

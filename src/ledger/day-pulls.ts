@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
@@ -29,20 +28,36 @@ export interface DayPull {
 }
 
 /** The pulls of a date, newest first. */
-export function readDayPulls(
+export async function readDayPulls(
   database: Database,
   date: CivilDate,
   limit: number,
 ): Promise<DayPull[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DayPull[]>`
-      SELECT id::float8 AS id, origin, state, decided_at IS NOT NULL AS "isReleased",
-             hold_reason AS "holdReason", requested_by AS "requestedBy", attempts,
-             fetch_started_at AS "fetchedAt", created_at AS "createdAt", inserted, changed, withdrawn,
-             restored, withheld, rejected, error_code AS "errorCode", decided_by AS "decidedBy", reason
-      FROM conciliation.pull WHERE date = ${date}::date
-      ORDER BY pull.id DESC LIMIT ${limit}`,
-  );
+  const pulls = await database.prisma.pull.findMany({
+    where: { date },
+    orderBy: { id: 'desc' },
+    take: limit,
+  });
+  return pulls.map((pull) => ({
+    id: Number(pull.id),
+    origin: pull.origin as PullOrigin,
+    state: pull.state as PullState,
+    isReleased: pull.decidedAt !== null,
+    holdReason: pull.holdReason as HoldReason | null,
+    requestedBy: pull.requestedBy,
+    attempts: pull.attempts,
+    fetchedAt: pull.fetchStartedAt,
+    createdAt: pull.createdAt,
+    inserted: pull.inserted,
+    changed: pull.changed,
+    withdrawn: pull.withdrawn,
+    restored: pull.restored,
+    withheld: pull.withheld,
+    rejected: pull.rejected,
+    errorCode: pull.errorCode,
+    decidedBy: pull.decidedBy,
+    reason: pull.reason,
+  }));
 }
 
 export interface DayReject {
@@ -58,17 +73,25 @@ export interface DayReject {
 }
 
 /** The rejects that count for a date, open ones first. */
-export function readDayRejects(
+export async function readDayRejects(
   database: Database,
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly limit: number },
 ): Promise<DayReject[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DayReject[]>`
-      SELECT id::float8 AS id, ordinal, status, reasons, raw_bytes::float8 AS "rawBytes",
-             decided_by AS "decidedBy", reason, CASE WHEN ${options.withRaw} THEN raw END AS raw
-      FROM conciliation.rejected_title
-      WHERE date = ${date}::date AND status <> 'resolved'
-      ORDER BY status DESC, ordinal LIMIT ${options.limit}`,
-  );
+  const rejects = await database.prisma.rejectedTitle.findMany({
+    where: { date, status: { not: 'resolved' } },
+    omit: { raw: !options.withRaw },
+    orderBy: [{ status: 'desc' }, { ordinal: 'asc' }],
+    take: options.limit,
+  });
+  return rejects.map((reject) => ({
+    id: Number(reject.id),
+    ordinal: reject.ordinal,
+    status: reject.status as DayReject['status'],
+    reasons: reject.reasons,
+    rawBytes: Number(reject.rawBytes),
+    decidedBy: reject.decidedBy,
+    reason: reject.reason,
+    raw: reject.raw ?? null,
+  }));
 }

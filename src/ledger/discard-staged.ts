@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 // Constants of this program: nothing from outside reaches Prisma.raw.
@@ -10,12 +11,12 @@ const OTHER_TABLES = [
 ].map((table) => Prisma.raw(table));
 
 /** Removes what an attempt staged. */
-export async function discardStaged(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+export async function discardStaged(tx: Transaction, fence: bigint): Promise<void> {
   await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
 }
 
 /** Removes what a merge planned. A release of a held pull makes a plan of its own. */
-export async function discardPlan(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+export async function discardPlan(tx: Transaction, fence: bigint): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
@@ -24,7 +25,7 @@ export async function discardPlan(tx: Prisma.TransactionClient, fence: bigint): 
  *
  * @returns how many titles were removed
  */
-export function discardStrayRows(tx: Prisma.TransactionClient): Promise<number> {
+export function discardStrayRows(tx: Transaction): Promise<number> {
   return deleteStaged(
     tx,
     Prisma.sql`
@@ -33,7 +34,7 @@ export function discardStrayRows(tx: Prisma.TransactionClient): Promise<number> 
   );
 }
 
-function deleteStaged(tx: Prisma.TransactionClient, condition: Prisma.Sql): Promise<number> {
+function deleteStaged(tx: Transaction, condition: Prisma.Sql): Promise<number> {
   const others = OTHER_TABLES.map(
     (table) => Prisma.sql`${table} AS (DELETE FROM conciliation.${table} WHERE ${condition})`,
   );

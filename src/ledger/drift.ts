@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** A field or a value that responses have and the documented interface does not. */
@@ -23,13 +22,19 @@ export interface OpenDrift {
 }
 
 /** The drift that no person has acknowledged. */
-export function readOpenDrift(database: Database): Promise<OpenDrift> {
-  return inStaging(async () => {
-    const items = await database.prisma.$queryRaw<Drift[]>`
-      SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
-      FROM conciliation.drift WHERE acknowledged_at IS NULL ORDER BY path, kind, value`;
-    return { items, digest: digestOf(items) };
+export async function readOpenDrift(database: Database): Promise<OpenDrift> {
+  const rows = await database.prisma.drift.findMany({
+    where: { acknowledgedAt: null },
+    orderBy: [{ path: 'asc' }, { kind: 'asc' }, { value: 'asc' }],
   });
+  const items = rows.map((row) => ({
+    path: row.path,
+    kind: row.kind as Drift['kind'],
+    value: row.value,
+    firstSeenAt: row.firstSeenAt,
+    pullId: Number(row.firstPullId),
+  }));
+  return { items, digest: digestOf(items) };
 }
 
 /**
@@ -45,31 +50,29 @@ export function acknowledgeDrift(
   decision: { readonly by: string; readonly reason: string; readonly seenDigest: string | null },
 ): Promise<readonly Drift[]> {
   const { by, reason, seenDigest } = decision;
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const items = await tx.$queryRaw<Drift[]>`
-        WITH acknowledged AS (
-          UPDATE conciliation.drift
-          SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
-          WHERE acknowledged_at IS NULL RETURNING *
-        )
-        SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
-        FROM acknowledged ORDER BY path, kind, value`;
-      if (items.length === 0) {
-        throw new InputError('no field or value outside the documented interface waits');
-      }
-      if (seenDigest !== null && seenDigest !== digestOf(items)) {
-        throw new InputError('the list has changed since it was looked at; look again');
-      }
-      await recordAudit(tx, {
-        actor: by,
-        action: 'drift.acknowledge',
-        reason,
-        details: { rows: items.length },
-      });
-      return items;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const items = await tx.$queryRaw<Drift[]>`
+      WITH acknowledged AS (
+        UPDATE conciliation.drift
+        SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
+        WHERE acknowledged_at IS NULL RETURNING *
+      )
+      SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
+      FROM acknowledged ORDER BY path, kind, value`;
+    if (items.length === 0) {
+      throw new InputError('no field or value outside the documented interface waits');
+    }
+    if (seenDigest !== null && seenDigest !== digestOf(items)) {
+      throw new InputError('the list has changed since it was looked at; look again');
+    }
+    await recordAudit(tx, {
+      actor: by,
+      action: 'drift.acknowledge',
+      reason,
+      details: { rows: items.length },
+    });
+    return items;
+  });
 }
 
 function digestOf(items: readonly Drift[]): string {

@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -44,12 +43,10 @@ export function readLedgerDays(
   range: { readonly from: CivilDate; readonly to: CivilDate },
   today: CivilDate,
 ): Promise<LedgerDay[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<LedgerDay[]>`
-      SELECT ${columns}, ${dayNoteColumns} FROM conciliation.day
-      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
-      ORDER BY date`,
-  );
+  return database.prisma.$queryRaw<LedgerDay[]>`
+    SELECT ${columns}, ${dayNoteColumns} FROM conciliation.day
+    WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+    ORDER BY date`;
 }
 
 /** Null where the ledger does not have the date. */
@@ -81,62 +78,56 @@ export interface NeedCounts {
 }
 
 /** What waits for a person in the whole ledger. A day has one need, its most urgent one. */
-export function readNeeds(
+export async function readNeeds(
   database: Database,
   limit: number,
   today: CivilDate,
 ): Promise<NeedCounts> {
-  return inStaging(async () => {
-    const rows = await database.prisma.$queryRaw<(NeedyDay & { total: number })[]>`
-      WITH needy AS (
-        SELECT date, title_count, original_value_sum, held_pull_id,
-               CASE WHEN state = 'failed' THEN 1
-                    WHEN restated_after_sign_off THEN 2
-                    WHEN state = 'held' THEN 3
-                    WHEN state = 'attention' THEN 4
-                    ELSE 5 END AS rank
-        FROM conciliation.day
-        WHERE date <= ${today}::date
-          AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
-               OR (state = 'reconciled' AND signed_off_at IS NULL))
-      ), numbered AS (
-        SELECT *, count(*) OVER (PARTITION BY rank) AS total,
-               row_number() OVER (PARTITION BY rank ORDER BY date) AS place
-        FROM needy
-      )
-      SELECT date::text AS date, ('{failed,restated,held,attention,sign_off}'::text[])[rank] AS need,
-             title_count AS titles, original_value_sum::text AS "originalValueSum",
-             held_pull_id::float8 AS "heldPullId", total::int AS total
-      FROM numbered WHERE place <= ${limit} ORDER BY rank, date`;
-    const counts = Object.fromEntries(NEEDS.map((need) => [need, 0])) as Record<Need, number>;
-    for (const { need, total } of rows) counts[need] = total;
-    return { counts, days: rows.map(({ total: _, ...day }) => day) };
-  });
+  const rows = await database.prisma.$queryRaw<(NeedyDay & { total: number })[]>`
+    WITH needy AS (
+      SELECT date, title_count, original_value_sum, held_pull_id,
+             CASE WHEN state = 'failed' THEN 1
+                  WHEN restated_after_sign_off THEN 2
+                  WHEN state = 'held' THEN 3
+                  WHEN state = 'attention' THEN 4
+                  ELSE 5 END AS rank
+      FROM conciliation.day
+      WHERE date <= ${today}::date
+        AND (state IN ('failed', 'held', 'attention') OR restated_after_sign_off
+             OR (state = 'reconciled' AND signed_off_at IS NULL))
+    ), numbered AS (
+      SELECT *, count(*) OVER (PARTITION BY rank) AS total,
+             row_number() OVER (PARTITION BY rank ORDER BY date) AS place
+      FROM needy
+    )
+    SELECT date::text AS date, ('{failed,restated,held,attention,sign_off}'::text[])[rank] AS need,
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           held_pull_id::float8 AS "heldPullId", total::int AS total
+    FROM numbered WHERE place <= ${limit} ORDER BY rank, date`;
+  const counts = Object.fromEntries(NEEDS.map((need) => [need, 0])) as Record<Need, number>;
+  for (const { need, total } of rows) counts[need] = total;
+  return { counts, days: rows.map(({ total: _, ...day }) => day) };
 }
 
 /** The first and last date of the ledger; null where it has none. */
-export function readLedgerRange(
+export async function readLedgerRange(
   database: Database,
   today: CivilDate,
 ): Promise<{ readonly from: CivilDate; readonly to: CivilDate } | null> {
-  return inStaging(async () => {
-    const [range] = await database.prisma.$queryRaw<
-      [{ from: CivilDate | null; to: CivilDate | null }]
-    >`SELECT min(date)::text AS "from", max(date)::text AS "to"
-      FROM conciliation.day WHERE date <= ${today}::date`;
-    return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
-  });
+  const [range] = await database.prisma.$queryRaw<
+    [{ from: CivilDate | null; to: CivilDate | null }]
+  >`SELECT min(date)::text AS "from", max(date)::text AS "to"
+    FROM conciliation.day WHERE date <= ${today}::date`;
+  return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
 
 /** Numbers beside the navigation. */
-export function readBadges(
+export async function readBadges(
   database: Database,
 ): Promise<{ readonly alerts: number; readonly accountChanges: number }> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ alerts: number; accountChanges: number }]>`
-      SELECT (SELECT count(*) FROM conciliation.alert WHERE resolved_at IS NULL)::int AS alerts,
-             (SELECT count(*) FROM conciliation.account_change
-              WHERE acknowledged_at IS NULL)::int AS "accountChanges"`;
-    return row;
-  });
+  const [row] = await database.prisma.$queryRaw<[{ alerts: number; accountChanges: number }]>`
+    SELECT (SELECT count(*) FROM conciliation.alert WHERE resolved_at IS NULL)::int AS alerts,
+           (SELECT count(*) FROM conciliation.account_change
+            WHERE acknowledged_at IS NULL)::int AS "accountChanges"`;
+  return row;
 }

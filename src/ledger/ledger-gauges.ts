@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { AlertKind } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -28,47 +27,43 @@ export interface LedgerGauges {
  * One statement over indexes and small tables, cheap enough for every scrape. Days after today, the day
  * after `lastClosedDate`, are not counted.
  */
-export function readLedgerGauges(
+export async function readLedgerGauges(
   database: Database,
   lastClosedDate: CivilDate,
 ): Promise<LedgerGauges> {
-  return inStaging(async () => {
-    const [gauges] = await database.prisma.$queryRaw<[LedgerGauges]>`
-      SELECT
-        (SELECT greatest(0, ${lastClosedDate}::date - coalesce(last_reconciled_date, start_date - 1))
-         FROM conciliation.checkpoint) AS "lagDays",
-        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(next_attempt_at, created_at))), 0)::float8
-         FROM conciliation.pull
-         WHERE state = 'queued' AND coalesce(next_attempt_at, created_at) <= clock_timestamp()
-        ) AS "oldestDueAgeSeconds",
-        (SELECT coalesce(jsonb_object_agg(state, days), '{}')
-         FROM (SELECT state, count(*) AS days FROM conciliation.day
-               WHERE date <= ${lastClosedDate}::date + 1 GROUP BY state) AS by_state
-        ) AS days,
-        (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
-         FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
-               WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
-        ) AS "openAlerts",
-        (SELECT extract(epoch FROM clock_timestamp() - fetch_started_at)::float8
-         FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
-        ) AS "sweepAgeSeconds",
-        (SELECT jsonb_build_object('compared', dates_compared, 'differing', dates_differing)
-         FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
-        ) AS "sweepDates",
-        (SELECT coalesce(jsonb_object_agg(sync_state, providers), '{}')
-         FROM (SELECT sync_state, count(*) AS providers FROM conciliation.provider GROUP BY sync_state) AS by_state
-        ) AS providers,
-        (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(changed_at)), 0)::float8
-         FROM conciliation.provider WHERE sync_state = 'pending') AS "oldestPendingProviderAgeSeconds",
-        (SELECT count(*)::int FROM conciliation.account_change
-         WHERE acknowledged_at IS NULL) AS "openAccountChanges"`;
-    return gauges;
-  });
+  const [gauges] = await database.prisma.$queryRaw<[LedgerGauges]>`
+    SELECT
+      (SELECT greatest(0, ${lastClosedDate}::date - coalesce(last_reconciled_date, start_date - 1))
+       FROM conciliation.checkpoint) AS "lagDays",
+      (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(coalesce(next_attempt_at, created_at))), 0)::float8
+       FROM conciliation.pull
+       WHERE state = 'queued' AND coalesce(next_attempt_at, created_at) <= clock_timestamp()
+      ) AS "oldestDueAgeSeconds",
+      (SELECT coalesce(jsonb_object_agg(state, days), '{}')
+       FROM (SELECT state, count(*) AS days FROM conciliation.day
+             WHERE date <= ${lastClosedDate}::date + 1 GROUP BY state) AS by_state
+      ) AS days,
+      (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
+       FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
+             WHERE resolved_at IS NULL GROUP BY kind) AS by_kind
+      ) AS "openAlerts",
+      (SELECT extract(epoch FROM clock_timestamp() - fetch_started_at)::float8
+       FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+      ) AS "sweepAgeSeconds",
+      (SELECT jsonb_build_object('compared', dates_compared, 'differing', dates_differing)
+       FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1
+      ) AS "sweepDates",
+      (SELECT coalesce(jsonb_object_agg(sync_state, providers), '{}')
+       FROM (SELECT sync_state, count(*) AS providers FROM conciliation.provider GROUP BY sync_state) AS by_state
+      ) AS providers,
+      (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(changed_at)), 0)::float8
+       FROM conciliation.provider WHERE sync_state = 'pending') AS "oldestPendingProviderAgeSeconds",
+      (SELECT count(*)::int FROM conciliation.account_change
+       WHERE acknowledged_at IS NULL) AS "openAccountChanges"`;
+  return gauges;
 }
 
 /** Whether the database answers at all; it is asked nothing. */
-export function pingDatabase(database: Database): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$queryRaw`SELECT 1`;
-  });
+export async function pingDatabase(database: Database): Promise<void> {
+  await database.prisma.$queryRaw`SELECT 1`;
 }

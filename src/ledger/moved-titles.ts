@@ -1,7 +1,5 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 /** A first pull brings nothing but new titles, and a list of a day's titles is had elsewhere. */
 const NEW_TITLES_LISTED = 10;
@@ -44,21 +42,19 @@ export interface MovedTitles {
  *
  * @param fence of the fetch that the date is compared with; changes of later ones count
  */
-export function readMovedTitles(
+export async function readMovedTitles(
   database: Database,
   date: CivilDate,
   fence: bigint,
   limit: number,
 ): Promise<MovedTitles> {
-  return inStaging(async () => {
-    const rows = await queryMoved(database.prisma, date, fence, limit);
-    const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
-    return {
-      count: changed + withdrawn + restored + inserted,
-      counts: { changed, withdrawn, restored, inserted },
-      titles: rows.map(toTitle),
-    };
-  });
+  const rows = await queryMoved(database.prisma, date, fence, limit);
+  const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
+  return {
+    count: changed + withdrawn + restored + inserted,
+    counts: { changed, withdrawn, restored, inserted },
+    titles: rows.map(toTitle),
+  };
 }
 
 type Counts = Readonly<Record<MovedTitle['kind'], number>>;
@@ -69,7 +65,7 @@ function toTitle(row: MovedTitle & Counts): MovedTitle {
 }
 
 function queryMoved(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
   fence: bigint,
   limit: number,
@@ -144,25 +140,21 @@ function queryMoved(
 }
 
 /** The fence of the seal that lasts on a date; null where there is none. */
-export function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ fence: bigint }?]>`
-      SELECT fence FROM conciliation.sign_off WHERE date = ${date}::date AND ended_at IS NULL`;
-    return row?.fence ?? null;
-  });
+export async function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
+  const [row] = await database.prisma.$queryRaw<[{ fence: bigint }?]>`
+    SELECT fence FROM conciliation.sign_off WHERE date = ${date}::date AND ended_at IS NULL`;
+  return row?.fence ?? null;
 }
 
 /** The fence before the newest pull that changed the date, so that what this one changed shows. */
-export function readFenceBeforeLastChange(
+export async function readFenceBeforeLastChange(
   database: Database,
   date: CivilDate,
 ): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ fence: bigint; pullId: bigint }?]>`
-      SELECT fence - 1 AS fence, id AS "pullId" FROM conciliation.pull
-      WHERE date = ${date}::date AND state = 'merged' ORDER BY pull.fence DESC LIMIT 1`;
-    return row ?? null;
-  });
+  const [row] = await database.prisma.$queryRaw<[{ fence: bigint; pullId: bigint }?]>`
+    SELECT fence - 1 AS fence, id AS "pullId" FROM conciliation.pull
+    WHERE date = ${date}::date AND state = 'merged' ORDER BY pull.fence DESC LIMIT 1`;
+  return row ?? null;
 }
 
 /** What a date's page shows of its changes: against its seal where there is one, else its newest change. */

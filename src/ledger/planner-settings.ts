@@ -1,4 +1,4 @@
-import type { Prisma } from '../generated/prisma/client.ts';
+import type { Transaction } from '../database/database.ts';
 
 /**
  * Settings of PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
@@ -11,14 +11,14 @@ import type { Prisma } from '../generated/prisma/client.ts';
  *   array of keys, `id = ANY(ARRAY(SELECT …))`, which an index answers. By statistics of a minute ago,
  *   when `title` had ten dates, each date is a tenth of the table.
  */
-export async function configurePlanner(tx: Prisma.TransactionClient): Promise<void> {
+export async function configurePlanner(tx: Transaction): Promise<void> {
   // Room for a hash of narrow rows: what does not fit goes to disk and costs several times as much.
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
            set_config('work_mem', '64MB', true)`;
 }
 
-export async function resetPlanner(tx: Prisma.TransactionClient): Promise<void> {
+export async function resetPlanner(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     SELECT set_config(name, reset_val, true) FROM pg_settings
     WHERE name IN ('enable_nestloop', 'enable_seqscan')`;

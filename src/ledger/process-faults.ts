@@ -1,8 +1,6 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { FaultyProcesses } from '../domain/alert.ts';
 import { PROCESS_SILENCE_MS, type ProcessFault } from '../domain/process-fault.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 export interface FaultReport {
   /** Of the process that reports, drawn when it started. */
@@ -22,21 +20,20 @@ export interface FaultReport {
  * another token accepted, or when it was not reported for `silenceMs` and any process has had a token
  * accepted in a request that was sent after its last report. All instants are by the database's clock.
  */
-export function reportFaults(database: Database, report: FaultReport): Promise<void> {
+export async function reportFaults(database: Database, report: FaultReport): Promise<void> {
   const { processId, faults, awaitsAcceptance, acceptedAgoMs, silenceMs } = report;
   const lasting = awaitsAcceptance ? [...faults, 'token_refused'] : faults;
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      INSERT INTO conciliation.process_fault (process_id, kind)
-      SELECT ${processId}::uuid, kind FROM unnest(${faults}::text[]) AS reported (kind)
-      ON CONFLICT (process_id, kind) DO UPDATE SET seen_at = clock_timestamp()`;
-    await database.prisma.$executeRaw`
-      DELETE FROM conciliation.process_fault
-      WHERE (process_id = ${processId}::uuid AND kind <> ALL(${lasting}::text[]))
-         OR (seen_at < clock_timestamp() - make_interval(secs => ${seconds(silenceMs)}::float8)
-             AND (kind <> 'token_refused'
-                  OR seen_at < clock_timestamp() - make_interval(secs => ${seconds(acceptedAgoMs)}::float8)))`;
-  });
+
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.process_fault (process_id, kind)
+    SELECT ${processId}::uuid, kind FROM unnest(${faults}::text[]) AS reported (kind)
+    ON CONFLICT (process_id, kind) DO UPDATE SET seen_at = clock_timestamp()`;
+  await database.prisma.$executeRaw`
+    DELETE FROM conciliation.process_fault
+    WHERE (process_id = ${processId}::uuid AND kind <> ALL(${lasting}::text[]))
+       OR (seen_at < clock_timestamp() - make_interval(secs => ${seconds(silenceMs)}::float8)
+           AND (kind <> 'token_refused'
+                OR seen_at < clock_timestamp() - make_interval(secs => ${seconds(acceptedAgoMs)}::float8)))`;
 }
 
 function seconds(ms: number | null): number | null {
@@ -44,7 +41,7 @@ function seconds(ms: number | null): number | null {
 }
 
 /** The faults that last. A process that is silent may have ended; only a refused token outlives it. */
-export function readFaults(tx: Prisma.TransactionClient): Promise<FaultyProcesses[]> {
+export function readFaults(tx: Transaction): Promise<FaultyProcesses[]> {
   return tx.$queryRaw<FaultyProcesses[]>`
     SELECT kind, count(*)::int AS processes
     FROM conciliation.process_fault

@@ -1,9 +1,7 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { discardStaged, discardStrayRows } from './discard-staged.ts';
 
@@ -31,7 +29,7 @@ export interface AttemptFailure {
 }
 
 /** Records that a date is to be pulled. The row, not any queue, is what makes the work exist. */
-export function createPull(
+export async function createPull(
   database: Database,
   pull: {
     readonly origin: PullOrigin;
@@ -40,14 +38,12 @@ export function createPull(
     readonly backfillId?: bigint;
   },
 ): Promise<bigint> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.pull (origin, date, requested_by, backfill_id)
-      VALUES (${pull.origin}, ${pull.date}::date, ${pull.requestedBy},
-              ${pull.backfillId ?? null}::bigint)
-      RETURNING id`;
-    return row.id;
+  const { origin, date, requestedBy, backfillId = null } = pull;
+  const { id } = await database.prisma.pull.create({
+    data: { origin, date, requestedBy, backfillId },
+    select: { id: true },
   });
+  return id;
 }
 
 /**
@@ -56,31 +52,29 @@ export function createPull(
  *
  * @throws InputError when there is no such pull or it is finished
  */
-export function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<
-      [{ fence: bigint; origin: PullOrigin; date: string; startedAt: Date; attempts: number }?]
-    >`
-      UPDATE conciliation.pull
-      SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
-          fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
-          error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
-      WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
-      RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts`;
-    if (row === undefined) {
-      throw new InputError(`pull ${pullId} does not exist or is already finished`, {
-        context: { pullId: String(pullId) },
-      });
-    }
-    return {
-      pullId,
-      fence: row.fence,
-      origin: row.origin,
-      date: toCivilDate(row.date),
-      startedAt: row.startedAt,
-      attemptsSpent: row.attempts,
-    };
-  });
+export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
+  const [row] = await database.prisma.$queryRaw<
+    [{ fence: bigint; origin: PullOrigin; date: string; startedAt: Date; attempts: number }?]
+  >`
+    UPDATE conciliation.pull
+    SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
+        fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
+        error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
+    WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
+    RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts`;
+  if (row === undefined) {
+    throw new InputError(`pull ${pullId} does not exist or is already finished`, {
+      context: { pullId: String(pullId) },
+    });
+  }
+  return {
+    pullId,
+    fence: row.fence,
+    origin: row.origin,
+    date: toCivilDate(row.date),
+    startedAt: row.startedAt,
+    attemptsSpent: row.attempts,
+  };
 }
 
 /**
@@ -96,26 +90,24 @@ export function recordFailure(
   failure: AttemptFailure,
 ): Promise<PullState> {
   const state: PullState = failure.retryDelayMs === null ? 'failed' : 'queued';
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const rows = await tx.$queryRaw<{ id: bigint }[]>`
-        UPDATE conciliation.pull
-        SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
-            next_attempt_at = clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8),
-            finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
-            http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
-            error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
-        WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
-        RETURNING id`;
-      if (rows.length === 0) throw staleFence(attempt);
-      if (state === 'failed') {
-        await tx.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = NULL WHERE id = ${attempt.pullId}`;
-        await markDayFailed(tx, attempt.date);
-      }
-      await discardStaged(tx, attempt.fence);
-      return state;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const rows = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.pull
+      SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+          next_attempt_at = clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8),
+          finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
+          http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
+          error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
+      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
+      RETURNING id`;
+    if (rows.length === 0) throw staleFence(attempt);
+    if (state === 'failed') {
+      await tx.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = NULL WHERE id = ${attempt.pullId}`;
+      await markDayFailed(tx, attempt.date);
+    }
+    await discardStaged(tx, attempt.fence);
+    return state;
+  });
 }
 
 /**
@@ -124,13 +116,10 @@ export function recordFailure(
  * have been committed although its connection was lost before it could say so.
  */
 export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const held = await tx.$queryRaw<{ id: bigint }[]>`
-        SELECT id FROM conciliation.pull WHERE fence = ${attempt.fence} AND state = 'held'`;
-      if (held.length === 0) await discardStaged(tx, attempt.fence);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const held = await tx.pull.count({ where: { fence: attempt.fence, state: 'held' } });
+    if (held === 0) await discardStaged(tx, attempt.fence);
+  });
 }
 
 /**
@@ -139,7 +128,7 @@ export function discardStaleAttempt(database: Database, attempt: Attempt): Promi
  * @returns how many titles were removed
  */
 export function discardAbandoned(database: Database): Promise<number> {
-  return inStaging(() => database.prisma.$transaction(discardStrayRows));
+  return database.prisma.$transaction(discardStrayRows);
 }
 
 export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFenceError {
@@ -148,18 +137,16 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   });
 }
 
-async function markDayFailed(tx: Prisma.TransactionClient, date: CivilDate): Promise<void> {
+async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.day AS day (date, state) VALUES (${date}::date, 'failed')
     ON CONFLICT (date) DO UPDATE SET state = 'failed' WHERE day.state = 'pending'`;
 }
 
 /** Gives up a pull that has not ended; nothing of it was merged, and nothing will be. */
-export function cancelPull(database: Database, pullId: bigint): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      UPDATE conciliation.pull
-      SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-      WHERE id = ${pullId} AND state = ANY(${statesBefore('cancelled')})`;
-  });
+export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.pull
+    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
+    WHERE id = ${pullId} AND state = ANY(${statesBefore('cancelled')})`;
 }

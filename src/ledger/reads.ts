@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
@@ -38,13 +37,9 @@ export interface PullRow {
 }
 
 /** Null where nothing was ever pulled into this database. */
-export function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[CheckpointRow?]>`
-      SELECT start_date::text AS "startDate", last_reconciled_date::text AS "lastReconciledDate"
-      FROM conciliation.checkpoint`;
-    return row ?? null;
-  });
+export async function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
+  const row = await database.prisma.checkpoint.findFirst();
+  return row && { startDate: row.startDate, lastReconciledDate: row.lastReconciledDate };
 }
 
 /**
@@ -56,32 +51,37 @@ export function readDays(
   range: { readonly from: CivilDate; readonly to: CivilDate },
   today: CivilDate,
 ): Promise<DayRow[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<DayRow[]>`
-      SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
-             rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
-             held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
-             CASE WHEN state = 'failed' THEN (
-               SELECT error_message FROM conciliation.pull
-               WHERE pull.date = day.date AND pull.state = 'failed'
-               ORDER BY id DESC LIMIT 1) END AS "lastError",
-             ${dayNoteColumns}
-      FROM conciliation.day
-      WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
-      ORDER BY date`,
-  );
+  return database.prisma.$queryRaw<DayRow[]>`
+    SELECT date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
+           rejected_count AS rejected, original_value_sum::text AS "originalValueSum",
+           held_pull_id::float8 AS "heldPullId", verified_at AS "verifiedAt",
+           CASE WHEN state = 'failed' THEN (
+             SELECT error_message FROM conciliation.pull
+             WHERE pull.date = day.date AND pull.state = 'failed'
+             ORDER BY id DESC LIMIT 1) END AS "lastError",
+           ${dayNoteColumns}
+    FROM conciliation.day
+    WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
+    ORDER BY date`;
 }
 
 /** The newest pulls that have not ended: queued, running, or waiting for a person. */
-export function readOpenPulls(database: Database): Promise<PullRow[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<PullRow[]>`
-      SELECT id::float8 AS id, origin, date::text AS date, state, attempts, error_code AS "errorCode", error_message AS "errorMessage",
-             fetch_started_at AS "startedAt"
-      FROM conciliation.pull
-      WHERE state IN ('queued', 'running', 'held')
-      ORDER BY id DESC LIMIT 20`,
-  );
+export async function readOpenPulls(database: Database): Promise<PullRow[]> {
+  const pulls = await database.prisma.pull.findMany({
+    where: { state: { in: ['queued', 'running', 'held'] } },
+    orderBy: { id: 'desc' },
+    take: 20,
+  });
+  return pulls.map((pull) => ({
+    id: Number(pull.id),
+    origin: pull.origin as PullOrigin,
+    date: pull.date,
+    state: pull.state as PullState,
+    attempts: pull.attempts,
+    errorCode: pull.errorCode,
+    errorMessage: pull.errorMessage,
+    startedAt: pull.fetchStartedAt,
+  }));
 }
 
 export interface RejectRow {
@@ -91,10 +91,11 @@ export interface RejectRow {
 }
 
 /** The rejects of a date that wait for a decision, in the order of the response. */
-export function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<RejectRow[]>`
-      SELECT date::text AS date, ordinal, reasons FROM conciliation.rejected_title
-      WHERE date = ${date}::date AND status = 'open' ORDER BY ordinal`,
-  );
+export async function readOpenRejects(database: Database, date: CivilDate): Promise<RejectRow[]> {
+  const rejects = await database.prisma.rejectedTitle.findMany({
+    where: { date, status: 'open' },
+    select: { ordinal: true, reasons: true },
+    orderBy: { ordinal: 'asc' },
+  });
+  return rejects.map(({ ordinal, reasons }) => ({ date, ordinal, reasons }));
 }

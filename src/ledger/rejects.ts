@@ -1,5 +1,5 @@
+import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * Brings `rejected_title` to what the latest response says of a date: a reject that is still there keeps
@@ -7,7 +7,7 @@ import type { Prisma } from '../generated/prisma/client.ts';
  * Rejects are matched by their bytes, copy by copy.
  */
 export async function mergeRejects(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: { readonly pullId: bigint; readonly fence: bigint; readonly date: CivilDate },
 ): Promise<void> {
   await tx.$executeRaw`
@@ -38,12 +38,6 @@ export async function mergeRejects(
     ORDER BY ordinal`;
 }
 
-export async function countOpenRejects(
-  tx: Prisma.TransactionClient,
-  date: CivilDate,
-): Promise<number> {
-  const [row] = await tx.$queryRaw<[{ open: number }]>`
-    SELECT count(*)::int AS open FROM conciliation.rejected_title
-    WHERE date = ${date}::date AND status = 'open'`;
-  return row.open;
+export function countOpenRejects(tx: Transaction, date: CivilDate): Promise<number> {
+  return tx.rejectedTitle.count({ where: { date, status: 'open' } });
 }

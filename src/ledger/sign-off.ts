@@ -1,6 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
@@ -45,30 +44,28 @@ export function signOffDay(
     readonly fourEyes: boolean;
   },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const day = await lockCandidate(tx, date);
-      const fault = signOffFault(day, signing);
-      if (fault !== null) {
-        throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
-      }
-      await endSeal(tx, date, { by: signing.by, reason: null });
-      await tx.$executeRaw`
-        INSERT INTO conciliation.sign_off
-          (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
-           rejected_count, ${sums})
-        SELECT date, ${signing.by}, ${signing.reason},
-               (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
-               content_digest, title_count, withdrawn_count, rejected_count, ${sums}
-        FROM conciliation.day day WHERE date = ${date}::date`;
-      await tx.$executeRaw`
-        UPDATE conciliation.day
-        SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
-            restated_after_sign_off = false
-        WHERE date = ${date}::date`;
-      await audit(tx, 'day.sign_off', date, signing);
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const day = await lockCandidate(tx, date);
+    const fault = signOffFault(day, signing);
+    if (fault !== null) {
+      throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
+    }
+    await endSeal(tx, date, { by: signing.by, reason: null });
+    await tx.$executeRaw`
+      INSERT INTO conciliation.sign_off
+        (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
+         rejected_count, ${sums})
+      SELECT date, ${signing.by}, ${signing.reason},
+             (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
+             content_digest, title_count, withdrawn_count, rejected_count, ${sums}
+      FROM conciliation.day day WHERE date = ${date}::date`;
+    await tx.$executeRaw`
+      UPDATE conciliation.day
+      SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
+          restated_after_sign_off = false
+      WHERE date = ${date}::date`;
+    await audit(tx, 'day.sign_off', date, signing);
+  });
 }
 
 /**
@@ -77,44 +74,43 @@ export function signOffDay(
  * @throws InputError when the date is not signed off
  */
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const { isSignedOff } = await lockCandidate(tx, date);
-      if (!isSignedOff) throw new InputError(`${date} is not signed off`);
-      await audit(tx, 'day.reopen', date, decision);
-      await endSeal(tx, date, decision);
-      await tx.$executeRaw`
-        UPDATE conciliation.day
-        SET signed_off_at = NULL, signed_off_by = NULL, signed_off_digest = NULL,
-            restated_after_sign_off = false
-        WHERE date = ${date}::date`;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const { isSignedOff } = await lockCandidate(tx, date);
+    if (!isSignedOff) throw new InputError(`${date} is not signed off`);
+    await audit(tx, 'day.reopen', date, decision);
+    await endSeal(tx, date, decision);
+    await tx.day.update({
+      where: { date },
+      data: {
+        signedOffAt: null,
+        signedOffBy: null,
+        signedOffDigest: null,
+        restatedAfterSignOff: false,
+      },
+      select: { date: true },
+    });
+  });
 }
 
 /** Every seal that the date ever had, newest first. */
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<SignOff[]>`
-      SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-             signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-             title_count AS titles, original_value_sum::text AS "originalValueSum",
-             ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
-      FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`,
-  );
+  return database.prisma.$queryRaw<SignOff[]>`
+    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+           title_count AS titles, original_value_sum::text AS "originalValueSum",
+           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
+    FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
 }
 
 /** Everybody who released a pull into the date or accepted its rejects. */
 export function readDeciders(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, 'auditEntry'>,
   date: CivilDate,
 ): Promise<{ actor: string }[]> {
-  return client.$queryRaw<{ actor: string }[]>`
-    SELECT DISTINCT actor FROM conciliation.audit_entry
-    WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
+  return client.auditEntry.groupBy({ by: ['actor'], where: { date, action: { in: DECISIONS } } });
 }
 
-async function lockCandidate(tx: Prisma.TransactionClient, date: CivilDate) {
+async function lockCandidate(tx: Transaction, date: CivilDate) {
   // Merges lock the day's row as well, so the digest below stays what it is until this is committed.
   const [day] = await tx.$queryRaw<
     [
@@ -135,7 +131,7 @@ async function lockCandidate(tx: Prisma.TransactionClient, date: CivilDate) {
 }
 
 async function endSeal(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   date: CivilDate,
   ending: { readonly by: string; readonly reason: string | null },
 ): Promise<void> {
@@ -146,23 +142,16 @@ async function endSeal(
 }
 
 async function audit(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   action: string,
   date: CivilDate,
   { by, reason }: { readonly by: string; readonly reason: string | null },
 ): Promise<void> {
-  const [{ pullId, ...details }] = await tx.$queryRaw<
-    [
-      {
-        pullId: bigint | null;
-        contentDigest: string | null;
-        titles: number;
-        signedOffDigest: string | null;
-      },
-    ]
-  >`
-    SELECT last_pull_id AS "pullId", content_digest AS "contentDigest", title_count AS titles,
-           signed_off_digest AS "signedOffDigest"
-    FROM conciliation.day WHERE date = ${date}::date`;
+  const day = await tx.day.findUniqueOrThrow({
+    where: { date },
+    select: { lastPullId: true, contentDigest: true, titleCount: true, signedOffDigest: true },
+  });
+  const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
+  const details = { contentDigest, titles, signedOffDigest };
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }

@@ -1,6 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 import { advanceCheckpoint, lockClosing } from './day-ledger.ts';
@@ -23,32 +22,30 @@ export function correctStartDate(
   startDate: CivilDate,
   { by, reason }: Decision,
 ): Promise<CorrectedStartDate> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      // A merge that is under way waits here, and then advances the corrected checkpoint.
-      await lockClosing(tx);
-      const [before] = await tx.$queryRaw<[{ startDate: CivilDate }?]>`
-        SELECT start_date::text AS "startDate" FROM conciliation.checkpoint`;
-      if (before === undefined) {
-        throw new InputError('the ledger has not begun: set START_DATE before the first start');
-      }
-      if (before.startDate !== startDate) {
-        await tx.$executeRaw`
-          UPDATE conciliation.checkpoint
-          SET start_date = ${startDate}::date, last_reconciled_date = NULL, pull_id = NULL,
-              updated_at = now()`;
-        await advanceCheckpoint(tx, null);
-        await recordAudit(tx, {
-          actor: by,
-          action: 'start_date.set',
-          date: startDate,
-          reason,
-          details: { from: before.startDate, to: startDate },
-        });
-      }
-      const [after] = await tx.$queryRaw<[{ date: CivilDate | null }]>`
-        SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
-      return { from: before.startDate, to: startDate, lastReconciledDate: after.date };
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    // A merge that is under way waits here, and then advances the corrected checkpoint.
+    await lockClosing(tx);
+    const before = await tx.checkpoint.findFirst({ select: { startDate: true } });
+    if (before === null) {
+      throw new InputError('the ledger has not begun: set START_DATE before the first start');
+    }
+    if (before.startDate !== startDate) {
+      await tx.$executeRaw`
+        UPDATE conciliation.checkpoint
+        SET start_date = ${startDate}::date, last_reconciled_date = NULL, pull_id = NULL,
+            updated_at = now()`;
+      await advanceCheckpoint(tx, null);
+      await recordAudit(tx, {
+        actor: by,
+        action: 'start_date.set',
+        date: startDate,
+        reason,
+        details: { from: before.startDate, to: startDate },
+      });
+    }
+    const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
+      select: { lastReconciledDate: true },
+    });
+    return { from: before.startDate, to: startDate, lastReconciledDate };
+  });
 }

@@ -8,8 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS, taxIdOf } from './erased-parties.ts';
@@ -66,20 +65,20 @@ export async function eraseParty(
   database: Database,
   request: ErasureRequest,
 ): Promise<ErasureReport> {
-  const given = await inStaging(() => toNames(database, request.party));
+  const given = await toNames(database, request.party);
   const list = (names: PartyNames) =>
     request.isDryRun
-      ? inStaging(() => findListed(database.prisma, keysOf(names)))
+      ? findListed(database.prisma, keysOf(names))
       : listParty(database, names, request);
   const listed = await list(given);
   // Once its tax identifier is on the list, no title gives the party another number.
-  const names = await inStaging(() => addExternalIds(database, given));
+  const names = await addExternalIds(database, given);
   if (names.externalIds.length > given.externalIds.length) await list(names);
   const partyId = listed?.id ?? null;
   const counts = await eraseEverywhere(database, names, request, partyId);
   const isNowhere = Object.values(counts).every((count) => count === 0);
   if (isNowhere && (listed === null || listed.isNew)) {
-    if (partyId !== null) await inStaging(() => endErasure(database.prisma, partyId));
+    if (partyId !== null) await endErasure(database.prisma, partyId);
     throw new InputError('no title, provider or rejected title names this party');
   }
   return {
@@ -100,19 +99,16 @@ export function liftErasure(
   partyId: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const lifted = await endErasure(tx, partyId);
-      if (lifted === 0)
-        throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
-      await recordAudit(tx, {
-        actor: decision.by,
-        action: 'party.lift',
-        reason: decision.reason,
-        details: { erasedPartyId: Number(partyId) },
-      });
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const lifted = await endErasure(tx, partyId);
+    if (lifted === 0) throw new InputError(`there is no erased party ${partyId}, or it was lifted`);
+    await recordAudit(tx, {
+      actor: decision.by,
+      action: 'party.lift',
+      reason: decision.reason,
+      details: { erasedPartyId: Number(partyId) },
+    });
+  });
 }
 
 function pseudonymOf(partyId: bigint): string {
@@ -184,7 +180,7 @@ interface ListedParty {
 }
 
 async function findListed(
-  client: Pick<Prisma.TransactionClient, '$queryRaw'>,
+  client: Pick<Transaction, '$queryRaw'>,
   keys: readonly string[],
 ): Promise<ListedParty | null> {
   const [party] = await client.$queryRaw<[{ id: bigint }?]>`
@@ -202,37 +198,32 @@ function listParty(
   { by, reason }: ErasureRequest,
 ): Promise<ListedParty> {
   const keys = keysOf(names);
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-      // Waits for every merge that has read the list: see `hasErasedParties`.
-      await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
-      const known = await findListed(tx, keys);
-      if (known !== null) {
-        await tx.$executeRaw`
-          UPDATE conciliation.erased_party party
-          SET key_hashes = ARRAY(
-            SELECT unnest(party.key_hashes)
-            UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
-          WHERE id = ${known.id}`;
-        return known;
-      }
-      const [party] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.erased_party (salt, key_hashes)
-        SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
-        FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
-        RETURNING id`;
-      const details = { erasedPartyId: Number(party.id) };
-      await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
-      return { id: party.id, isNew: true };
-    }, TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+    // Waits for every merge that has read the list: see `hasErasedParties`.
+    await tx.$executeRaw`LOCK TABLE conciliation.erased_party IN ACCESS EXCLUSIVE MODE`;
+    const known = await findListed(tx, keys);
+    if (known !== null) {
+      await tx.$executeRaw`
+        UPDATE conciliation.erased_party party
+        SET key_hashes = ARRAY(
+          SELECT unnest(party.key_hashes)
+          UNION SELECT sha256(party.salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+        WHERE id = ${known.id}`;
+      return known;
+    }
+    const [party] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.erased_party (salt, key_hashes)
+      SELECT salt, ARRAY(SELECT sha256(salt || convert_to(key, 'UTF8')) FROM unnest(${keys}::text[]) AS key)
+      FROM (SELECT ${randomBytes(32)}::bytea AS salt) AS secret
+      RETURNING id`;
+    const details = { erasedPartyId: Number(party.id) };
+    await recordAudit(tx, { actor: by, action: 'party.erase', reason, details });
+    return { id: party.id, isNew: true };
+  }, TRANSACTION);
 }
 
-function endErasure(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
-  partyId: bigint,
-): Promise<number> {
+function endErasure(client: Pick<Transaction, '$executeRaw'>, partyId: bigint): Promise<number> {
   return client.$executeRaw`
     UPDATE conciliation.erased_party SET ended_at = now()
     WHERE id = ${partyId} AND ended_at IS NULL`;
@@ -248,31 +239,29 @@ async function eraseEverywhere(
 ): Promise<ErasureCounts> {
   const pseudonym = pseudonymOf(partyId ?? 0n);
   let counts: ErasureCounts | null = null;
-  await inStaging(() =>
-    database.prisma
-      .$transaction(async (tx) => {
-        await tx.$executeRaw`
-          SELECT set_config('statement_timeout', '0', true),
-                 set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
-        await findTitles(tx, names);
-        counts = await eraseRows(tx, names, pseudonym);
-        if (isDryRun) throw new Undo();
-        const details = { erasedPartyId: Number(partyId), ...counts };
-        const isEmpty = Object.values(counts).every((count) => count === 0);
-        if (!isEmpty) {
-          await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
-        }
-      }, TRANSACTION)
-      .catch((error: unknown) => {
-        if (!(error instanceof Undo)) throw error;
-      }),
-  );
+  await database.prisma
+    .$transaction(async (tx) => {
+      await tx.$executeRaw`
+        SELECT set_config('statement_timeout', '0', true),
+               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+      await findTitles(tx, names);
+      counts = await eraseRows(tx, names, pseudonym);
+      if (isDryRun) throw new Undo();
+      const details = { erasedPartyId: Number(partyId), ...counts };
+      const isEmpty = Object.values(counts).every((count) => count === 0);
+      if (!isEmpty) {
+        await recordAudit(tx, { actor: by, action: 'party.erased', reason, details });
+      }
+    }, TRANSACTION)
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
   if (counts === null) throw new Error('an erasure has no counts');
   return counts;
 }
 
 /** The titles that name the party now, or did in one of their revisions. Reads both tables whole. */
-async function findTitles(tx: Prisma.TransactionClient, names: PartyNames): Promise<void> {
+async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
   const keys = keysOf(names);
   const mentions = (column: string) => Prisma.sql`(
     ${taxIdOf(`${column} ->> 'provider_identification'`)} = ANY(${names.taxIds}::text[])
@@ -292,7 +281,7 @@ async function findTitles(tx: Prisma.TransactionClient, names: PartyNames): Prom
 }
 
 async function eraseRows(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   names: PartyNames,
   pseudonym: string,
 ): Promise<ErasureCounts> {
@@ -345,7 +334,7 @@ const NO_ACCOUNT = JSON.stringify({
 });
 
 async function eraseTitles(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<number> {
@@ -366,7 +355,7 @@ async function eraseTitles(
 
 /** What attempts that are under way have staged is erased by their merges; what is held, here. */
 async function eraseStaged(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<void> {
@@ -389,7 +378,7 @@ async function eraseStaged(
  * value of today.
  */
 async function eraseRevisions(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<number> {
@@ -455,7 +444,7 @@ const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
 
 /** The supplier's own row, and what rows of other suppliers say of it. */
 async function eraseProviders(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   names: PartyNames,
   pseudonym: string,
 ): Promise<number> {

@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /*
@@ -87,7 +88,7 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
  * it against `eraseParty`, which locks it before it adds one. So a merge that saw an empty list is
  * over, and its titles can be seen, before a party is erased from all titles.
  */
-export async function hasErasedParties(tx: Prisma.TransactionClient): Promise<boolean> {
+export async function hasErasedParties(tx: Transaction): Promise<boolean> {
   const [list] = await tx.$queryRaw<[{ isUsed: boolean }]>`
     SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "isUsed"`;
   return list.isUsed;
@@ -99,7 +100,7 @@ export async function hasErasedParties(tx: Prisma.TransactionClient): Promise<bo
  * of the answer. So a title that was erased before compares equal, and of one that was restated the revision
  * has no personal data.
  */
-export async function eraseErased(tx: Prisma.TransactionClient, fence: bigint): Promise<void> {
+export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
   if (!(await hasErasedParties(tx))) return;
   for (const kind of ['provider', 'financial_agent'] as const) {
     const named = Prisma.sql`

@@ -8,7 +8,6 @@
 
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ShutdownError } from '../runtime/errors.ts';
@@ -37,20 +36,18 @@ export interface RetentionRequest {
 const BATCH_SIZE = 1_000;
 
 /** How much there is to remove. */
-export function countRemovable(
+export async function countRemovable(
   database: Database,
   { before, timeZone }: Pick<RetentionRequest, 'before' | 'timeZone'>,
 ): Promise<RetentionCounts> {
-  return inStaging(async () => {
-    const removable = removableBefore(before, timeZone);
-    const [counts] = await database.prisma.$queryRaw<[RetentionCounts]>`
-      SELECT (SELECT count(*) FROM (${removable.provider_answers}) AS kind)::int AS provider_answers,
-             (SELECT count(*) FROM (${removable.reject_texts}) AS kind)::int AS reject_texts,
-             (SELECT count(*) FROM (${removable.console_links}) AS kind)::int AS console_links,
-             (SELECT count(*) FROM (${removable.console_sessions}) AS kind)::int AS console_sessions,
-             (SELECT count(*) FROM (${removable.pulls}) AS kind)::int AS pulls`;
-    return counts;
-  });
+  const removable = removableBefore(before, timeZone);
+  const [counts] = await database.prisma.$queryRaw<[RetentionCounts]>`
+    SELECT (SELECT count(*) FROM (${removable.provider_answers}) AS kind)::int AS provider_answers,
+           (SELECT count(*) FROM (${removable.reject_texts}) AS kind)::int AS reject_texts,
+           (SELECT count(*) FROM (${removable.console_links}) AS kind)::int AS console_links,
+           (SELECT count(*) FROM (${removable.console_sessions}) AS kind)::int AS console_sessions,
+           (SELECT count(*) FROM (${removable.pulls}) AS kind)::int AS pulls`;
+  return counts;
 }
 
 /**
@@ -90,7 +87,7 @@ async function removeKind(
   const statement = REMOVAL[kind](chosen);
   for (let removed = 0; ; ) {
     if (signal.aborted) throw new ShutdownError('the removal was interrupted');
-    const rows = await inStaging(() => database.prisma.$executeRaw(statement));
+    const rows = await database.prisma.$executeRaw(statement);
     removed += rows;
     if (rows === 0) return removed;
   }
@@ -166,5 +163,5 @@ function audit(
   action: string,
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  return inStaging(() => recordAudit(database.prisma, { actor, action, details }));
+  return recordAudit(database.prisma, { actor, action, details });
 }

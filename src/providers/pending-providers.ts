@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, isRelieved, lockProviders, rivals } from './providers.ts';
@@ -23,13 +22,11 @@ export interface PendingProvider {
 
 /** Rows that stood against this one let go: it is to be pushed again. Returns how many there were. */
 export function relieveProviders(database: Database): Promise<number> {
-  return inStaging(
-    () => database.prisma.$executeRaw`
-      UPDATE conciliation.provider
-      SET sync_state = 'pending', last_error = NULL, contested_by = '{}'
-      WHERE external_id IN (SELECT external_id FROM conciliation.provider provider
-                            WHERE ${isRelieved} FOR UPDATE SKIP LOCKED)`,
-  );
+  return database.prisma.$executeRaw`
+    UPDATE conciliation.provider
+    SET sync_state = 'pending', last_error = NULL, contested_by = '{}'
+    WHERE external_id IN (SELECT external_id FROM conciliation.provider provider
+                          WHERE ${isRelieved} FOR UPDATE SKIP LOCKED)`;
 }
 
 /**
@@ -42,26 +39,24 @@ export function readPendingProviders(
   after: PendingProvider | null,
   limit: number,
 ): Promise<PendingProvider[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<PendingProvider[]>`
-      SELECT external_id AS "externalId", ${contentHash} AS "contentHash", tax_id AS "taxId",
-             changed_at::text AS "changedAt",
-             coalesce(synced_hash = ${contentHash}, false) AS "isUnchanged",
-             EXISTS (SELECT FROM conciliation.provider other
-                     WHERE other.tax_id = provider.tax_id
-                       AND other.external_id <> provider.external_id) AS "isDuplicate",
-             jsonb_build_object(
-               'externalId', external_id, 'type', type,
-               'identificationNumber', identification_number, 'name', name,
-               'canAnticipate', can_anticipate, 'phones', phones,
-               'emailAddresses', email_addresses, 'accounts', accounts) AS candidate
-      FROM conciliation.provider provider
-      WHERE sync_state = 'pending'
-        AND (changed_at, external_id)
-            > (coalesce(${after?.changedAt ?? null}::timestamptz, '-infinity'), ${after?.externalId ?? ''})
-      ORDER BY changed_at, external_id
-      LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<PendingProvider[]>`
+    SELECT external_id AS "externalId", ${contentHash} AS "contentHash", tax_id AS "taxId",
+           changed_at::text AS "changedAt",
+           coalesce(synced_hash = ${contentHash}, false) AS "isUnchanged",
+           EXISTS (SELECT FROM conciliation.provider other
+                   WHERE other.tax_id = provider.tax_id
+                     AND other.external_id <> provider.external_id) AS "isDuplicate",
+           jsonb_build_object(
+             'externalId', external_id, 'type', type,
+             'identificationNumber', identification_number, 'name', name,
+             'canAnticipate', can_anticipate, 'phones', phones,
+             'emailAddresses', email_addresses, 'accounts', accounts) AS candidate
+    FROM conciliation.provider provider
+    WHERE sync_state = 'pending'
+      AND (changed_at, external_id)
+          > (coalesce(${after?.changedAt ?? null}::timestamptz, '-infinity'), ${after?.externalId ?? ''})
+    ORDER BY changed_at, external_id
+    LIMIT ${limit}`;
 }
 
 /** Of one pending row that is not sent. */
@@ -91,26 +86,22 @@ export function recordChecks(
   outcomes: readonly CheckOutcome[],
   actor: string,
 ): Promise<{ invalid: number; synced: number }> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const contested = outcomes.flatMap((outcome) => contestedTaxId(outcome) ?? []);
-      const waiting = await lockUncontested(tx, contested);
-      const decided = outcomes.filter(
-        (outcome) => !waiting.includes(contestedTaxId(outcome) ?? ''),
-      );
-      const states = await writeOutcomes(tx, decided);
-      const others = await invalidateUncontested(
-        tx,
-        contested.filter((taxId) => !waiting.includes(taxId)),
-      );
-      const synced = states.filter((state) => state === 'synced').length;
-      const invalid = states.length - synced + others;
-      if (invalid > 0) {
-        await recordAudit(tx, { actor, action: 'providers.invalid', details: { invalid } });
-      }
-      return { invalid, synced };
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const contested = outcomes.flatMap((outcome) => contestedTaxId(outcome) ?? []);
+    const waiting = await lockUncontested(tx, contested);
+    const decided = outcomes.filter((outcome) => !waiting.includes(contestedTaxId(outcome) ?? ''));
+    const states = await writeOutcomes(tx, decided);
+    const others = await invalidateUncontested(
+      tx,
+      contested.filter((taxId) => !waiting.includes(taxId)),
+    );
+    const synced = states.filter((state) => state === 'synced').length;
+    const invalid = states.length - synced + others;
+    if (invalid > 0) {
+      await recordAudit(tx, { actor, action: 'providers.invalid', details: { invalid } });
+    }
+    return { invalid, synced };
+  });
 }
 
 function contestedTaxId(outcome: CheckOutcome): string | null {
@@ -123,10 +114,7 @@ const isUncontested = (taxIds: readonly string[]) => Prisma.sql`
   AND (sync_state <> 'invalid' OR contested_by = '{}')`;
 
 /** Returns the numbers of rows that somebody else has locked. */
-async function lockUncontested(
-  tx: Prisma.TransactionClient,
-  taxIds: readonly string[],
-): Promise<string[]> {
+async function lockUncontested(tx: Transaction, taxIds: readonly string[]): Promise<string[]> {
   if (taxIds.length === 0) return [];
   const rows = await tx.$queryRaw<{ taxId: string }[]>`
     WITH locked AS (
@@ -139,7 +127,7 @@ async function lockUncontested(
 }
 
 async function writeOutcomes(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   outcomes: readonly CheckOutcome[],
 ): Promise<string[]> {
   const checks = outcomes.map((outcome) => ({
@@ -168,10 +156,7 @@ async function writeOutcomes(
   return rows.map(({ state }) => state);
 }
 
-function invalidateUncontested(
-  tx: Prisma.TransactionClient,
-  taxIds: readonly string[],
-): Promise<number> {
+function invalidateUncontested(tx: Transaction, taxIds: readonly string[]): Promise<number> {
   return tx.$executeRaw`
     WITH contested AS (
       SELECT external_id, ${rivals} AS rivals FROM conciliation.provider provider

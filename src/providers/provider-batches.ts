@@ -1,6 +1,5 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, lockProviders, rivals } from './providers.ts';
 import type { PushLock } from './push-lock.ts';
@@ -39,28 +38,26 @@ export function openBatch(
   lock: PushLock,
   rows: readonly SentProvider[],
 ): Promise<ProviderBatch | null> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await lock.assertHeld(tx);
-      const [batch] = await tx.$queryRaw<[ProviderBatch?]>`
-        WITH provider AS MATERIALIZED (${lockProviders(rows)}), claimed AS (
-          SELECT provider.external_id, sent.tax_id, provider.sent_tax_ids
-          FROM provider JOIN ${recordset(rows)} USING (external_id)
-          WHERE provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash
-        ), marked AS (
-          UPDATE conciliation.provider provider
-          SET synced_hash = NULL,
-              sent_tax_ids = array_append(array_remove(claimed.sent_tax_ids, claimed.tax_id), claimed.tax_id)
-          FROM claimed
-          WHERE provider.external_id = claimed.external_id
-            AND (provider.synced_hash IS NOT NULL OR NOT claimed.tax_id = ANY(claimed.sent_tax_ids))
-        )
-        INSERT INTO conciliation.provider_batch (external_ids)
-        SELECT array_agg(external_id) FROM claimed HAVING count(*) > 0
-        RETURNING id AS "batchId", external_ids AS "externalIds"`;
-      return batch ?? null;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await lock.assertHeld(tx);
+    const [batch] = await tx.$queryRaw<[ProviderBatch?]>`
+      WITH provider AS MATERIALIZED (${lockProviders(rows)}), claimed AS (
+        SELECT provider.external_id, sent.tax_id, provider.sent_tax_ids
+        FROM provider JOIN ${recordset(rows)} USING (external_id)
+        WHERE provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash
+      ), marked AS (
+        UPDATE conciliation.provider provider
+        SET synced_hash = NULL,
+            sent_tax_ids = array_append(array_remove(claimed.sent_tax_ids, claimed.tax_id), claimed.tax_id)
+        FROM claimed
+        WHERE provider.external_id = claimed.external_id
+          AND (provider.synced_hash IS NOT NULL OR NOT claimed.tax_id = ANY(claimed.sent_tax_ids))
+      )
+      INSERT INTO conciliation.provider_batch (external_ids)
+      SELECT array_agg(external_id) FROM claimed HAVING count(*) > 0
+      RETURNING id AS "batchId", external_ids AS "externalIds"`;
+    return batch ?? null;
+  });
 }
 
 /** A row of an answered request. */
@@ -84,34 +81,32 @@ export function recordAnswer(
   rows: readonly AnsweredProvider[],
   actor: string,
 ): Promise<{ synced: number; rejected: number }> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await lock.assertHeld(tx);
-      await endBatch(tx, batchId, answer, null, null);
-      const answered = await tx.$queryRaw<{ isCurrent: boolean; isRefused: boolean }[]>`
-        WITH provider AS MATERIALIZED (${lockProviders(rows)}), answered AS (
-          SELECT sent.*, provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash AS is_current,
-                 CASE WHEN sent.refusal IS NULL THEN '{}' ELSE ${rivals} END AS rivals
-          FROM provider JOIN ${recordset(rows)} USING (external_id)
-        )
-        -- What the platform has now is so even of a row that has changed since.
-        UPDATE conciliation.provider provider
-        SET synced_hash = CASE WHEN refusal IS NULL THEN answered.content_hash ELSE synced_hash END,
-            synced_at = CASE WHEN refusal IS NULL THEN now() ELSE synced_at END,
-            sent_tax_ids = CASE WHEN refusal IS NULL THEN ARRAY[answered.tax_id] ELSE sent_tax_ids END,
-            sync_state = CASE WHEN NOT is_current THEN sync_state
-                              WHEN refusal IS NULL THEN 'synced' ELSE 'rejected' END,
-            last_error = CASE WHEN is_current THEN refusal ELSE last_error END,
-            contested_by = CASE WHEN is_current THEN rivals ELSE contested_by END
-        FROM answered WHERE provider.external_id = answered.external_id
-        RETURNING is_current AS "isCurrent", refusal IS NOT NULL AS "isRefused"`;
-      const decided = answered.filter(({ isCurrent }) => isCurrent);
-      const rejected = decided.filter(({ isRefused }) => isRefused).length;
-      const counts = { synced: decided.length - rejected, rejected };
-      if (decided.length > 0) await auditPush(tx, actor, batchId, counts);
-      return counts;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await lock.assertHeld(tx);
+    await endBatch(tx, batchId, answer, null, null);
+    const answered = await tx.$queryRaw<{ isCurrent: boolean; isRefused: boolean }[]>`
+      WITH provider AS MATERIALIZED (${lockProviders(rows)}), answered AS (
+        SELECT sent.*, provider.sync_state = 'pending' AND ${contentHash} = sent.content_hash AS is_current,
+               CASE WHEN sent.refusal IS NULL THEN '{}' ELSE ${rivals} END AS rivals
+        FROM provider JOIN ${recordset(rows)} USING (external_id)
+      )
+      -- What the platform has now is so even of a row that has changed since.
+      UPDATE conciliation.provider provider
+      SET synced_hash = CASE WHEN refusal IS NULL THEN answered.content_hash ELSE synced_hash END,
+          synced_at = CASE WHEN refusal IS NULL THEN now() ELSE synced_at END,
+          sent_tax_ids = CASE WHEN refusal IS NULL THEN ARRAY[answered.tax_id] ELSE sent_tax_ids END,
+          sync_state = CASE WHEN NOT is_current THEN sync_state
+                            WHEN refusal IS NULL THEN 'synced' ELSE 'rejected' END,
+          last_error = CASE WHEN is_current THEN refusal ELSE last_error END,
+          contested_by = CASE WHEN is_current THEN rivals ELSE contested_by END
+      FROM answered WHERE provider.external_id = answered.external_id
+      RETURNING is_current AS "isCurrent", refusal IS NOT NULL AS "isRefused"`;
+    const decided = answered.filter(({ isCurrent }) => isCurrent);
+    const rejected = decided.filter(({ isRefused }) => isRefused).length;
+    const counts = { synced: decided.length - rejected, rejected };
+    if (decided.length > 0) await auditPush(tx, actor, batchId, counts);
+    return counts;
+  });
 }
 
 /**
@@ -125,32 +120,28 @@ export function recordBatchFailure(
   answer: RecordedAnswer,
   failure: { readonly errorCode: string; readonly delayMs: number | null },
 ): Promise<void> {
-  return inStaging(() =>
-    endBatch(database.prisma, batchId, answer, failure.errorCode, failure.delayMs),
-  );
+  return endBatch(database.prisma, batchId, answer, failure.errorCode, failure.delayMs);
 }
 
 /**
  * Failed requests since the platform last decided anything, of those codes that count. A refused token
  * (401) never does: it is no failure of the platform's.
  */
-export function countFailuresInARow(
+export async function countFailuresInARow(
   database: Database,
   countedCodes: readonly string[],
 ): Promise<number> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ failures: number }]>`
-      SELECT count(*)::int AS failures FROM conciliation.provider_batch
-      WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
-        AND id > coalesce((SELECT id FROM conciliation.provider_batch
-                           WHERE finished_at IS NOT NULL AND error_code IS NULL
-                           ORDER BY id DESC LIMIT 1), 0)`;
-    return row.failures;
-  });
+  const [row] = await database.prisma.$queryRaw<[{ failures: number }]>`
+    SELECT count(*)::int AS failures FROM conciliation.provider_batch
+    WHERE error_code = ANY(${countedCodes}::text[]) AND http_status IS DISTINCT FROM 401
+      AND id > coalesce((SELECT id FROM conciliation.provider_batch
+                         WHERE finished_at IS NOT NULL AND error_code IS NULL
+                         ORDER BY id DESC LIMIT 1), 0)`;
+  return row.failures;
 }
 
 async function endBatch(
-  client: Pick<Prisma.TransactionClient, '$executeRaw'>,
+  client: Pick<Transaction, '$executeRaw'>,
   batchId: bigint,
   answer: RecordedAnswer,
   errorCode: string | null,
@@ -166,7 +157,7 @@ async function endBatch(
 }
 
 async function auditPush(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   actor: string,
   batchId: bigint,
   counts: { readonly synced: number; readonly rejected: number },

@@ -1,8 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { MERGE_TRANSACTION } from '../pull/merge/merge.ts';
 
 /** A provider, and where it stands in the file. */
@@ -37,8 +35,8 @@ export async function importProviders(
   options: { readonly isDryRun: boolean; readonly actor: string },
 ): Promise<ImportCounts & { readonly repeated: readonly RepeatedRow[] }> {
   const dryRun: { result?: Awaited<ReturnType<typeof importProviders>> } = {};
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
+  return database.prisma
+    .$transaction(async (tx) => {
       await createImportTable(tx);
       for await (const rows of source) await addRows(tx, rows);
       const repeated = await takeRepeatedRows(tx);
@@ -53,17 +51,17 @@ export async function importProviders(
         details: { ...counts },
       });
       return { ...counts, repeated };
-    }, MERGE_TRANSACTION),
-  ).catch((error: unknown) => {
-    if (error instanceof RolledBack && dryRun.result !== undefined) return dryRun.result;
-    throw error;
-  });
+    }, MERGE_TRANSACTION)
+    .catch((error: unknown) => {
+      if (error instanceof RolledBack && dryRun.result !== undefined) return dryRun.result;
+      throw error;
+    });
 }
 
 /** Ends a dry run; Prisma rolls a transaction back where its callback throws. */
 class RolledBack extends Error {}
 
-async function createImportTable(tx: Prisma.TransactionClient): Promise<void> {
+async function createImportTable(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     CREATE TEMPORARY TABLE provider_import (
       at integer NOT NULL, external_id text NOT NULL, type text, identification_number text NOT NULL,
@@ -71,7 +69,7 @@ async function createImportTable(tx: Prisma.TransactionClient): Promise<void> {
     ) ON COMMIT DROP`;
 }
 
-async function addRows(tx: Prisma.TransactionClient, rows: readonly ImportRow[]): Promise<void> {
+async function addRows(tx: Transaction, rows: readonly ImportRow[]): Promise<void> {
   const records = rows.map(({ at, provider }) => ({ at, ...provider }));
   await tx.$executeRaw`
     INSERT INTO pg_temp.provider_import
@@ -82,7 +80,7 @@ async function addRows(tx: Prisma.TransactionClient, rows: readonly ImportRow[])
        "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
 }
 
-async function takeRepeatedRows(tx: Prisma.TransactionClient): Promise<RepeatedRow[]> {
+async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
   const repeated = await tx.$queryRaw<RepeatedRow[]>`
     WITH neighbours AS (
       SELECT at,
@@ -104,7 +102,7 @@ async function takeRepeatedRows(tx: Prisma.TransactionClient): Promise<RepeatedR
   return repeated;
 }
 
-async function writeProviders(tx: Prisma.TransactionClient): Promise<ImportCounts> {
+async function writeProviders(tx: Transaction): Promise<ImportCounts> {
   // In order of the key: two imports at once then wait for each other instead of deadlocking.
   const [counts] = await tx.$queryRaw<[ImportCounts]>`
     WITH written AS (

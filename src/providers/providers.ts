@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import { MAX_PROVIDERS_PER_REQUEST } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -55,30 +54,28 @@ const MAX_AGE_SECONDS = 60;
  * time that the last request's failure has set. By the database's clock, which wrote what is compared.
  * Cheap enough to be asked every second.
  */
-export function readPushDelayMs(database: Database): Promise<number | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ delayMs: number | null }]>`
-      WITH batch AS (
-        SELECT CASE
-          WHEN EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})
-            OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
-                                      WHERE sync_state = 'pending'
-                                      LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
-               >= ${MAX_PROVIDERS_PER_REQUEST}
-          THEN '-infinity'
-          ELSE (SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
-               + make_interval(secs => ${MAX_AGE_SECONDS}::float8)
-        END AS due_at
-      ), last AS (
-        SELECT next_attempt_at FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1
-      )
-      SELECT CASE WHEN due_at IS NOT NULL THEN
-               ceil(1000 * extract(epoch FROM greatest(due_at, next_attempt_at, clock_timestamp())
-                                              - clock_timestamp()))::float8
-             END AS "delayMs"
-      FROM batch LEFT JOIN last ON true`;
-    return row.delayMs;
-  });
+export async function readPushDelayMs(database: Database): Promise<number | null> {
+  const [row] = await database.prisma.$queryRaw<[{ delayMs: number | null }]>`
+    WITH batch AS (
+      SELECT CASE
+        WHEN EXISTS (SELECT FROM conciliation.provider provider WHERE ${isRelieved})
+          OR (SELECT count(*) FROM (SELECT FROM conciliation.provider
+                                    WHERE sync_state = 'pending'
+                                    LIMIT ${MAX_PROVIDERS_PER_REQUEST}) AS pending)
+             >= ${MAX_PROVIDERS_PER_REQUEST}
+        THEN '-infinity'
+        ELSE (SELECT min(changed_at) FROM conciliation.provider WHERE sync_state = 'pending')
+             + make_interval(secs => ${MAX_AGE_SECONDS}::float8)
+      END AS due_at
+    ), last AS (
+      SELECT next_attempt_at FROM conciliation.provider_batch ORDER BY id DESC LIMIT 1
+    )
+    SELECT CASE WHEN due_at IS NOT NULL THEN
+             ceil(1000 * extract(epoch FROM greatest(due_at, next_attempt_at, clock_timestamp())
+                                            - clock_timestamp()))::float8
+           END AS "delayMs"
+    FROM batch LEFT JOIN last ON true`;
+  return row.delayMs;
 }
 
 /** The state of the push as gauges, a status page and alerts want it. Free of personal data. */
@@ -95,21 +92,19 @@ export interface ProviderSummary {
   readonly nextAttemptAt: Date | null;
 }
 
-export function readProviderSummary(database: Database): Promise<ProviderSummary> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[ProviderSummary]>`
-      SELECT count(*) FILTER (WHERE sync_state = 'pending')::int AS pending,
-             count(*) FILTER (WHERE sync_state = 'synced')::int AS synced,
-             count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
-             count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid,
-             min(changed_at) FILTER (WHERE sync_state = 'pending') AS "oldestPendingAt",
-             min(last.created_at) AS "lastRequestAt", min(last.error_code) AS "lastErrorCode",
-             min(last.next_attempt_at) AS "nextAttemptAt"
-      FROM (SELECT created_at, error_code, next_attempt_at FROM conciliation.provider_batch
-            ORDER BY id DESC LIMIT 1) AS last
-      FULL JOIN conciliation.provider ON true`;
-    return row;
-  });
+export async function readProviderSummary(database: Database): Promise<ProviderSummary> {
+  const [row] = await database.prisma.$queryRaw<[ProviderSummary]>`
+    SELECT count(*) FILTER (WHERE sync_state = 'pending')::int AS pending,
+           count(*) FILTER (WHERE sync_state = 'synced')::int AS synced,
+           count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
+           count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid,
+           min(changed_at) FILTER (WHERE sync_state = 'pending') AS "oldestPendingAt",
+           min(last.created_at) AS "lastRequestAt", min(last.error_code) AS "lastErrorCode",
+           min(last.next_attempt_at) AS "nextAttemptAt"
+    FROM (SELECT created_at, error_code, next_attempt_at FROM conciliation.provider_batch
+          ORDER BY id DESC LIMIT 1) AS last
+    FULL JOIN conciliation.provider ON true`;
+  return row;
 }
 
 /** A row that needs a person. */
@@ -125,11 +120,9 @@ export function readRefusedProviders(
   database: Database,
   limit: number,
 ): Promise<RefusedProvider[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<RefusedProvider[]>`
-      SELECT external_id AS "externalId", sync_state AS state,
-             CASE WHEN sync_state = 'invalid' THEN last_error END AS reason
-      FROM conciliation.provider WHERE sync_state IN ('rejected', 'invalid')
-      ORDER BY changed_at DESC, external_id LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<RefusedProvider[]>`
+    SELECT external_id AS "externalId", sync_state AS state,
+           CASE WHEN sync_state = 'invalid' THEN last_error END AS reason
+    FROM conciliation.provider WHERE sync_state IN ('rejected', 'invalid')
+    ORDER BY changed_at DESC, external_id LIMIT ${limit}`;
 }

@@ -1,6 +1,4 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { type Database, type Transaction, toStagingError } from '../database/database.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
 /** Of a bigint key PostgreSQL shows the halves; this one fits the lower, so the upper is 0. */
@@ -15,7 +13,7 @@ export interface PushLock {
   /** Aborts with a StagingUnavailableError when the session is gone, and the lock with it. */
   readonly lost: AbortSignal;
   /** Throws a StagingUnavailableError unless the session still has the lock. */
-  assertHeld(tx: Prisma.TransactionClient): Promise<void>;
+  assertHeld(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -24,49 +22,47 @@ export interface PushLock {
  *
  * @throws StagingUnavailableError when the database is away
  */
-export function tryPushLock(database: Database): Promise<PushLock | null> {
-  return inStaging(async () => {
-    const client = await database.pool.connect();
-    const loss = new AbortController();
-    const onEnd = () => loss.abort(lockLost());
-    client.once('end', onEnd);
-    const giveBack = (error?: Error) => {
-      client.off('end', onEnd);
-      client.release(error);
-    };
-    try {
-      const { rows } = await client.query<{ locked: boolean; pid: number }>(
-        'SELECT pg_try_advisory_lock($1::bigint) AS locked, pg_backend_pid() AS pid',
-        [PUSH_LOCK],
-      );
-      if (rows[0]?.locked !== true) {
-        giveBack();
-        return null;
-      }
-      const { pid } = rows[0];
-      return {
-        lost: loss.signal,
-        assertHeld: (tx) => assertHeld(tx, pid),
-        async release() {
-          const failure = await client
-            .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
-            .then(() => undefined, toError);
-          // A connection on which this failed is closed, and that gives up the lock too.
-          giveBack(failure);
-        },
-      };
-    } catch (error) {
-      giveBack(toError(error));
-      throw error;
+export async function tryPushLock(database: Database): Promise<PushLock | null> {
+  const client = await database.connect();
+  const loss = new AbortController();
+  const onEnd = () => loss.abort(lockLost());
+  client.once('end', onEnd);
+  const giveBack = (error?: Error) => {
+    client.off('end', onEnd);
+    client.release(error);
+  };
+  try {
+    const { rows } = await client.query<{ locked: boolean; pid: number }>(
+      'SELECT pg_try_advisory_lock($1::bigint) AS locked, pg_backend_pid() AS pid',
+      [PUSH_LOCK],
+    );
+    if (rows[0]?.locked !== true) {
+      giveBack();
+      return null;
     }
-  });
+    const { pid } = rows[0];
+    return {
+      lost: loss.signal,
+      assertHeld: (tx) => assertHeld(tx, pid),
+      async release() {
+        const failure = await client
+          .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
+          .then(() => undefined, toError);
+        // A connection on which this failed is closed, and that gives up the lock too.
+        giveBack(failure);
+      },
+    };
+  } catch (error) {
+    giveBack(toError(error));
+    throw toStagingError(error);
+  }
 }
 
 /**
  * The program may have stood still, or the network been cut, for so long that the server ended the
  * session unnoticed and somebody else is pushing by now.
  */
-async function assertHeld(tx: Prisma.TransactionClient, pid: number): Promise<void> {
+async function assertHeld(tx: Transaction, pid: number): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`
     SELECT 1 FROM pg_locks
     WHERE locktype = 'advisory' AND pid = ${pid} AND granted

@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { Attempt } from '../ledger/pull-ledger.ts';
 import type { PullReport } from './merge/merge.ts';
 
@@ -7,17 +6,15 @@ import type { PullReport } from './merge/merge.ts';
  * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while
  * COMMIT was on its way. Null: nothing was committed under the fence of the attempt.
  */
-export function readCommittedReport(
+export async function readCommittedReport(
   database: Database,
   attempt: Attempt,
 ): Promise<PullReport | null> {
-  return inStaging(async () => {
-    const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
-      SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", titles, rejected,
-             inserted, changed, withdrawn, restored, unchanged, withheld
-      FROM conciliation.pull
-      WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
-        AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
-    return pull ?? null;
-  });
+  const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
+    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", titles, rejected,
+           inserted, changed, withdrawn, restored, unchanged, withheld
+    FROM conciliation.pull
+    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}
+      AND state IN ('merged', 'unchanged', 'held', 'superseded')`;
+  return pull ?? null;
 }

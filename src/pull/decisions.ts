@@ -1,6 +1,5 @@
 import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { stateAfterMerge } from '../domain/day-state.ts';
 import { advanceCheckpoint, lockClosing, lockDay } from '../ledger/day-ledger.ts';
@@ -23,43 +22,41 @@ export function releasePull(
   pullId: bigint,
   decision: Decision,
 ): Promise<PullReport> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await configurePlanner(tx);
-      const seen = await readHeldPull(tx, pullId);
-      if (seen === null) throw notHeld(pullId);
-      const day = await lockDay(tx, seen.date);
-      // Read again under the lock: a newer merge may have ended the hold meanwhile.
-      const held = await readHeldPull(tx, pullId);
-      if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    const seen = await readHeldPull(tx, pullId);
+    if (seen === null) throw notHeld(pullId);
+    const day = await lockDay(tx, seen.date);
+    // Read again under the lock: a newer merge may have ended the hold meanwhile.
+    const held = await readHeldPull(tx, pullId);
+    if (held === null || day.heldPullId !== pullId) throw notHeld(pullId);
 
-      const { date, fence, dateWasClosed } = held;
-      await eraseErased(tx, fence);
-      const plan = await planChanges(tx, fence, day);
-      if (isHoldLost(held, plan)) {
-        throw new InputError(
-          `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
-        );
-      }
-      await finishRelease(tx, pullId, decision);
-      await endMerge(tx, {
-        pullId,
-        fence,
-        day,
-        plan,
-        state: 'merged',
-        holdReason: null,
-        dateWasClosed,
-        fold: null,
-        drift: [],
-        loadedAccounts: null,
-      });
-      await discardStaged(tx, fence);
-      await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
-      const titles = plan.titles + plan.rejected;
-      return { ...plan, pullId, date, state: 'merged' as const, holdReason: null, titles };
-    }, MERGE_TRANSACTION),
-  );
+    const { date, fence, dateWasClosed } = held;
+    await eraseErased(tx, fence);
+    const plan = await planChanges(tx, fence, day);
+    if (isHoldLost(held, plan)) {
+      throw new InputError(
+        `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
+      );
+    }
+    await finishRelease(tx, pullId, decision);
+    await endMerge(tx, {
+      pullId,
+      fence,
+      day,
+      plan,
+      state: 'merged',
+      holdReason: null,
+      dateWasClosed,
+      fold: null,
+      drift: [],
+      loadedAccounts: null,
+    });
+    await discardStaged(tx, fence);
+    await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
+    const titles = plan.titles + plan.rejected;
+    return { ...plan, pullId, date, state: 'merged' as const, holdReason: null, titles };
+  }, MERGE_TRANSACTION);
 }
 
 /**
@@ -74,30 +71,28 @@ export function acceptRejects(
   date: CivilDate,
   decision: Decision,
 ): Promise<number> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const day = await lockDay(tx, date);
-      const accepted = await tx.$executeRaw`
+  return database.prisma.$transaction(async (tx) => {
+    const day = await lockDay(tx, date);
+    const accepted = await tx.$executeRaw`
         UPDATE conciliation.rejected_title
         SET status = 'accepted', decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}
         WHERE date = ${date}::date AND status = 'open'`;
-      if (accepted === 0) {
-        throw new InputError(`${date} has no rejected titles that wait for a decision`);
-      }
-      await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
-      if (day.state === 'attention') {
-        const [merged] = await tx.$queryRaw<[{ pullId: bigint; wasClosed: boolean | null }]>`
+    if (accepted === 0) {
+      throw new InputError(`${date} has no rejected titles that wait for a decision`);
+    }
+    await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
+    if (day.state === 'attention') {
+      const [merged] = await tx.$queryRaw<[{ pullId: bigint; wasClosed: boolean | null }]>`
           SELECT id AS "pullId", date_was_closed AS "wasClosed" FROM conciliation.pull
           WHERE id = (SELECT last_pull_id FROM conciliation.day WHERE date = ${date}::date)`;
-        const state = stateAfterMerge({ wasClosed: merged.wasClosed === true, openRejects: 0 });
-        await tx.$executeRaw`
+      const state = stateAfterMerge({ wasClosed: merged.wasClosed === true, openRejects: 0 });
+      await tx.$executeRaw`
           UPDATE conciliation.day SET state = ${state} WHERE date = ${date}::date`;
-        await lockClosing(tx);
-        await advanceCheckpoint(tx, merged.pullId);
-      }
-      return accepted;
-    }, MERGE_TRANSACTION),
-  );
+      await lockClosing(tx);
+      await advanceCheckpoint(tx, merged.pullId);
+    }
+    return accepted;
+  }, MERGE_TRANSACTION);
 }
 
 function notHeld(pullId: bigint): InputError {

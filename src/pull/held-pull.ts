@@ -1,10 +1,10 @@
+import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import type { MergePlan } from './merge/merge-plan.ts';
 
 /** Records that a person has released a held pull. */
 export async function finishRelease(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   decision: { readonly by: string; readonly reason: string },
 ): Promise<void> {
@@ -32,10 +32,7 @@ export interface HeldPull {
 }
 
 /** Null: the pull does not exist, or it is not held. */
-export async function readHeldPull(
-  tx: Prisma.TransactionClient,
-  pullId: bigint,
-): Promise<HeldPull | null> {
+export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<HeldPull | null> {
   const [pull] = await tx.$queryRaw<[HeldPull?]>`
     SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
            fetch_started_at AS "fetchedAt", hold_reason AS "holdReason", titles, inserted, changed,

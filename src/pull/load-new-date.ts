@@ -1,4 +1,3 @@
-import { inStaging } from '../database/in-staging.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import { lockDay } from '../ledger/day-ledger.ts';
@@ -39,33 +38,31 @@ export async function loadNewDate(
   const { attempt, known } = fetched;
   const { database } = parts;
   if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await configurePlanner(tx);
-      const connection = await database.connectionOf(await lockRunningPull(tx, attempt));
-      if (connection === null) return null;
-      const day = await lockDay(tx, attempt.date);
-      if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
-      // Parties are erased from staged rows, so that no data of theirs ever reaches `title`.
-      if (await hasErasedParties(tx)) return null;
-      reachFaultPoint('merge');
-      const accounts = new NamedAccounts();
-      const target = {
-        table: 'title',
-        pullId: attempt.pullId,
-        occurrences: new Occurrences(),
-        accounts,
-      } as const;
-      // COPY lasts as long as the platform's response takes to arrive; the platform client limits that time.
-      await connection.query('SET LOCAL statement_timeout = 0');
-      const response = await copyResponse(parts, fetched, target, connection, signal);
-      await connection.query('SET LOCAL statement_timeout TO DEFAULT');
-      const plan = planOf(response);
-      const state = plan.inserted > 0 ? 'merged' : 'unchanged';
-      const decision = { day, plan, state, holdReason: null, loadedAccounts: accounts } as const;
-      return endAttempt(tx, attempt, response, decision);
-    }, MERGE_TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    const connection = await database.connectionOf(await lockRunningPull(tx, attempt));
+    if (connection === null) return null;
+    const day = await lockDay(tx, attempt.date);
+    if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
+    // Parties are erased from staged rows, so that no data of theirs ever reaches `title`.
+    if (await hasErasedParties(tx)) return null;
+    reachFaultPoint('merge');
+    const accounts = new NamedAccounts();
+    const target = {
+      table: 'title',
+      pullId: attempt.pullId,
+      occurrences: new Occurrences(),
+      accounts,
+    } as const;
+    // COPY lasts as long as the platform's response takes to arrive; the platform client limits that time.
+    await connection.query('SET LOCAL statement_timeout = 0');
+    const response = await copyResponse(parts, fetched, target, connection, signal);
+    await connection.query('SET LOCAL statement_timeout TO DEFAULT');
+    const plan = planOf(response);
+    const state = plan.inserted > 0 ? 'merged' : 'unchanged';
+    const decision = { day, plan, state, holdReason: null, loadedAccounts: accounts } as const;
+    return endAttempt(tx, attempt, response, decision);
+  }, MERGE_TRANSACTION);
 }
 
 /** Every title of the response is inserted. */

@@ -1,8 +1,6 @@
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 import { readDay } from '../ledger/day-ledger.ts';
 import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
 import { isHoldLost, readHeldPull } from './held-pull.ts';
@@ -46,21 +44,19 @@ export async function previewRelease(
   limit: number,
 ): Promise<ReleasePreview | null> {
   let preview: ReleasePreview | null = null;
-  await inStaging(() =>
-    database.prisma
-      .$transaction(async (tx) => {
-        preview = await planAndRead(tx, pullId, limit);
-        throw new Undo();
-      })
-      .catch((error: unknown) => {
-        if (!(error instanceof Undo)) throw error;
-      }),
-  );
+  await database.prisma
+    .$transaction(async (tx) => {
+      preview = await planAndRead(tx, pullId, limit);
+      throw new Undo();
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof Undo)) throw error;
+    });
   return preview;
 }
 
 async function planAndRead(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   limit: number,
 ): Promise<ReleasePreview | null> {

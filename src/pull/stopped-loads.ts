@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 
 /** A session that copies into `title`. */
 interface CopyingSession {
@@ -24,24 +23,23 @@ export function createStoppedLoadWatch(
   silentMs: number,
 ): () => Promise<number> {
   let seen = new Map<string, number>();
-  return () =>
-    inStaging(async () => {
-      const sessions = await database.prisma.$queryRaw<CopyingSession[]>`
-        SELECT activity.pid, activity.query_start::text AS "startedAt",
-               progress.bytes_processed::text AS bytes
-        FROM pg_stat_activity activity
-        JOIN pg_stat_progress_copy progress USING (pid)
-        WHERE activity.datname = current_database() AND activity.usename = current_user
-          AND activity.wait_event = 'ClientRead'
-          AND progress.relid = 'conciliation.title'::regclass AND progress.command = 'COPY FROM'`;
-      const now = performance.now();
-      const keyOf = ({ pid, startedAt, bytes }: CopyingSession) => `${pid} ${startedAt} ${bytes}`;
-      const since = (session: CopyingSession) => seen.get(keyOf(session)) ?? now;
-      const stopped = sessions.filter((session) => now - since(session) > silentMs);
-      seen = new Map(sessions.map((session) => [keyOf(session), since(session)]));
-      for (const { pid } of stopped) {
-        await database.prisma.$queryRaw`SELECT pg_terminate_backend(${pid}::int)`;
-      }
-      return stopped.length;
-    });
+  return async () => {
+    const sessions = await database.prisma.$queryRaw<CopyingSession[]>`
+      SELECT activity.pid, activity.query_start::text AS "startedAt",
+             progress.bytes_processed::text AS bytes
+      FROM pg_stat_activity activity
+      JOIN pg_stat_progress_copy progress USING (pid)
+      WHERE activity.datname = current_database() AND activity.usename = current_user
+        AND activity.wait_event = 'ClientRead'
+        AND progress.relid = 'conciliation.title'::regclass AND progress.command = 'COPY FROM'`;
+    const now = performance.now();
+    const keyOf = ({ pid, startedAt, bytes }: CopyingSession) => `${pid} ${startedAt} ${bytes}`;
+    const since = (session: CopyingSession) => seen.get(keyOf(session)) ?? now;
+    const stopped = sessions.filter((session) => now - since(session) > silentMs);
+    seen = new Map(sessions.map((session) => [keyOf(session), since(session)]));
+    for (const { pid } of stopped) {
+      await database.prisma.$queryRaw`SELECT pg_terminate_backend(${pid}::int)`;
+    }
+    return stopped.length;
+  };
 }

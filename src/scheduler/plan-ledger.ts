@@ -1,6 +1,5 @@
 import { planBackfills } from '../backfills/backfill-plans.ts';
-import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import {
   type DuePull,
@@ -41,20 +40,15 @@ const PLANNER_LOCK = 7_203_114_001n;
  * @returns how many pulls and sweeps were created
  */
 export function planPulls(database: Database, request: PlanRequest): Promise<number> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      // A statement of its own: only those that follow see what the planner before has committed.
-      await tx.$executeRaw`SELECT pg_advisory_xact_lock(${PLANNER_LOCK})`;
-      const created = await planScheduled(tx, request);
-      return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    // A statement of its own: only those that follow see what the planner before has committed.
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(${PLANNER_LOCK})`;
+    const created = await planScheduled(tx, request);
+    return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
+  });
 }
 
-async function planScheduled(
-  tx: Prisma.TransactionClient,
-  { slots, ...request }: PlanRequest,
-): Promise<number> {
+async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest): Promise<number> {
   if (slots === null) return 0;
   const ledger = await readPlanLedger(tx, slots.pullAt, request);
   const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
@@ -63,7 +57,7 @@ async function planScheduled(
 }
 
 async function readPlanLedger(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   slotAt: Date,
   { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
 ): Promise<PlanLedger> {
@@ -99,10 +93,7 @@ async function readPlanLedger(
   };
 }
 
-async function createDuePulls(
-  tx: Prisma.TransactionClient,
-  pulls: readonly DuePull[],
-): Promise<number> {
+async function createDuePulls(tx: Transaction, pulls: readonly DuePull[]): Promise<number> {
   if (pulls.length === 0) return 0;
   const rows = pulls.map((pull, rank) => ({ rank, ...pull }));
   return tx.$executeRaw`
@@ -152,11 +143,9 @@ export function readWakeablePulls(
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
   const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL)`;
-  return inStaging(
-    () => database.prisma.$queryRaw<WakeablePull[]>`
-      SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
-      FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`,
-  );
+  return database.prisma.$queryRaw<WakeablePull[]>`
+    SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
+    FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
 }
 
 /** As `readWakeablePulls`, the sweeps. */
@@ -165,10 +154,8 @@ export function readWakeableSweeps(
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<Pick<WakeablePull, 'id' | 'state'>[]> {
   const isRequested = Prisma.sql`(slot_at IS NULL)`;
-  return inStaging(
-    () => database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
-      SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(isRequested, grace)} ORDER BY id`,
-  );
+  return database.prisma.$queryRaw<Pick<WakeablePull, 'id' | 'state'>[]>`
+    SELECT id, state FROM conciliation.sweep WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
 }
 
 function isWakeable(isRequested: Prisma.Sql, grace: WakeGrace): Prisma.Sql {

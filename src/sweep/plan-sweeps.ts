@@ -1,3 +1,4 @@
+import type { Transaction } from '../database/database.ts';
 import {
   addDays,
   type CivilDate,
@@ -8,7 +9,6 @@ import {
 import type { PlanPolicy } from '../domain/pull-plan.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
 import { MAX_OPEN_SWEEP_PULLS, REPULL_DAYS, sweepStart } from '../domain/sweep-plan.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
 
 const SPENT = [...SPENT_ERROR_CODES];
 
@@ -22,7 +22,7 @@ const TERMINAL_MINUTES = 15;
  * @returns how many sweeps and pulls were created
  */
 export async function planSweeps(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   slotAt: Date,
   { policy, now }: { readonly policy: PlanPolicy; readonly now: Date },
 ): Promise<number> {
@@ -36,7 +36,7 @@ export async function planSweeps(
 
 /** Null where there is nothing to compare: no date was answered yet, or none was over at the slot. */
 async function readReach(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   slotDate: CivilDate,
   policy: PlanPolicy,
 ): Promise<{ readonly from: CivilDate } | null> {
@@ -57,11 +57,7 @@ async function readReach(
  * asked for since and reaches as far back; one whose attempts are spent counts for a while only, unless its
  * answer exceeded a limit, as the next one would.
  */
-async function createDueSweep(
-  tx: Prisma.TransactionClient,
-  slotAt: Date,
-  from: CivilDate,
-): Promise<number> {
+async function createDueSweep(tx: Transaction, slotAt: Date, from: CivilDate): Promise<number> {
   const [ledger] = await tx.$queryRaw<
     [{ isCovered: boolean; failures: number; minutesAgo: number | null }]
   >`
@@ -103,7 +99,7 @@ interface OpenDifference {
  * request is sent afterwards, a few at a time. A pull of the date that waits already serves. A running one
  * does not: its request may have been sent before the answer of the sweep had ended.
  */
-async function createDifferingPulls(tx: Prisma.TransactionClient): Promise<number> {
+async function createDifferingPulls(tx: Transaction): Promise<number> {
   const open = await readOpenDifferences(tx);
   for (const { sweepId, date, queuedPullId } of open) {
     if (queuedPullId === null) continue;
@@ -129,7 +125,7 @@ async function createDifferingPulls(tx: Prisma.TransactionClient): Promise<numbe
 }
 
 /** In the order of the dates. */
-async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDifference[]> {
+async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
   // Locked, so that a terminal which has the sweep does not pull the same date.
   const rows = await tx.$queryRaw<(OpenDifference & { minutesAgo: number | null })[]>`
     WITH newest AS (
@@ -175,7 +171,7 @@ async function readOpenDifferences(tx: Prisma.TransactionClient): Promise<OpenDi
   );
 }
 
-async function readRoom(tx: Prisma.TransactionClient): Promise<number> {
+async function readRoom(tx: Transaction): Promise<number> {
   const [open] = await tx.$queryRaw<[{ pulls: number }]>`
     SELECT count(*)::int AS pulls FROM conciliation.pull
     WHERE origin = 'sweep' AND state IN ('queued', 'running')`;
@@ -187,7 +183,7 @@ async function readRoom(tx: Prisma.TransactionClient): Promise<number> {
  * a week, whoever asked for it; spread, so that a day gets a seventh of them.
  */
 async function createWeeklyPulls(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   from: CivilDate,
   lastDate: CivilDate,
 ): Promise<number> {

@@ -1,6 +1,5 @@
 import { requireKnownVersion } from '../database/content-versions.ts';
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import { addDays, type CivilDate } from '../domain/business-day.ts';
 import { MAX_SWEEP_DAYS } from '../domain/sweep-plan.ts';
 import { newestContentVersion } from '../domain/title.ts';
@@ -62,36 +61,35 @@ export interface SweepDifference {
  *
  * @throws InputError where the ledger has nothing to compare with
  */
-export function createSweep(
+export async function createSweep(
   database: Database,
   sweep: { readonly from: CivilDate; readonly today: CivilDate; readonly requestedBy: string },
 ): Promise<bigint> {
   const { from, today, requestedBy } = sweep;
   const earliest = addDays(today, -MAX_SWEEP_DAYS);
-  return inStaging(async () => {
-    const [ledger] = await database.prisma.$queryRaw<[{ startDate: CivilDate }?]>`
-      SELECT start_date::text AS "startDate" FROM conciliation.checkpoint
-      WHERE EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)`;
-    if (ledger === undefined) {
-      throw new InputError(
-        'the ledger is empty, so there is nothing to compare with; load dates with "conciliation backfill"',
-      );
-    }
-    if (from < ledger.startDate) {
-      throw new InputError(
-        `the ledger begins on ${ledger.startDate}; load dates before it with "conciliation backfill"`,
-      );
-    }
-    if (from < earliest) {
-      throw new InputError(
-        `a sweep reaches back ten years at most, to ${earliest}; load dates before it with "conciliation backfill"`,
-      );
-    }
-    const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.sweep (from_date, requested_by)
-      VALUES (${from}::date, ${requestedBy}) RETURNING id`;
-    return row.id;
-  });
+
+  const [ledger] = await database.prisma.$queryRaw<[{ startDate: CivilDate }?]>`
+    SELECT start_date::text AS "startDate" FROM conciliation.checkpoint
+    WHERE EXISTS (SELECT FROM conciliation.day WHERE fold_count IS NOT NULL)`;
+  if (ledger === undefined) {
+    throw new InputError(
+      'the ledger is empty, so there is nothing to compare with; load dates with "conciliation backfill"',
+    );
+  }
+  if (from < ledger.startDate) {
+    throw new InputError(
+      `the ledger begins on ${ledger.startDate}; load dates before it with "conciliation backfill"`,
+    );
+  }
+  if (from < earliest) {
+    throw new InputError(
+      `a sweep reaches back ten years at most, to ${earliest}; load dates before it with "conciliation backfill"`,
+    );
+  }
+  const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
+    INSERT INTO conciliation.sweep (from_date, requested_by)
+    VALUES (${from}::date, ${requestedBy}) RETURNING id`;
+  return row.id;
 }
 
 /**
@@ -100,40 +98,39 @@ export function createSweep(
  *
  * @throws InputError when there is no such sweep or it is finished
  */
-export function startSweepAttempt(database: Database, sweepId: bigint): Promise<SweepAttempt> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<
-      [{ fence: bigint; from: CivilDate; attempts: number }?]
-    >`
-      UPDATE conciliation.sweep
-      SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
-          fetch_started_at = clock_timestamp(), next_attempt_at = NULL, over_limit = false,
-          error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
-      WHERE id = ${sweepId} AND state IN ('queued', 'running')
-      RETURNING fence, from_date::text AS "from", attempts`;
-    if (row === undefined) {
-      throw new InputError(`sweep ${sweepId} does not exist or is already finished`, {
-        context: { sweepId: String(sweepId) },
-      });
-    }
-    return { sweepId, fence: row.fence, from: row.from, attemptsSpent: row.attempts };
-  });
+export async function startSweepAttempt(
+  database: Database,
+  sweepId: bigint,
+): Promise<SweepAttempt> {
+  const [row] = await database.prisma.$queryRaw<
+    [{ fence: bigint; from: CivilDate; attempts: number }?]
+  >`
+    UPDATE conciliation.sweep
+    SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
+        fetch_started_at = clock_timestamp(), next_attempt_at = NULL, over_limit = false,
+        error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
+    WHERE id = ${sweepId} AND state IN ('queued', 'running')
+    RETURNING fence, from_date::text AS "from", attempts`;
+  if (row === undefined) {
+    throw new InputError(`sweep ${sweepId} does not exist or is already finished`, {
+      context: { sweepId: String(sweepId) },
+    });
+  }
+  return { sweepId, fence: row.fence, from: row.from, attemptsSpent: row.attempts };
 }
 
 /** @throws ConfigError where a newer version of this program has written one of the dates */
-export function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
-  return inStaging(async () => {
-    const [ledger] = await database.prisma.$queryRaw<[{ firstDate: CivilDate }?]>`
-      SELECT greatest(start_date, ${from}::date)::text AS "firstDate" FROM conciliation.checkpoint`;
-    const firstDate = ledger?.firstDate ?? from;
-    const rows = await database.prisma.$queryRaw<{ date: CivilDate; version: number }[]>`
-      SELECT date::text AS date, content_version AS version FROM conciliation.day
-      WHERE date >= ${firstDate}::date AND content_version <> ${newestContentVersion()}`;
-    const versions = new Map(
-      rows.map(({ date, version }) => [date, requireKnownVersion(date, version)]),
-    );
-    return { firstDate, versions };
-  });
+export async function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
+  const [ledger] = await database.prisma.$queryRaw<[{ firstDate: CivilDate }?]>`
+    SELECT greatest(start_date, ${from}::date)::text AS "firstDate" FROM conciliation.checkpoint`;
+  const firstDate = ledger?.firstDate ?? from;
+  const rows = await database.prisma.$queryRaw<{ date: CivilDate; version: number }[]>`
+    SELECT date::text AS date, content_version AS version FROM conciliation.day
+    WHERE date >= ${firstDate}::date AND content_version <> ${newestContentVersion()}`;
+  const versions = new Map(
+    rows.map(({ date, version }) => [date, requireKnownVersion(date, version)]),
+  );
+  return { firstDate, versions };
 }
 
 /**
@@ -154,65 +151,61 @@ export function completeSweep(
   },
 ): Promise<void> {
   const { read, httpStatus, responseBytes } = response;
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [ended] = await tx.$queryRaw<[{ id: bigint }?]>`
-        UPDATE conciliation.sweep
-        SET state = 'complete', attempts = attempts + 1, response_ended_at = clock_timestamp(),
-            finished_at = clock_timestamp(), http_status = ${httpStatus}::int,
-            response_bytes = ${responseBytes}::bigint, titles = ${read.titles}::int,
-            undated_titles = ${read.undated}::int, future_titles = ${read.future}::int,
-            early_titles = ${read.early}::int
-        WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'running'
-        RETURNING id`;
-      if (ended === undefined) throw staleSweep(attempt);
-      const compared = await tx.$queryRaw<
-        { date: CivilDate; ledgerCount: number | null; ledgerSum: string | null }[]
-      >`
-        SELECT wanted.date::date::text AS date, fold_count AS "ledgerCount", fold_sum AS "ledgerSum"
-        FROM generate_series(${dates.first}::date, ${dates.last}::date, '1 day') AS wanted (date)
-        LEFT JOIN conciliation.day ON day.date = wanted.date`;
-      const differences = compared
-        .map((ledger) => {
-          const fold = read.folds.at(ledger.date);
-          return { ...ledger, count: fold.count, sum: fold.toText() };
-        })
-        .filter((one) => one.count !== one.ledgerCount || one.sum !== one.ledgerSum);
-      if (differences.length > 0) {
-        await tx.$executeRaw`
-          INSERT INTO conciliation.sweep_difference
-            (sweep_id, date, fold_count, fold_sum, ledger_fold_count, ledger_fold_sum)
-          SELECT ${attempt.sweepId}, date, count, sum, "ledgerCount", "ledgerSum"
-          FROM jsonb_to_recordset(${JSON.stringify(differences)}::jsonb) AS differing
-            (date date, count int, sum text, "ledgerCount" int, "ledgerSum" text)`;
-      }
+  return database.prisma.$transaction(async (tx) => {
+    const [ended] = await tx.$queryRaw<[{ id: bigint }?]>`
+      UPDATE conciliation.sweep
+      SET state = 'complete', attempts = attempts + 1, response_ended_at = clock_timestamp(),
+          finished_at = clock_timestamp(), http_status = ${httpStatus}::int,
+          response_bytes = ${responseBytes}::bigint, titles = ${read.titles}::int,
+          undated_titles = ${read.undated}::int, future_titles = ${read.future}::int,
+          early_titles = ${read.early}::int
+      WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'running'
+      RETURNING id`;
+    if (ended === undefined) throw staleSweep(attempt);
+    const compared = await tx.$queryRaw<
+      { date: CivilDate; ledgerCount: number | null; ledgerSum: string | null }[]
+    >`
+      SELECT wanted.date::date::text AS date, fold_count AS "ledgerCount", fold_sum AS "ledgerSum"
+      FROM generate_series(${dates.first}::date, ${dates.last}::date, '1 day') AS wanted (date)
+      LEFT JOIN conciliation.day ON day.date = wanted.date`;
+    const differences = compared
+      .map((ledger) => {
+        const fold = read.folds.at(ledger.date);
+        return { ...ledger, count: fold.count, sum: fold.toText() };
+      })
+      .filter((one) => one.count !== one.ledgerCount || one.sum !== one.ledgerSum);
+    if (differences.length > 0) {
       await tx.$executeRaw`
-        UPDATE conciliation.sweep
-        SET dates_compared = ${compared.length}::int, dates_differing = ${differences.length}::int
-        WHERE id = ${attempt.sweepId}`;
-      reachFaultPoint('before-commit');
-    }),
-  );
+        INSERT INTO conciliation.sweep_difference
+          (sweep_id, date, fold_count, fold_sum, ledger_fold_count, ledger_fold_sum)
+        SELECT ${attempt.sweepId}, date, count, sum, "ledgerCount", "ledgerSum"
+        FROM jsonb_to_recordset(${JSON.stringify(differences)}::jsonb) AS differing
+          (date date, count int, sum text, "ledgerCount" int, "ledgerSum" text)`;
+    }
+    await tx.$executeRaw`
+      UPDATE conciliation.sweep
+      SET dates_compared = ${compared.length}::int, dates_differing = ${differences.length}::int
+      WHERE id = ${attempt.sweepId}`;
+    reachFaultPoint('before-commit');
+  });
 }
 
 /** What the attempt has found; null where nothing was recorded under its fence. */
-export function readSweepReport(
+export async function readSweepReport(
   database: Database,
   attempt: Pick<SweepAttempt, 'sweepId' | 'fence'>,
 ): Promise<SweepReport | null> {
-  return inStaging(async () => {
-    const [sweep] = await database.prisma.$queryRaw<[Omit<SweepReport, 'differences'>?]>`
-      SELECT id AS "sweepId", from_date::text AS "from", titles, dates_compared AS "datesCompared",
-             undated_titles AS undated, future_titles AS future, early_titles AS early
-      FROM conciliation.sweep
-      WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'complete'`;
-    if (sweep === undefined) return null;
-    const differences = await database.prisma.$queryRaw<SweepDifference[]>`
-      SELECT date::text AS date, fold_count AS titles, ledger_fold_count AS "ledgerTitles",
-             pull_id AS "pullId"
-      FROM conciliation.sweep_difference WHERE sweep_id = ${attempt.sweepId} ORDER BY date`;
-    return { ...sweep, differences };
-  });
+  const [sweep] = await database.prisma.$queryRaw<[Omit<SweepReport, 'differences'>?]>`
+    SELECT id AS "sweepId", from_date::text AS "from", titles, dates_compared AS "datesCompared",
+           undated_titles AS undated, future_titles AS future, early_titles AS early
+    FROM conciliation.sweep
+    WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'complete'`;
+  if (sweep === undefined) return null;
+  const differences = await database.prisma.$queryRaw<SweepDifference[]>`
+    SELECT date::text AS date, fold_count AS titles, ledger_fold_count AS "ledgerTitles",
+           pull_id AS "pullId"
+    FROM conciliation.sweep_difference WHERE sweep_id = ${attempt.sweepId} ORDER BY date`;
+  return { ...sweep, differences };
 }
 
 /**
@@ -221,28 +214,27 @@ export function readSweepReport(
  * @param isOverLimit whether the answer exceeded a limit
  * @throws StaleFenceError when another attempt has taken over; nothing was written
  */
-export function recordSweepFailure(
+export async function recordSweepFailure(
   database: Database,
   attempt: SweepAttempt,
   failure: AttemptFailure,
   isOverLimit: boolean,
 ): Promise<'queued' | 'failed'> {
   const state = failure.retryDelayMs === null ? 'failed' : 'queued';
-  return inStaging(async () => {
-    const rows = await database.prisma.$queryRaw<{ id: bigint }[]>`
-      UPDATE conciliation.sweep
-      SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
-          next_attempt_at = CASE WHEN ${state} = 'queued' THEN
-            clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
-          finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
-          http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
-          over_limit = ${isOverLimit},
-          error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
-      WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'running'
-      RETURNING id`;
-    if (rows.length === 0) throw staleSweep(attempt);
-    return state;
-  });
+
+  const rows = await database.prisma.$queryRaw<{ id: bigint }[]>`
+    UPDATE conciliation.sweep
+    SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+        next_attempt_at = CASE WHEN ${state} = 'queued' THEN
+          clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
+        finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
+        http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
+        over_limit = ${isOverLimit},
+        error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
+    WHERE id = ${attempt.sweepId} AND fence = ${attempt.fence} AND state = 'running'
+    RETURNING id`;
+  if (rows.length === 0) throw staleSweep(attempt);
+  return state;
 }
 
 /**
@@ -256,31 +248,27 @@ export function createDifferencePull(
   date: CivilDate,
   requestedBy: string,
 ): Promise<bigint | null> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [open] = await tx.$queryRaw<[{ date: CivilDate }?]>`
-        SELECT date::text AS date FROM conciliation.sweep_difference
-        WHERE sweep_id = ${sweepId} AND date = ${date}::date AND pull_id IS NULL FOR UPDATE`;
-      if (open === undefined) return null;
-      const [pull] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.pull (origin, date, requested_by)
-        VALUES ('sweep', ${date}::date, ${requestedBy}) RETURNING id`;
-      await tx.$executeRaw`
-        UPDATE conciliation.sweep_difference SET pull_id = ${pull.id}
-        WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
-      return pull.id;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const [open] = await tx.$queryRaw<[{ date: CivilDate }?]>`
+      SELECT date::text AS date FROM conciliation.sweep_difference
+      WHERE sweep_id = ${sweepId} AND date = ${date}::date AND pull_id IS NULL FOR UPDATE`;
+    if (open === undefined) return null;
+    const [pull] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.pull (origin, date, requested_by)
+      VALUES ('sweep', ${date}::date, ${requestedBy}) RETURNING id`;
+    await tx.$executeRaw`
+      UPDATE conciliation.sweep_difference SET pull_id = ${pull.id}
+      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
+    return pull.id;
+  });
 }
 
 /** Gives up a sweep that has not ended. */
-export function cancelSweep(database: Database, sweepId: bigint): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      UPDATE conciliation.sweep
-      SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
-      WHERE id = ${sweepId} AND state IN ('queued', 'running')`;
-  });
+export async function cancelSweep(database: Database, sweepId: bigint): Promise<void> {
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.sweep
+    SET state = 'cancelled', finished_at = clock_timestamp(), next_attempt_at = NULL
+    WHERE id = ${sweepId} AND state IN ('queued', 'running')`;
 }
 
 function staleSweep({ sweepId, fence }: SweepAttempt): StaleFenceError {

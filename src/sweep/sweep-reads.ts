@@ -1,5 +1,4 @@
 import type { Database } from '../database/database.ts';
-import { inStaging } from '../database/in-staging.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 export const SWEEP_STATES = ['queued', 'running', 'complete', 'failed', 'cancelled'] as const;
@@ -27,16 +26,14 @@ export interface SweepRow {
 
 /** The newest sweeps first. */
 export function readSweeps(database: Database, limit: number): Promise<SweepRow[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<SweepRow[]>`
-      SELECT id::float8 AS id, from_date::text AS "from", state, attempts, created_at AS "createdAt",
-             fetch_started_at AS "startedAt", finished_at AS "finishedAt", titles,
-             dates_compared AS "datesCompared", dates_differing AS "datesDiffering",
-             undated_titles AS "undatedTitles", future_titles AS "futureTitles",
-             early_titles AS "earlyTitles", over_limit AS "overLimit", error_code AS "errorCode",
-             error_message AS "errorMessage"
-      FROM conciliation.sweep ORDER BY id DESC LIMIT ${limit}`,
-  );
+  return database.prisma.$queryRaw<SweepRow[]>`
+    SELECT id::float8 AS id, from_date::text AS "from", state, attempts, created_at AS "createdAt",
+           fetch_started_at AS "startedAt", finished_at AS "finishedAt", titles,
+           dates_compared AS "datesCompared", dates_differing AS "datesDiffering",
+           undated_titles AS "undatedTitles", future_titles AS "futureTitles",
+           early_titles AS "earlyTitles", over_limit AS "overLimit", error_code AS "errorCode",
+           error_message AS "errorMessage"
+    FROM conciliation.sweep ORDER BY id DESC LIMIT ${limit}`;
 }
 
 /** What the newest complete sweep has compared. */
@@ -48,12 +45,10 @@ export interface CompleteSweep {
 }
 
 /** Null: no sweep is complete. */
-export function readCompleteSweep(database: Database): Promise<CompleteSweep | null> {
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[CompleteSweep?]>`
-      SELECT from_date::text AS "from", fetch_started_at AS "startedAt",
-             dates_compared AS "datesCompared", dates_differing AS "datesDiffering"
-      FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
-    return row ?? null;
-  });
+export async function readCompleteSweep(database: Database): Promise<CompleteSweep | null> {
+  const [row] = await database.prisma.$queryRaw<[CompleteSweep?]>`
+    SELECT from_date::text AS "from", fetch_started_at AS "startedAt",
+           dates_compared AS "datesCompared", dates_differing AS "datesDiffering"
+    FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
+  return row ?? null;
 }

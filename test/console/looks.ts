@@ -20,7 +20,7 @@ export function addLooks(world: BrowserWorld): void {
     async (look, options) => {
       const { stage, operator, admin } = world;
       const titleRow = await stage.database.prisma.title.findFirstOrThrow({
-        where: { order_uid: 'PO-2026-0007', accepted_date: new Date(stage.dates.signed) },
+        where: { orderUid: 'PO-2026-0007', acceptedDate: stage.dates.signed },
       });
       const pages: readonly (readonly [string, string])[] = [
         ['days', '/'],

@@ -1,6 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import {
   type ConsoleRole,
@@ -10,7 +9,6 @@ import {
   type KeyScope,
   parseUserName,
 } from '../../domain/role.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { InputError } from '../../runtime/errors.ts';
 
 /** So that a key which leaked into a repository or a log is recognised as one. */
@@ -51,45 +49,39 @@ export function createApiKey(
     readonly by: string;
   },
 ): Promise<string> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const name = key.name.trim();
-      if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
-        throw new InputError(
-          `a key has a name of at most ${MAX_NAME_LENGTH} characters, and at least one scope`,
-          { context: { fault: 'key' } },
-        );
-      }
-      const userId = key.user === null ? null : await requireOwner(tx, key.user, key.role);
-      const text = KEY_PREFIX + newToken();
-      const [row] = await tx.$queryRaw<[{ id: bigint }]>`
-        INSERT INTO conciliation.api_key
-          (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
-        VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${userId},
-                ${key.role}, ${[...key.scopes]}, ${key.by}, now() + make_interval(days => ${key.validDays}::int))
-        RETURNING id`;
-      await recordAudit(tx, {
-        actor: key.by,
-        action: 'key.add',
-        details: {
-          keyId: Number(row.id),
-          name,
-          ...(key.user !== null && { user: key.user }),
-          role: key.role,
-          scopes: key.scopes,
-        },
-      });
-      return text;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const name = key.name.trim();
+    if (name === '' || name.length > MAX_NAME_LENGTH || key.scopes.length === 0) {
+      throw new InputError(
+        `a key has a name of at most ${MAX_NAME_LENGTH} characters, and at least one scope`,
+        { context: { fault: 'key' } },
+      );
+    }
+    const userId = key.user === null ? null : await requireOwner(tx, key.user, key.role);
+    const text = KEY_PREFIX + newToken();
+    const [row] = await tx.$queryRaw<[{ id: bigint }]>`
+      INSERT INTO conciliation.api_key
+        (name, key_hash, key_start, user_id, role, scopes, created_by, expires_at)
+      VALUES (${name}, ${hashToken(text)}, ${text.slice(0, SHOWN_LENGTH)}, ${userId},
+              ${key.role}, ${[...key.scopes]}, ${key.by}, now() + make_interval(days => ${key.validDays}::int))
+      RETURNING id`;
+    await recordAudit(tx, {
+      actor: key.by,
+      action: 'key.add',
+      details: {
+        keyId: Number(row.id),
+        name,
+        ...(key.user !== null && { user: key.user }),
+        role: key.role,
+        scopes: key.scopes,
+      },
+    });
+    return text;
+  });
 }
 
 /** Locks the owner, so that a change of the user revokes the new key too, or is seen here. */
-async function requireOwner(
-  tx: Prisma.TransactionClient,
-  user: string,
-  role: KeyRole,
-): Promise<bigint> {
+async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promise<bigint> {
   const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
     SELECT id, role FROM conciliation.console_user
     WHERE name = ${parseUserName(user) ?? ''} AND disabled_at IS NULL FOR SHARE`;
@@ -108,7 +100,7 @@ async function requireOwner(
 
 /** Revokes the keys of a user that a role does not cover; with the change of the user. */
 export async function revokeKeysOf(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   user: { readonly id: bigint; readonly name: string },
   /** The role that the user has from now on; null: the user is disabled. */
   role: ConsoleRole | null,
@@ -130,67 +122,71 @@ export async function revokeKeysOf(
 
 /** @throws InputError where there is no such key, or it was revoked before */
 export function revokeApiKey(database: Database, id: bigint, by: string): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const revoked = await tx.$executeRaw`
-        UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
-        WHERE id = ${id} AND revoked_at IS NULL`;
-      if (revoked === 0) {
-        throw new InputError(`key ${id} does not exist or is revoked already`, {
-          context: { fault: 'unknown_key' },
-        });
-      }
-      await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId: Number(id) } });
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const revoked = await tx.$executeRaw`
+      UPDATE conciliation.api_key SET revoked_at = now(), revoked_by = ${by}
+      WHERE id = ${id} AND revoked_at IS NULL`;
+    if (revoked === 0) {
+      throw new InputError(`key ${id} does not exist or is revoked already`, {
+        context: { fault: 'unknown_key' },
+      });
+    }
+    await recordAudit(tx, { actor: by, action: 'key.revoke', details: { keyId: Number(id) } });
+  });
 }
 
-export function readApiKeys(database: Database): Promise<ApiKey[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<ApiKey[]>`
-      SELECT key.id::float8 AS id, key.name, key.key_start AS start, owner.name AS "user", key.role,
-             key.scopes, key.created_by AS "createdBy", key.created_at AS "createdAt",
-             key.expires_at AS "expiresAt", key.last_used_at AS "lastUsedAt",
-             key.revoked_at AS "revokedAt"
-      FROM conciliation.api_key key
-      LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
-      ORDER BY key.id`,
-  );
+export async function readApiKeys(database: Database): Promise<ApiKey[]> {
+  const keys = await database.prisma.apiKey.findMany({
+    include: { user: { select: { name: true } } },
+    omit: { keyHash: true },
+    orderBy: { id: 'asc' },
+  });
+  return keys.map((key) => ({
+    id: Number(key.id),
+    name: key.name,
+    start: key.keyStart,
+    user: key.user?.name ?? null,
+    role: key.role as KeyRole,
+    scopes: key.scopes as KeyScope[],
+    createdBy: key.createdBy,
+    createdAt: key.createdAt,
+    expiresAt: key.expiresAt,
+    lastUsedAt: key.lastUsedAt,
+    revokedAt: key.revokedAt,
+  }));
 }
 
 /**
  * Whose key this is; null for a text that is none, or works no more. The owner is asked about at each use:
  * one who is disabled or has a role that does not cover the key cannot use it, however that came about.
  */
-export function findApiKey(
+export async function findApiKey(
   database: Database,
   text: string,
 ): Promise<{ name: string; role: KeyRole; scopes: KeyScope[] } | null> {
-  return inStaging(async () => {
-    const [key] = await database.prisma.$queryRaw<
-      [
-        {
-          id: bigint;
-          name: string;
-          role: KeyRole;
-          ownerRole: ConsoleRole | null;
-          scopes: KeyScope[];
-          isOld: boolean;
-        }?,
-      ]
-    >`
-      SELECT key.id, key.name, key.role, owner.role AS "ownerRole", key.scopes,
-             coalesce(key.last_used_at < now() - interval '1 minute', true) AS "isOld"
-      FROM conciliation.api_key key
-      LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
-      WHERE key.key_hash = ${hashToken(text)} AND key.revoked_at IS NULL AND key.expires_at > now()
-        AND owner.disabled_at IS NULL`;
-    if (key === undefined) return null;
-    if (key.ownerRole !== null && !coversKey(key.ownerRole, key.role)) return null;
-    if (key.isOld) {
-      await database.prisma.$executeRaw`
-        UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.id}`;
-    }
-    return { name: `key ${key.id}: ${key.name}`, role: key.role, scopes: key.scopes };
-  });
+  const [key] = await database.prisma.$queryRaw<
+    [
+      {
+        id: bigint;
+        name: string;
+        role: KeyRole;
+        ownerRole: ConsoleRole | null;
+        scopes: KeyScope[];
+        isOld: boolean;
+      }?,
+    ]
+  >`
+    SELECT key.id, key.name, key.role, owner.role AS "ownerRole", key.scopes,
+           coalesce(key.last_used_at < now() - interval '1 minute', true) AS "isOld"
+    FROM conciliation.api_key key
+    LEFT JOIN conciliation.console_user owner ON owner.id = key.user_id
+    WHERE key.key_hash = ${hashToken(text)} AND key.revoked_at IS NULL AND key.expires_at > now()
+      AND owner.disabled_at IS NULL`;
+  if (key === undefined) return null;
+  if (key.ownerRole !== null && !coversKey(key.ownerRole, key.role)) return null;
+  if (key.isOld) {
+    await database.prisma.$executeRaw`
+      UPDATE conciliation.api_key SET last_used_at = now() WHERE id = ${key.id}`;
+  }
+  return { name: `key ${key.id}: ${key.name}`, role: key.role, scopes: key.scopes };
 }

@@ -1,6 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import type { ConsoleRole } from '../../domain/role.ts';
 
@@ -28,54 +27,48 @@ export function startSession(
   /** Where the user signs in from; null: unknown. */
   address: string | null,
 ): Promise<string> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const token = newToken();
-      await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
-      await tx.$executeRaw`
-        INSERT INTO conciliation.console_session (token_hash, user_id, expires_at)
-        VALUES (${hashToken(token)}, ${user.id},
-                now() + make_interval(mins => ${limits.lifetimeMinutes}::int))`;
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${user.id}`;
-      await recordAudit(tx, {
-        actor: user.name,
-        action: 'session.start',
-        details: { address },
-      });
-      return token;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const token = newToken();
+    await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
+    await tx.$executeRaw`
+      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at)
+      VALUES (${hashToken(token)}, ${user.id},
+              now() + make_interval(mins => ${limits.lifetimeMinutes}::int))`;
+    await tx.$executeRaw`
+      UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${user.id}`;
+    await recordAudit(tx, {
+      actor: user.name,
+      action: 'session.start',
+      details: { address },
+    });
+    return token;
+  });
 }
 
 /** Who is signed in under a token; null where nobody is, or no longer. */
-export function readSession(
+export async function readSession(
   database: Database,
   token: string,
   limits: SessionLimits,
 ): Promise<SessionUser | null> {
   const hash = hashToken(token);
-  return inStaging(async () => {
-    const [session] = await database.prisma.$queryRaw<[(SessionUser & { isOld: boolean })?]>`
-      SELECT owner.name, owner.role,
-             session.last_seen_at < now() - interval '1 minute' AS "isOld"
-      FROM conciliation.console_session session
-      JOIN conciliation.console_user owner ON owner.id = session.user_id
-      WHERE session.token_hash = ${hash} AND session.expires_at > now()
-        AND session.last_seen_at > now() - make_interval(mins => ${limits.idleMinutes}::int)
-        AND owner.disabled_at IS NULL`;
-    if (session === undefined) return null;
-    if (session.isOld) {
-      await database.prisma.$executeRaw`
-        UPDATE conciliation.console_session SET last_seen_at = now() WHERE token_hash = ${hash}`;
-    }
-    return { name: session.name, role: session.role };
-  });
+
+  const [session] = await database.prisma.$queryRaw<[(SessionUser & { isOld: boolean })?]>`
+    SELECT owner.name, owner.role,
+           session.last_seen_at < now() - interval '1 minute' AS "isOld"
+    FROM conciliation.console_session session
+    JOIN conciliation.console_user owner ON owner.id = session.user_id
+    WHERE session.token_hash = ${hash} AND session.expires_at > now()
+      AND session.last_seen_at > now() - make_interval(mins => ${limits.idleMinutes}::int)
+      AND owner.disabled_at IS NULL`;
+  if (session === undefined) return null;
+  if (session.isOld) {
+    await database.prisma.$executeRaw`
+      UPDATE conciliation.console_session SET last_seen_at = now() WHERE token_hash = ${hash}`;
+  }
+  return { name: session.name, role: session.role };
 }
 
-export function endSession(database: Database, token: string): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      DELETE FROM conciliation.console_session WHERE token_hash = ${hashToken(token)}`;
-  });
+export async function endSession(database: Database, token: string): Promise<void> {
+  await database.prisma.consoleSession.deleteMany({ where: { tokenHash: hashToken(token) } });
 }

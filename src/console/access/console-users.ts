@@ -1,10 +1,8 @@
 import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import { parseEmailAddress } from '../../domain/email-address.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { revokeKeysOf } from './api-keys.ts';
 
@@ -66,22 +64,20 @@ export function addUser(
     readonly by: string;
   },
 ): Promise<void> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const name = parseUserName(user.name);
-      if (name === null) throw userFault('name_invalid');
-      const email = await requireFreeEmail(tx, user.email ?? null, name);
-      const added = await tx.$executeRaw`
-        INSERT INTO conciliation.console_user (name, role, email, created_by)
-        VALUES (${name}, ${user.role}, ${email}, ${user.by}) ON CONFLICT (name) DO NOTHING`;
-      if (added === 0) throw userFault('name_taken');
-      await recordAudit(tx, {
-        actor: user.by,
-        action: 'user.add',
-        details: { user: name, role: user.role, ...(email !== null && { hasEmail: true }) },
-      });
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const name = parseUserName(user.name);
+    if (name === null) throw userFault('name_invalid');
+    const email = await requireFreeEmail(tx, user.email ?? null, name);
+    const added = await tx.$executeRaw`
+      INSERT INTO conciliation.console_user (name, role, email, created_by)
+      VALUES (${name}, ${user.role}, ${email}, ${user.by}) ON CONFLICT (name) DO NOTHING`;
+    if (added === 0) throw userFault('name_taken');
+    await recordAudit(tx, {
+      actor: user.by,
+      action: 'user.add',
+      details: { user: name, role: user.role, ...(email !== null && { hasEmail: true }) },
+    });
+  });
 }
 
 /**
@@ -103,79 +99,73 @@ export function changeUser(
   },
 ): Promise<void> {
   const { by, role = null, isDisabled = null } = change;
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      // Locked before anybody is looked at, so that of two who remove each other one is refused.
-      const admins = await tx.$queryRaw<{ name: string }[]>`
-        SELECT name FROM conciliation.console_user
-        WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id FOR UPDATE`;
-      const { id, name } = await requireUser(tx, change.name);
-      const isDemoted = isDisabled === true || (role !== null && role !== 'admin');
-      if (name === by && (isDisabled === true || role !== null)) throw userFault('own_user');
-      if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
-        throw userFault('last_admin');
-      }
-      await tx.$executeRaw`
-        UPDATE conciliation.console_user
-        SET role = coalesce(${role}, role),
-            disabled_at = CASE WHEN ${isDisabled}::boolean IS NULL THEN disabled_at
-                               WHEN ${isDisabled}::boolean THEN coalesce(disabled_at, now()) END
-        WHERE id = ${id}`;
-      if (change.email !== undefined) {
-        const email = await requireFreeEmail(tx, change.email, name);
-        await tx.$executeRaw`
-          UPDATE conciliation.console_user
-          SET email = ${email}, oidc_issuer = NULL, oidc_subject = NULL WHERE id = ${id}`;
-      }
-      await endSessionsOf(tx, id);
-      if (isDisabled === true) await voidLinks(tx, id);
-      await recordAudit(tx, {
-        actor: by,
-        action: 'user.change',
-        details: {
-          user: name,
-          ...(role !== null && { role }),
-          ...(isDisabled !== null && { isDisabled }),
-          ...(change.email !== undefined && { hasEmail: change.email !== null }),
-        },
+  return database.prisma.$transaction(async (tx) => {
+    // Locked before anybody is looked at, so that of two who remove each other one is refused.
+    const admins = await tx.$queryRaw<{ name: string }[]>`
+      SELECT name FROM conciliation.console_user
+      WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id FOR UPDATE`;
+    const { id, name } = await requireUser(tx, change.name);
+    const isDemoted = isDisabled === true || (role !== null && role !== 'admin');
+    if (name === by && (isDisabled === true || role !== null)) throw userFault('own_user');
+    if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
+      throw userFault('last_admin');
+    }
+    await tx.$executeRaw`
+      UPDATE conciliation.console_user
+      SET role = coalesce(${role}, role),
+          disabled_at = CASE WHEN ${isDisabled}::boolean IS NULL THEN disabled_at
+                             WHEN ${isDisabled}::boolean THEN coalesce(disabled_at, now()) END
+      WHERE id = ${id}`;
+    if (change.email !== undefined) {
+      const email = await requireFreeEmail(tx, change.email, name);
+      await tx.consoleUser.update({
+        where: { id },
+        data: { email, oidcIssuer: null, oidcSubject: null },
       });
-      if (isDisabled === true) await revokeKeysOf(tx, { id, name }, null, by);
-      else if (role !== null) await revokeKeysOf(tx, { id, name }, role, by);
-    }),
-  );
+    }
+    await endSessionsOf(tx, id);
+    if (isDisabled === true) await voidLinks(tx, id);
+    await recordAudit(tx, {
+      actor: by,
+      action: 'user.change',
+      details: {
+        user: name,
+        ...(role !== null && { role }),
+        ...(isDisabled !== null && { isDisabled }),
+        ...(change.email !== undefined && { hasEmail: change.email !== null }),
+      },
+    });
+    if (isDisabled === true) await revokeKeysOf(tx, { id, name }, null, by);
+    else if (role !== null) await revokeKeysOf(tx, { id, name }, role, by);
+  });
 }
 
 /** Null for none. Looked up first, because a broken constraint would end the transaction unnamed. */
 async function requireFreeEmail(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   text: string | null,
   owner: string,
 ): Promise<string | null> {
   if (text === null) return null;
   const email = parseEmailAddress(text);
   if (email === null) throw userFault('email_invalid');
-  const [other] = await tx.$queryRaw<[unknown?]>`
-    SELECT 1 FROM conciliation.console_user WHERE email = ${email} AND name <> ${owner}`;
-  if (other !== undefined) throw userFault('email_taken');
+  const others = await tx.consoleUser.count({ where: { email, name: { not: owner } } });
+  if (others > 0) throw userFault('email_taken');
   return email;
 }
 
 export function readUsers(database: Database): Promise<ConsoleUser[]> {
-  return inStaging(
-    () => database.prisma.$queryRaw<ConsoleUser[]>`
-      SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
-             password_hash IS NOT NULL AS "hasPassword",
-             created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
-      FROM conciliation.console_user ORDER BY name`,
-  );
+  return database.prisma.$queryRaw<ConsoleUser[]>`
+    SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
+           password_hash IS NOT NULL AS "hasPassword",
+           created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
+    FROM conciliation.console_user ORDER BY name`;
 }
 
 export function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
-  return inStaging(async () => {
-    const [user] = await database.prisma.$queryRaw<[LoginUser?]>`
-      SELECT id, name, password_hash AS "passwordHash" FROM conciliation.console_user
-      WHERE name = ${name} AND disabled_at IS NULL`;
-    return user ?? null;
+  return database.prisma.consoleUser.findUnique({
+    where: { name, disabledAt: null },
+    select: { id: true, name: true, passwordHash: true },
   });
 }
 
@@ -194,24 +184,22 @@ export function createLink(
     readonly by: string;
   },
 ): Promise<string> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const { id, name, isDisabled } = await requireUser(tx, link.name);
-      if (isDisabled) throw userFault('disabled_user');
-      const token = newToken();
-      await voidLinks(tx, id);
-      await tx.$executeRaw`
-        INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
-        VALUES (${hashToken(token)}, ${id}, ${link.purpose},
-                now() + make_interval(mins => ${link.validMinutes}::int))`;
-      await recordAudit(tx, {
-        actor: link.by,
-        action: 'user.link',
-        details: { user: name, purpose: link.purpose },
-      });
-      return token;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const { id, name, isDisabled } = await requireUser(tx, link.name);
+    if (isDisabled) throw userFault('disabled_user');
+    const token = newToken();
+    await voidLinks(tx, id);
+    await tx.$executeRaw`
+      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
+      VALUES (${hashToken(token)}, ${id}, ${link.purpose},
+              now() + make_interval(mins => ${link.validMinutes}::int))`;
+    await recordAudit(tx, {
+      actor: link.by,
+      action: 'user.link',
+      details: { user: name, purpose: link.purpose },
+    });
+    return token;
+  });
 }
 
 export interface Link {
@@ -221,16 +209,14 @@ export interface Link {
 }
 
 /** The link of a token while it works; null for any other. */
-export function readLink(database: Database, token: string): Promise<Link | null> {
-  return inStaging(async () => {
-    const [link] = await database.prisma.$queryRaw<[Link?]>`
-      SELECT link.user_id AS "userId", owner.name, link.purpose
-      FROM conciliation.console_link link
-      JOIN conciliation.console_user owner ON owner.id = link.user_id
-      WHERE link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
-        AND link.expires_at > now() AND owner.disabled_at IS NULL`;
-    return link ?? null;
-  });
+export async function readLink(database: Database, token: string): Promise<Link | null> {
+  const [link] = await database.prisma.$queryRaw<[Link?]>`
+    SELECT link.user_id AS "userId", owner.name, link.purpose
+    FROM conciliation.console_link link
+    JOIN conciliation.console_user owner ON owner.id = link.user_id
+    WHERE link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
+      AND link.expires_at > now() AND owner.disabled_at IS NULL`;
+  return link ?? null;
 }
 
 /**
@@ -243,31 +229,27 @@ export function consumeLink(
   token: string,
   passwordHash: string | null,
 ): Promise<Link | null> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [link] = await tx.$queryRaw<[Link?]>`
-        UPDATE conciliation.console_link link SET used_at = now()
-        FROM conciliation.console_user owner
-        WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
-          AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
-          AND link.expires_at > now()
-          AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
-        RETURNING link.user_id AS "userId", owner.name, link.purpose`;
-      if (link === undefined) return null;
-      if (passwordHash !== null) {
-        await tx.$executeRaw`
-          UPDATE conciliation.console_user SET password_hash = ${passwordHash}
-          WHERE id = ${link.userId}`;
-        await endSessionsOf(tx, link.userId);
-        await recordAudit(tx, { actor: link.name, action: 'user.password' });
-      }
-      return link;
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const [link] = await tx.$queryRaw<[Link?]>`
+      UPDATE conciliation.console_link link SET used_at = now()
+      FROM conciliation.console_user owner
+      WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
+        AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
+        AND link.expires_at > now()
+        AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
+      RETURNING link.user_id AS "userId", owner.name, link.purpose`;
+    if (link === undefined) return null;
+    if (passwordHash !== null) {
+      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
+      await endSessionsOf(tx, link.userId);
+      await recordAudit(tx, { actor: link.name, action: 'user.password' });
+    }
+    return link;
+  });
 }
 
 async function requireUser(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   text: string,
 ): Promise<{ id: bigint; name: string; isDisabled: boolean }> {
   const [user] = await tx.$queryRaw<[{ id: bigint; name: string; isDisabled: boolean }?]>`
@@ -277,11 +259,11 @@ async function requireUser(
   return user;
 }
 
-async function endSessionsOf(tx: Prisma.TransactionClient, userId: bigint): Promise<void> {
-  await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE user_id = ${userId}`;
+async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
+  await tx.consoleSession.deleteMany({ where: { userId } });
 }
 
-async function voidLinks(tx: Prisma.TransactionClient, userId: bigint): Promise<void> {
+async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.console_link SET used_at = now()
     WHERE user_id = ${userId} AND used_at IS NULL`;

@@ -1,6 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import { hashToken } from '../../database/secret-token.ts';
 import { parseEmailAddress } from '../../domain/email-address.ts';
 
@@ -28,20 +27,18 @@ export type OidcUser =
   | { readonly outcome: 'unknown' | 'unverified' | 'disabled' };
 
 /** Remembers what the browser of `visit` needs when it comes back. */
-export function beginOidcLogin(
+export async function beginOidcLogin(
   database: Database,
   login: OidcLogin & { readonly state: string; readonly visit: string },
 ): Promise<void> {
-  return inStaging(async () => {
-    await database.prisma.$executeRaw`
-      DELETE FROM conciliation.console_oidc_login WHERE expires_at <= now()`;
-    await database.prisma.$executeRaw`
-      INSERT INTO conciliation.console_oidc_login
-        (state_hash, visit_hash, nonce, code_verifier, next, expires_at)
-      VALUES (${hashToken(login.state)}, ${hashToken(login.visit)}, ${login.nonce},
-              ${login.codeVerifier}, ${login.next},
-              now() + make_interval(mins => ${VALID_MINUTES}::int))`;
-  });
+  await database.prisma.$executeRaw`
+    DELETE FROM conciliation.console_oidc_login WHERE expires_at <= now()`;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.console_oidc_login
+      (state_hash, visit_hash, nonce, code_verifier, next, expires_at)
+    VALUES (${hashToken(login.state)}, ${hashToken(login.visit)}, ${login.nonce},
+            ${login.codeVerifier}, ${login.next},
+            now() + make_interval(mins => ${VALID_MINUTES}::int))`;
 }
 
 /**
@@ -49,19 +46,17 @@ export function beginOidcLogin(
  *
  * @returns null where the state is not ours, is old, was used, or was begun by another browser
  */
-export function takeOidcLogin(
+export async function takeOidcLogin(
   database: Database,
   state: string,
   visit: string,
 ): Promise<OidcLogin | null> {
-  return inStaging(async () => {
-    const [login] = await database.prisma.$queryRaw<[OidcLogin?]>`
-      DELETE FROM conciliation.console_oidc_login
-      WHERE state_hash = ${hashToken(state)} AND visit_hash = ${hashToken(visit)}
-        AND expires_at > now()
-      RETURNING nonce, code_verifier AS "codeVerifier", next`;
-    return login ?? null;
-  });
+  const [login] = await database.prisma.$queryRaw<[OidcLogin?]>`
+    DELETE FROM conciliation.console_oidc_login
+    WHERE state_hash = ${hashToken(state)} AND visit_hash = ${hashToken(visit)}
+      AND expires_at > now()
+    RETURNING nonce, code_verifier AS "codeVerifier", next`;
+  return login ?? null;
 }
 
 interface UserRow {
@@ -84,38 +79,37 @@ export function findOidcUser(
 ): Promise<OidcUser> {
   const { issuer, subject } = identity;
   const email = parseEmailAddress(identity.verifiedEmail ?? '');
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      const [user] = await tx.$queryRaw<[UserRow?]>`
-        SELECT id, name, disabled_at IS NOT NULL AS "isDisabled",
-               oidc_subject IS NOT NULL AS "isBound"
-        FROM conciliation.console_user
-        WHERE (oidc_issuer = ${issuer} AND oidc_subject = ${subject})
-           OR (oidc_subject IS NULL AND email = ${email})
-        ORDER BY oidc_subject IS NULL LIMIT 1 FOR UPDATE`;
-      const outcome =
-        user === undefined
-          ? email === null
-            ? 'unverified'
-            : 'unknown'
-          : user.isDisabled
-            ? 'disabled'
-            : 'found';
-      if (user === undefined || outcome !== 'found') {
-        await recordAudit(tx, {
-          actor: user?.name ?? 'identity provider',
-          action: 'session.refused_account',
-          details: { reason: outcome, address },
-        });
-        return { outcome: outcome as Exclude<typeof outcome, 'found'> };
-      }
-      if (!user.isBound) {
-        await tx.$executeRaw`
-          UPDATE conciliation.console_user SET oidc_issuer = ${issuer}, oidc_subject = ${subject}
-          WHERE id = ${user.id}`;
-        await recordAudit(tx, { actor: user.name, action: 'user.bind', details: { issuer } });
-      }
-      return { outcome: 'found', id: user.id, name: user.name };
-    }),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    const [user] = await tx.$queryRaw<[UserRow?]>`
+      SELECT id, name, disabled_at IS NOT NULL AS "isDisabled",
+             oidc_subject IS NOT NULL AS "isBound"
+      FROM conciliation.console_user
+      WHERE (oidc_issuer = ${issuer} AND oidc_subject = ${subject})
+         OR (oidc_subject IS NULL AND email = ${email})
+      ORDER BY oidc_subject IS NULL LIMIT 1 FOR UPDATE`;
+    const outcome =
+      user === undefined
+        ? email === null
+          ? 'unverified'
+          : 'unknown'
+        : user.isDisabled
+          ? 'disabled'
+          : 'found';
+    if (user === undefined || outcome !== 'found') {
+      await recordAudit(tx, {
+        actor: user?.name ?? 'identity provider',
+        action: 'session.refused_account',
+        details: { reason: outcome, address },
+      });
+      return { outcome: outcome as Exclude<typeof outcome, 'found'> };
+    }
+    if (!user.isBound) {
+      await tx.consoleUser.update({
+        where: { id: user.id },
+        data: { oidcIssuer: issuer, oidcSubject: subject },
+      });
+      await recordAudit(tx, { actor: user.name, action: 'user.bind', details: { issuer } });
+    }
+    return { outcome: 'found', id: user.id, name: user.name };
+  });
 }

@@ -1,5 +1,4 @@
 import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { AmountColumn } from '../../export/export-titles.ts';
@@ -38,42 +37,40 @@ const sumsJson = Prisma.raw(
  * Control totals of a day; what is listed and the rest add up to the day's own. Both groupings are made
  * in one reading of the day's titles, which is what takes the time.
  */
-export function readDayTotals(
+export async function readDayTotals(
   database: Database,
   date: CivilDate,
   limit: number,
 ): Promise<DayTotalsBy> {
-  return inStaging(async () => {
-    const rows = await database.prisma.$queryRaw<
-      (PartyTotals & { by: TotalsBy; place: number; parties: number })[]
-    >`
-      WITH total AS (
-        SELECT CASE WHEN grouping(provider_external_id) = 0 THEN 'provider' ELSE 'agent' END AS by,
-               CASE WHEN grouping(provider_external_id) = 0 THEN provider_external_id
-                    ELSE financial_agent_name END AS party,
-               financial_agent_identification AS identification, count(*) AS titles, ${sums}
-        FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
-        GROUP BY GROUPING SETS ((provider_external_id),
-                                (financial_agent_name, financial_agent_identification))
-      ), placed AS (
-        SELECT *, least(row_number() OVER (PARTITION BY by
-                                           ORDER BY original_value DESC, party, identification),
-                        ${limit + 1}::int) AS place
-        FROM total
-      )
-      SELECT by, CASE WHEN count(*) = 1 THEN min(party) END AS party,
-             CASE WHEN count(*) = 1 THEN min(identification) END AS identification,
-             place::int AS place, count(*)::int AS parties, sum(titles)::int AS titles,
-             ${sumsJson} AS sums
-      FROM placed GROUP BY by, place ORDER BY place`;
-    const totalsOf = (by: TotalsBy): DayTotals => {
-      const own = rows.filter((row) => row.by === by);
-      const rest = own.find((row) => row.place > limit);
-      return {
-        parties: own.filter((row) => row.place <= limit),
-        rest: rest === undefined ? null : { parties: rest.parties, totals: rest },
-      };
+  const rows = await database.prisma.$queryRaw<
+    (PartyTotals & { by: TotalsBy; place: number; parties: number })[]
+  >`
+    WITH total AS (
+      SELECT CASE WHEN grouping(provider_external_id) = 0 THEN 'provider' ELSE 'agent' END AS by,
+             CASE WHEN grouping(provider_external_id) = 0 THEN provider_external_id
+                  ELSE financial_agent_name END AS party,
+             financial_agent_identification AS identification, count(*) AS titles, ${sums}
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
+      GROUP BY GROUPING SETS ((provider_external_id),
+                              (financial_agent_name, financial_agent_identification))
+    ), placed AS (
+      SELECT *, least(row_number() OVER (PARTITION BY by
+                                         ORDER BY original_value DESC, party, identification),
+                      ${limit + 1}::int) AS place
+      FROM total
+    )
+    SELECT by, CASE WHEN count(*) = 1 THEN min(party) END AS party,
+           CASE WHEN count(*) = 1 THEN min(identification) END AS identification,
+           place::int AS place, count(*)::int AS parties, sum(titles)::int AS titles,
+           ${sumsJson} AS sums
+    FROM placed GROUP BY by, place ORDER BY place`;
+  const totalsOf = (by: TotalsBy): DayTotals => {
+    const own = rows.filter((row) => row.by === by);
+    const rest = own.find((row) => row.place > limit);
+    return {
+      parties: own.filter((row) => row.place <= limit),
+      rest: rest === undefined ? null : { parties: rest.parties, totals: rest },
     };
-    return { provider: totalsOf('provider'), agent: totalsOf('agent') };
-  });
+  };
+  return { provider: totalsOf('provider'), agent: totalsOf('agent') };
 }

@@ -1,5 +1,4 @@
 import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { PullOrigin } from '../../domain/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
@@ -41,36 +40,34 @@ const fields = Prisma.raw(
 );
 
 /** Null where there is no such title. */
-export function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
-  return inStaging(async () => {
-    const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
-      SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
-             ${fields} AS fields, content_hash::text AS "contentHash",
-             title.created_at AS "createdAt",
-             title.changed_at AS "changedAt",
-             jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
-                                'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first
-      FROM conciliation.title title
-      LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
-      WHERE title.id = ${id}`;
-    if (title === undefined) return null;
-    const revisions = await database.prisma.$queryRaw<TitleRevision[]>`
-      SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
-             pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
-      FROM conciliation.title_revision revision
-      LEFT JOIN conciliation.pull pull ON pull.id = revision.pull_id
-      CROSS JOIN LATERAL (
-        SELECT coalesce(jsonb_agg(jsonb_build_object(
-                 'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
-                 ORDER BY key) FILTER (WHERE key <> 'status'), '[]') AS fields
-        FROM jsonb_each(revision.before) AS field (key, value)
-      ) AS list
-      WHERE revision.title_id = ${id} ORDER BY revision DESC`;
-    const { fetchedAt } = title.first;
-    return {
-      ...title,
-      first: { ...title.first, fetchedAt: fetchedAt === null ? null : new Date(fetchedAt) },
-      revisions,
-    };
-  });
+export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
+  const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
+    SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
+           ${fields} AS fields, content_hash::text AS "contentHash",
+           title.created_at AS "createdAt",
+           title.changed_at AS "changedAt",
+           jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,
+                              'requestedBy', pull.requested_by, 'fetchedAt', pull.fetch_started_at) AS first
+    FROM conciliation.title title
+    LEFT JOIN conciliation.pull pull ON pull.id = title.first_pull_id
+    WHERE title.id = ${id}`;
+  if (title === undefined) return null;
+  const revisions = await database.prisma.$queryRaw<TitleRevision[]>`
+    SELECT revision, kind, changed_at AS "changedAt", pull_id::float8 AS "pullId", pull.origin,
+           pull.requested_by AS "requestedBy", pull.fetch_started_at AS "fetchedAt", list.fields
+    FROM conciliation.title_revision revision
+    LEFT JOIN conciliation.pull pull ON pull.id = revision.pull_id
+    CROSS JOIN LATERAL (
+      SELECT coalesce(jsonb_agg(jsonb_build_object(
+               'column', key, 'before', value #>> '{}', 'after', revision.after ->> key)
+               ORDER BY key) FILTER (WHERE key <> 'status'), '[]') AS fields
+      FROM jsonb_each(revision.before) AS field (key, value)
+    ) AS list
+    WHERE revision.title_id = ${id} ORDER BY revision DESC`;
+  const { fetchedAt } = title.first;
+  return {
+    ...title,
+    first: { ...title.first, fetchedAt: fetchedAt === null ? null : new Date(fetchedAt) },
+    revisions,
+  };
 }

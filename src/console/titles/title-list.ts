@@ -1,5 +1,4 @@
 import type { Database } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -109,7 +108,10 @@ export interface TitleListRequest {
  * to skip, so a page costs the same wherever it is, and a merge between two pages repeats nothing and
  * hides nothing that did not move.
  */
-export function readTitlePage(database: Database, request: TitleListRequest): Promise<TitlePage> {
+export async function readTitlePage(
+  database: Database,
+  request: TitleListRequest,
+): Promise<TitlePage> {
   const { filter, limit, cursor } = request;
   const isOneDay = filter.from === filter.to;
   const key = isOneDay ? SORT_KEYS[request.sort] : BY_DATE;
@@ -127,60 +129,58 @@ export function readTitlePage(database: Database, request: TitleListRequest): Pr
       : isOneDay
         ? Prisma.sql`(${place}) ${beyond} (${cursor.key}::${key.type}, ${cursor.id}::bigint)`
         : Prisma.sql`(${place}) ${beyond} (
-            SELECT accepted_date, identity_hash, occurrence FROM conciliation.title
-            WHERE id = ${cursor.id}::bigint)`;
+          SELECT accepted_date, identity_hash, occurrence FROM conciliation.title
+          WHERE id = ${cursor.id}::bigint)`;
   const orderBy = isOneDay
     ? Prisma.sql`${key.expression} ${order}, id ${order}`
     : Prisma.sql`accepted_date ${order}, identity_hash ${order}, occurrence ${order}`;
-  return inStaging(async () => {
-    const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
-      SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
-             order_uid AS "orderUid", occurrence, provider_external_id AS provider,
-             financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
-             original_value::text AS "originalValue",
-             platform_discounted_value::text AS "platformDiscountedValue",
-             financial_discounted_value::text AS "financialDiscountedValue",
-             changed_at AS "changedAt", (${key.expression})::text AS key
-      FROM conciliation.title
-      WHERE ${whereOf(filter)} AND ${from}
-      ORDER BY ${orderBy} LIMIT ${limit + 1}`;
-    const hasMore = rows.length > limit;
-    const shown = rows.slice(0, limit);
-    if (isBackward) shown.reverse();
-    const [first, last] = [shown.at(0), shown.at(-1)];
-    const hasPrevious = isBackward ? hasMore : cursor !== null;
-    const hasNext = isBackward || hasMore;
-    return {
-      rows: shown.map(({ key: _, ...row }) => row),
-      previous: hasPrevious && first !== undefined ? cursorText('before', first) : null,
-      next: hasNext && last !== undefined ? cursorText('after', last) : null,
-    };
-  });
+
+  const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
+    SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
+           order_uid AS "orderUid", occurrence, provider_external_id AS provider,
+           financial_agent_name AS agent, anticipated_due_date::text AS "dueDate",
+           original_value::text AS "originalValue",
+           platform_discounted_value::text AS "platformDiscountedValue",
+           financial_discounted_value::text AS "financialDiscountedValue",
+           changed_at AS "changedAt", (${key.expression})::text AS key
+    FROM conciliation.title
+    WHERE ${whereOf(filter)} AND ${from}
+    ORDER BY ${orderBy} LIMIT ${limit + 1}`;
+  const hasMore = rows.length > limit;
+  const shown = rows.slice(0, limit);
+  if (isBackward) shown.reverse();
+  const [first, last] = [shown.at(0), shown.at(-1)];
+  const hasPrevious = isBackward ? hasMore : cursor !== null;
+  const hasNext = isBackward || hasMore;
+  return {
+    rows: shown.map(({ key: _, ...row }) => row),
+    previous: hasPrevious && first !== undefined ? cursorText('before', first) : null,
+    next: hasNext && last !== undefined ? cursorText('after', last) : null,
+  };
 }
 
 /**
  * How many titles a filter selects, and what those of them that are current add up to, as decimal
  * text. Of a whole day the ledger knows it.
  */
-export function readTitleCount(
+export async function readTitleCount(
   database: Database,
   filter: TitleFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
   const { from, to, ...narrowing } = filter;
   const isWholeDay = from === to && Object.values(narrowing).every((value) => value === null);
-  return inStaging(async () => {
-    const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }?]>(
-      isWholeDay
-        ? Prisma.sql`
-            SELECT title_count + withdrawn_count AS titles, original_value_sum::text AS "originalValueSum"
-            FROM conciliation.day WHERE date = ${from}::date`
-        : Prisma.sql`
-            SELECT count(*)::int AS titles,
-                   coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"
-            FROM conciliation.title WHERE ${whereOf(filter)}`,
-    );
-    return row ?? { titles: 0, originalValueSum: '0' };
-  });
+
+  const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }?]>(
+    isWholeDay
+      ? Prisma.sql`
+        SELECT title_count + withdrawn_count AS titles, original_value_sum::text AS "originalValueSum"
+        FROM conciliation.day WHERE date = ${from}::date`
+      : Prisma.sql`
+        SELECT count(*)::int AS titles,
+               coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"
+        FROM conciliation.title WHERE ${whereOf(filter)}`,
+  );
+  return row ?? { titles: 0, originalValueSum: '0' };
 }
 
 function whereOf(filter: TitleFilter): Prisma.Sql {

@@ -1,8 +1,8 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.ts';
+import type { Transaction } from '../../database/database.ts';
 import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import {
   advanceCheckpoint,
   type LockedDay,
@@ -51,7 +51,7 @@ export interface MergedResponse {
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
  */
-export async function endMerge(tx: Prisma.TransactionClient, merge: MergedResponse): Promise<void> {
+export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
@@ -71,7 +71,7 @@ export async function endMerge(tx: Prisma.TransactionClient, merge: MergedRespon
 
 /** The first part. Returns whether the merge has made the date reconciled. */
 async function mergeOwnDate(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold }: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean }> {
   const { date } = day;
@@ -93,10 +93,7 @@ async function mergeOwnDate(
 }
 
 /** Ends an older pull that is held in the date, because a newer response is merged or held there. */
-async function supersedeHold(
-  tx: Prisma.TransactionClient,
-  { heldPullId, heldFence }: LockedDay,
-): Promise<void> {
+async function supersedeHold(tx: Transaction, { heldPullId, heldFence }: LockedDay): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
     SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0,
@@ -106,7 +103,7 @@ async function supersedeHold(
 }
 
 async function recordDrift(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   pullId: bigint,
   drift: readonly DriftRecord[],
 ): Promise<void> {

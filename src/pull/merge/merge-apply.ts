@@ -1,3 +1,4 @@
+import type { Transaction } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -28,7 +29,7 @@ const toJson = (alias: string, status: string) =>
  * @param hasTitles whether the date has titles
  */
 export async function applyChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: ChangeSource,
   hasTitles: boolean,
 ): Promise<void> {
@@ -49,7 +50,7 @@ const changedIds = (source: ChangeSource, kinds: readonly string[]) =>
     ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
               WHERE fence = ${source.fence} AND kind = ANY(${kinds}::text[])))`;
 
-async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function writeRevisions(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO conciliation.title_revision
       (title_id, revision, kind, pull_id, content_hash, before, after)
@@ -81,7 +82,7 @@ async function writeRevisions(tx: Prisma.TransactionClient, source: ChangeSource
       AND title.id = ${changedIds(source, ['changed', 'restored', 'withdrawn'])}`;
 }
 
-async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function updateTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
@@ -95,7 +96,7 @@ async function updateTitles(tx: Prisma.TransactionClient, source: ChangeSource):
       AND title.id = ${changedIds(source, ['changed', 'restored'])}`;
 }
 
-async function withdrawTitles(tx: Prisma.TransactionClient, source: ChangeSource): Promise<void> {
+async function withdrawTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
     SET status = 'withdrawn', last_change_pull_id = ${source.pullId}, changed_at = now()
@@ -111,7 +112,7 @@ const insertedColumns = Prisma.raw(
 );
 
 async function insertTitles(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   source: ChangeSource,
   newTitles: Prisma.Sql,
 ): Promise<void> {
@@ -152,7 +153,7 @@ const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
  * the commit: when a `change_seq` is visible, no smaller one can still appear.
  */
 export async function numberChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, date }: { readonly pullId: bigint; readonly date: CivilDate },
   counts: ChangeCounts,
 ): Promise<void> {

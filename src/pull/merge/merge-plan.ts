@@ -1,4 +1,4 @@
-import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Transaction } from '../../database/database.ts';
 import type { LockedDay } from '../../ledger/day-ledger.ts';
 import { discardPlan } from '../../ledger/discard-staged.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
@@ -47,7 +47,7 @@ export interface MergePlan extends ChangeCounts {
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   day: LockedDay,
 ): Promise<MergePlan> {
@@ -76,7 +76,7 @@ export async function planChanges(
 
 /** @param isDifference whether only the difference from the titles of the date was staged */
 async function matchCurrent(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   { date }: LockedDay,
   isDifference: boolean,
@@ -134,7 +134,7 @@ async function matchCurrent(
  *
  * @returns the number of titles that are not withdrawn because of a reject
  */
-function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promise<number> {
+function withholdWithdrawals(tx: Transaction, fence: bigint): Promise<number> {
   return tx.$executeRaw`
     DELETE FROM conciliation.staged_change change USING conciliation.title title
     WHERE change.fence = ${fence} AND change.kind = 'withdrawn' AND title.id = change.title_id
@@ -147,11 +147,7 @@ function withholdWithdrawals(tx: Prisma.TransactionClient, fence: bigint): Promi
                                   WHERE fence = ${fence} AND order_uid IS NOT NULL))`;
 }
 
-async function matchWithdrawn(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  { date }: LockedDay,
-): Promise<void> {
+async function matchWithdrawn(tx: Transaction, fence: bigint, { date }: LockedDay): Promise<void> {
   // The same matching twice, first by content, then by identity, so that a title that comes back unchanged
   // gets its own row, and not the row of another title of its identity.
   await tx.$executeRaw`
@@ -191,7 +187,7 @@ async function matchWithdrawn(
 }
 
 async function numberInsertions(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   { date }: LockedDay,
 ): Promise<void> {
@@ -215,11 +211,7 @@ async function numberInsertions(
     WHERE change.fence = ${fence} AND change.ordinal = incoming.ordinal`;
 }
 
-async function countPlan(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  withheld: number,
-): Promise<MergePlan> {
+async function countPlan(tx: Transaction, fence: bigint, withheld: number): Promise<MergePlan> {
   const [count] = await tx.$queryRaw<[Omit<MergePlan, 'withheld' | 'unchanged'>]>`
     SELECT (SELECT count(*) FROM conciliation.staged_title WHERE fence = ${fence})::int
              + coalesce((SELECT known FROM conciliation.staged_base WHERE fence = ${fence}), 0) AS titles,

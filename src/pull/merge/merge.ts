@@ -6,13 +6,11 @@
  * a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, TransactionSession } from '../../database/database.ts';
-import { inStaging } from '../../database/in-staging.ts';
+import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.ts';
 import { configurePlanner } from '../../ledger/planner-settings.ts';
@@ -82,22 +80,20 @@ export function mergeStaged(
   response: ReadResponse,
   policy: MergePolicy,
 ): Promise<PullReport> {
-  return inStaging(() =>
-    database.prisma.$transaction(async (tx) => {
-      await configurePlanner(tx);
-      await lockRunningPull(tx, attempt);
-      const day = await lockDay(tx, attempt.date);
-      reachFaultPoint('merge');
-      await verifyStaged(tx, attempt.fence, response);
-      if (!isNewest(day, attempt.fence)) {
-        return endAttempt(tx, attempt, response, supersede(day, response));
-      }
-      await eraseErased(tx, attempt.fence);
-      await stageKnown(tx, attempt.fence, response.known);
-      const plan = await planChanges(tx, attempt.fence, day);
-      return endAttempt(tx, attempt, response, decide(day, plan, policy));
-    }, MERGE_TRANSACTION),
-  );
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    await lockRunningPull(tx, attempt);
+    const day = await lockDay(tx, attempt.date);
+    reachFaultPoint('merge');
+    await verifyStaged(tx, attempt.fence, response);
+    if (!isNewest(day, attempt.fence)) {
+      return endAttempt(tx, attempt, response, supersede(day, response));
+    }
+    await eraseErased(tx, attempt.fence);
+    await stageKnown(tx, attempt.fence, response.known);
+    const plan = await planChanges(tx, attempt.fence, day);
+    return endAttempt(tx, attempt, response, decide(day, plan, policy));
+  }, MERGE_TRANSACTION);
 }
 
 /** The end that a response comes to, and its changes. */
@@ -112,7 +108,7 @@ export interface MergeDecision {
 
 /** Carries a decision out, and records the outcome of the attempt. */
 export async function endAttempt(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   { pullId, fence }: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
@@ -130,7 +126,7 @@ export async function endAttempt(
 
 /** Records the outcome. A held pull waits for a release or for a newer response. */
 async function finishPull(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   report: PullReport,
   response: ReadResponse,
 ): Promise<void> {
@@ -155,7 +151,7 @@ async function finishPull(
  * @throws StaleFenceError when another attempt has taken the pull over
  */
 export async function lockRunningPull(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   attempt: Attempt,
 ): Promise<TransactionSession> {
   const [session] = await tx.$queryRaw<[TransactionSession?]>`
@@ -179,7 +175,7 @@ export function isNewest(day: LockedDay, fence: bigint): boolean {
  * @throws StagingUnavailableError when rows are missing
  */
 async function verifyStaged(
-  tx: Prisma.TransactionClient,
+  tx: Transaction,
   fence: bigint,
   response: Pick<ReadResponse, 'accepted' | 'rejected'>,
 ): Promise<void> {
@@ -201,11 +197,7 @@ async function verifyStaged(
 const MISSING_PER_STATEMENT = 20_000;
 
 /** Stages the difference from the known titles, for `planChanges`. */
-async function stageKnown(
-  tx: Prisma.TransactionClient,
-  fence: bigint,
-  known: KnownResponse,
-): Promise<void> {
+async function stageKnown(tx: Transaction, fence: bigint, known: KnownResponse): Promise<void> {
   if (known.baseChangedAt === null) return;
   await tx.$executeRaw`
     INSERT INTO conciliation.staged_base (fence, known, base_changed_at)

@@ -207,9 +207,9 @@ test('pages, alerts, sign-off and pulls go on as before', async () => {
   });
   expect(alerts.raised).toBeGreaterThan(0);
   const failed = await world.database.prisma.alert.findMany({
-    where: { kind: 'pull_failed', resolved_at: null },
+    where: { kind: 'pull_failed', resolvedAt: null },
   });
-  expect(failed.map(({ date }) => date)).toEqual([new Date(NEVER_MERGED)]);
+  expect(failed.map(({ date }) => date)).toEqual([NEVER_MERGED]);
 
   const viewer = await console.as('viewer', 'wanda');
   for (const date of [CHANGED, FAILED, NEVER_MERGED, REJECTED, ACCEPTED, RECENT]) {

@@ -42,7 +42,7 @@ beforeAll(async () => {
   world.sandbox.setDayTexts(HELD, []);
   ({ pullId: heldPullId } = await world.pull(HELD));
   await world.database.prisma.alert.create({
-    data: { kind: 'day_held', dedupe_key: 'x', message: 'held', date: new Date(HELD) },
+    data: { kind: 'day_held', dedupeKey: 'x', message: 'held', date: new Date(HELD) },
   });
 });
 afterAll(async () => {
@@ -192,7 +192,7 @@ describe('a key', () => {
     const late = await newKey('viewer', 'read');
     await world.database.prisma.$executeRaw`UPDATE conciliation.api_key SET expires_at = now()`;
     expect((await call(late, 'GET', '/api/status')).status).toBe(401);
-    for (const text of ['', 'x', row.key_hash, `${key}x`]) {
+    for (const text of ['', 'x', row.keyHash, `${key}x`]) {
       expect((await call(text, 'GET', '/api/status')).status).toBe(401);
     }
   });

@@ -77,7 +77,7 @@ describe('a day', () => {
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
     expect(own.text).toContain('somebody else has to sign it off');
-    const { content_digest: digest } = await world.database.prisma.day.findUniqueOrThrow({
+    const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
       where: { date: new Date(date) },
     });
     const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
@@ -149,7 +149,7 @@ describe('a day', () => {
     const answer = await operator.post(`/days/${date}/pull`);
     expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
     const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });
-    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requested_by: 'otto' });
+    expect(created).toMatchObject({ origin: 'manual', state: 'queued', requestedBy: 'otto' });
     expect(console.woken.at(-1)).toBe(created.id);
     expect((await operator.post(`/days/${daysFrom(2, TODAY)}/pull`)).status).toBe(400);
   });

@@ -53,12 +53,12 @@ test('the page lists what waits, and one form with a reason acknowledges it', as
   for (const reason of ['', ' \t ']) {
     expect((await reviewer.post('/drift/acknowledge', { digest, reason })).status).toBe(400);
   }
-  expect((await readDrift()).map((row) => row.acknowledged_at)).toEqual([null, null]);
+  expect((await readDrift()).map((row) => row.acknowledgedAt)).toEqual([null, null]);
   const done = await reviewer.post('/drift/acknowledge', { digest, reason: 'announced' });
   expect([done.status, done.location]).toEqual([303, '/alerts?notice=drift_acknowledged']);
   expect(await readDrift()).toMatchObject([
-    { acknowledged_by: 'rita', reason: 'announced' },
-    { acknowledged_by: 'rita', reason: 'announced' },
+    { acknowledgedBy: 'rita', reason: 'announced' },
+    { acknowledgedBy: 'rita', reason: 'announced' },
   ]);
   expect(await lastAudit(world)).toMatchObject({
     actor: 'rita',
@@ -79,7 +79,7 @@ test('what came after the page was looked at is not acknowledged by that look', 
   await meet('second');
   const refused = await operator.post('/drift/acknowledge', { digest, reason: 'announced' });
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('look')]);
-  expect((await readDrift()).map((row) => row.acknowledged_at)).toEqual([null, null]);
+  expect((await readDrift()).map((row) => row.acknowledgedAt)).toEqual([null, null]);
 });
 
 test('/api lists it without values and acknowledges what was listed', async () => {

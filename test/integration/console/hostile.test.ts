@@ -119,7 +119,7 @@ test('what a platform, a person or a key wrote is text on every page', async () 
   const day = await admin.get(`/days/${DAY}`);
   const digest = /name="digest" value="([^"]+)"/.exec(day.text)?.[1] ?? '';
   await admin.post(`/days/${DAY}/sign-off`, { digest, reason: MARKUP });
-  const titles = await world.database.prisma.title.findMany({ where: { order_uid: MARKUP } });
+  const titles = await world.database.prisma.title.findMany({ where: { orderUid: MARKUP } });
   const pages = [
     await admin.get('/'),
     await admin.get(`/days/${DAY}`),

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await addUser(world.database, { name: 'ana', role: 'viewer', by: 'test' });
   await world.database.prisma.consoleUser.update({
     where: { name: 'ana' },
-    data: { password_hash: await hashPassword(PASSWORD), email: 'ana@example.com' },
+    data: { passwordHash: await hashPassword(PASSWORD), email: 'ana@example.com' },
   });
 });
 beforeEach(async () => {

@@ -30,7 +30,7 @@ async function newUser(): Promise<string> {
   await addUser(world.database, { name, role: 'reviewer', by: 'test' });
   await world.database.prisma.consoleUser.update({
     where: { name },
-    data: { password_hash: hash },
+    data: { passwordHash: hash },
   });
   return name;
 }

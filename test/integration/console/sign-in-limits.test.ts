@@ -127,7 +127,7 @@ describe('a flood of passwords', () => {
     }
     await world.database.prisma.consoleUser.updateMany({
       where: { name: { in: ['known', 'disabled'] } },
-      data: { password_hash: await hashPassword('quatro palavras ao acaso') },
+      data: { passwordHash: await hashPassword('quatro palavras ao acaso') },
     });
     await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
     const costs: number[] = [];
@@ -152,7 +152,7 @@ test('wrong passwords from one address delay that address, and do not lock the u
   await addUser(world.database, { name: 'owner', role: 'viewer', by: 'test' });
   await world.database.prisma.consoleUser.update({
     where: { name: 'owner' },
-    data: { password_hash: await hashPassword(password) },
+    data: { passwordHash: await hashPassword(password) },
   });
   const attacker = console.visitor();
   const csrf = await attacker.csrf('/login');

@@ -157,7 +157,7 @@ test('the last administrator stays one, also of two who remove each other at onc
     ]);
     expect(answers.filter(({ location }) => location?.startsWith('/users'))).toHaveLength(1);
     const left = await world.database.prisma.consoleUser.count({
-      where: { role: 'admin', disabled_at: null },
+      where: { role: 'admin', disabledAt: null },
     });
     expect(left).toBe(1);
     await world.database.prisma
@@ -248,7 +248,7 @@ describe('a key of an administrator', () => {
     const { consoleUser } = world.database.prisma;
     await consoleUser.update({ where: { name }, data: { role: 'viewer' } });
     expect(await statuses()).toEqual({ viewer: 200, reviewer: 401, operator: 401 });
-    await consoleUser.update({ where: { name }, data: { disabled_at: new Date() } });
+    await consoleUser.update({ where: { name }, data: { disabledAt: new Date() } });
     expect(await statuses()).toEqual({ viewer: 401, reviewer: 401, operator: 401 });
   });
 
@@ -261,7 +261,7 @@ describe('a key of an administrator', () => {
     ]);
     expect(outcomes[0]?.status).toBe('fulfilled');
     const active = await world.database.prisma.apiKey.count({
-      where: { user: { name }, revoked_at: null },
+      where: { user: { name }, revokedAt: null },
     });
     expect(active).toBe(0);
   });

@@ -1,10 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { inspect } from 'node:util';
+import { PrismaPg } from '@prisma/adapter-pg';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, openDatabase, toStagingError } from '../../../src/database/database.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type Database,
+  openDatabase,
+  type Transaction,
+  toStagingError,
+} from '../../../src/database/database.ts';
 import { describeDatabaseError } from '../../../src/database/database-error.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
@@ -104,7 +112,7 @@ describe('a session', () => {
     }
   });
 
-  test('gives dates as text to the pool and unharmed to Prisma', async () => {
+  test('gives dates as text to the pool', async () => {
     const { rows } = await database.pool.query(
       `SELECT date '2026-03-01' AS one, ARRAY[date '2026-03-01', NULL] AS many,
               numeric '1.50' AS amount, 9007199254740993::bigint AS big`,
@@ -112,11 +120,74 @@ describe('a session', () => {
     expect(rows).toEqual([
       { one: '2026-03-01', many: ['2026-03-01', null], amount: '1.50', big: '9007199254740993' },
     ]);
-    await database.prisma.$executeRaw`INSERT INTO conciliation.day (date) VALUES ('2026-03-01')`;
-    const day = await database.prisma.day.findUniqueOrThrow({
-      where: { date: new Date('2026-03-01') },
+  });
+});
+
+describe('the typed client', () => {
+  const DATE = toCivilDate('2026-03-01');
+
+  test('gives civil dates as text, and takes them in every argument', async () => {
+    const { prisma } = database;
+    await prisma.day.create({ data: { date: DATE, latestDueDate: toCivilDate('0001-01-01') } });
+    const where = {
+      date: { in: [DATE], gte: DATE, lt: toCivilDate('9999-12-31') },
+      NOT: [{ latestDueDate: DATE }],
+    };
+    const select = { date: true, latestDueDate: true };
+    const expected = { date: '2026-03-01', latestDueDate: '0001-01-01' };
+    expect(await prisma.day.findMany({ where, select })).toMatchObject([expected]);
+    expect(await prisma.day.findUnique({ where: { date: DATE }, select })).toMatchObject(expected);
+    expect(
+      await prisma.day.update({
+        where: { date: DATE },
+        data: { latestDueDate: { set: toCivilDate('9999-12-31') } },
+        select,
+      }),
+    ).toMatchObject({ date: '2026-03-01', latestDueDate: '9999-12-31' });
+    await prisma.$transaction(async (tx) => {
+      expect(
+        await tx.day.updateMany({ where: { date: DATE }, data: { latestDueDate: null } }),
+      ).toEqual({ count: 1 });
+      expect(await tx.day.findFirst({ select })).toMatchObject({
+        date: '2026-03-01',
+        latestDueDate: null,
+      });
     });
-    expect(day.date).toEqual(new Date('2026-03-01T00:00:00Z'));
+    const { rows } = await database.pool.query(
+      `SELECT date FROM conciliation.day WHERE date = '2026-03-01'`,
+    );
+    expect(rows).toEqual([{ date: '2026-03-01' }]);
+  });
+
+  test('leaves dates in JSON values alone', async () => {
+    const details = { date: '2026-03-01', acceptedDate: ['2026-03-02'] };
+    const { id } = await database.prisma.auditEntry.create({
+      data: { actor: 'test', action: 'test', date: DATE, details },
+    });
+    const entry = await database.prisma.auditEntry.findUniqueOrThrow({ where: { id } });
+    expect(entry).toMatchObject({ date: '2026-03-01', details });
+  });
+
+  test('refuses text that is no civil date', async () => {
+    for (const date of ['2026-3-1', '2026-02-30', '2026-03-01T00:00', 'today']) {
+      expect(await failureOf(() => database.prisma.day.create({ data: { date } }))).toHaveProperty(
+        'name',
+        'PrismaClientValidationError',
+      );
+    }
+  });
+
+  test('writes defaults of the database, not of the clock of the process', async () => {
+    const { rows } = await database.pool.query('SELECT clock_timestamp() AS before');
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
+    try {
+      const user = await database.prisma.consoleUser.create({
+        data: { name: 'clock', role: 'viewer', createdBy: 'test' },
+      });
+      expect(user.createdAt.getTime()).toBeGreaterThanOrEqual(rows[0].before.getTime());
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 
@@ -253,54 +324,59 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
 
 describe('errors of the program stay errors, and say nothing of a row', () => {
   const insert = `INSERT INTO conciliation.provider (external_id, name) VALUES ('${SECRET}', '${SECRET}')`;
-  const mistakes: [string, () => Promise<unknown>, string][] = [
+  type Client = { readonly pool: Database['pool']; readonly prisma: Transaction };
+  /** Throws what Prisma throws. */
+  let unmapped: Transaction;
+
+  beforeAll(() => {
+    unmapped = new PrismaClient({ adapter: new PrismaPg(database.pool) }) as unknown as Transaction;
+  });
+
+  const mistakes: [string, (client: Client) => Promise<unknown>, string][] = [
     [
       'a duplicate, by the pool',
-      () => database.pool.query(`${insert}; ${insert}`),
+      ({ pool }) => pool.query(`${insert}; ${insert}`),
       'SQLSTATE 23505, conciliation.provider, constraint provider_pkey',
     ],
     [
       'a violated check, by the pool',
-      () =>
-        database.pool.query(
-          `INSERT INTO conciliation.day (date, state) VALUES (now(), '${SECRET}')`,
-        ),
+      ({ pool }) =>
+        pool.query(`INSERT INTO conciliation.day (date, state) VALUES (now(), '${SECRET}')`),
       'SQLSTATE 23514, conciliation.day, constraint day_state_check',
     ],
     [
       'a violated check, by SQL through Prisma',
-      () =>
-        database.prisma
-          .$executeRaw`INSERT INTO conciliation.day (date, state) VALUES (now(), ${SECRET})`,
+      ({ prisma }) =>
+        prisma.$executeRaw`INSERT INTO conciliation.day (date, state) VALUES (now(), ${SECRET})`,
       'SQLSTATE 23514, day, constraint day_state_check',
     ],
     [
       'a missing value, by the pool',
-      () =>
-        database.pool.query(
+      ({ pool }) =>
+        pool.query(
           `INSERT INTO conciliation.provider (external_id, name) VALUES (NULL, '${SECRET}')`,
         ),
       'SQLSTATE 23502, conciliation.provider, column external_id',
     ],
     [
       'a value that is no number, by the pool',
-      () => database.pool.query('SELECT $1::int', [`x${SECRET}`]),
+      ({ pool }) => pool.query('SELECT $1::int', [`x${SECRET}`]),
       'SQLSTATE 22P02',
     ],
     [
       'a value that is no number, by SQL through Prisma',
-      () => database.prisma.$queryRaw`SELECT ${`x${SECRET}`}::text::int AS number`,
+      ({ prisma }) => prisma.$queryRaw`SELECT ${`x${SECRET}`}::text::int AS number`,
       'SQLSTATE 22P02',
     ],
     [
       'a call that Prisma itself refuses',
-      () => database.prisma.provider.create({ data: { external_id: SECRET, name: 1 } as never }),
+      ({ prisma }) => prisma.provider.create({ data: { externalId: SECRET, name: 1 } as never }),
       'PrismaClientValidationError',
     ],
   ];
 
   test.each(mistakes)('%s', async (_, make, description) => {
-    const original = await failureOf(make);
+    const original = await failureOf(() => make({ pool: database.pool, prisma: unmapped }));
     const failure = toStagingError(original);
     expect(failure).toBeInstanceOf(Error);
     expect(failure).not.toBeInstanceOf(StagingUnavailableError);
@@ -312,8 +388,35 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     expect(inspect(failure, { depth: 10 })).not.toContain(SECRET);
   });
 
+  test.each(mistakes.filter(([name]) => name.includes('Prisma')))(
+    'the database object gives no other error for %s, in a transaction and outside',
+    async (_, make, description) => {
+      for (const failure of [
+        await failureOf(() => make(database)),
+        await failureOf(() =>
+          database.prisma.$transaction((prisma) => make({ pool: database.pool, prisma })),
+        ),
+      ]) {
+        expect(failure).toHaveProperty('message', description);
+        expect(toStagingError(failure)).toBe(failure);
+        expect(inspect(failure, { depth: 10 })).not.toContain(SECRET);
+      }
+    },
+  );
+
+  test('what the work of a transaction throws passes through it untouched', async () => {
+    const refusal = new InputError('no such pull');
+    const failure = await failureOf(() =>
+      database.prisma.$transaction(async (tx) => {
+        await tx.day.count();
+        throw refusal;
+      }),
+    );
+    expect(failure).toBe(refusal);
+  });
+
   test('a duplicate by model names table and constraint', async () => {
-    const data = { external_id: 'twice' };
+    const data = { externalId: 'twice' };
     await database.prisma.provider.create({ data });
     const failure = await failureOf(() => database.prisma.provider.create({ data }));
     expect(describeDatabaseError(failure)).toBe(

@@ -147,9 +147,7 @@ describe('CSV', () => {
     const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
     const rows = await world.database.prisma.provider.findMany();
-    expect(rows).toMatchObject([
-      { type: null, can_anticipate: null, phones: null, accounts: null },
-    ]);
+    expect(rows).toMatchObject([{ type: null, canAnticipate: null, phones: null, accounts: null }]);
   });
 
   test('lines that contradict each other are all left out', async () => {

@@ -259,7 +259,7 @@ test(`after any of ${SEQUENCES} interleavings the platform has the last content 
       await world.push();
       // From now on it is somebody else's: the ERP has no such row any more.
       await world.database.prisma.provider.deleteMany({
-        where: { external_id: providerOf(TAKEN).externalId },
+        where: { externalId: providerOf(TAKEN).externalId },
       });
       for (const op of operations) await run(op);
 

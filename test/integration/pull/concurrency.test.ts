@@ -368,7 +368,7 @@ describe('a connection to the database that is lost', () => {
     });
     expect(outcome).toMatchObject({ kind: 'done', report: { state: 'merged' } });
     expect(losses).toEqual(['STAGING_UNAVAILABLE']);
-    expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
+    expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
     expect(await rowsOf(date)).toEqual(contentOf('2.00'));
     expect(await countStaged()).toBe(0);
   });

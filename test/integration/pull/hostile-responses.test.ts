@@ -186,8 +186,8 @@ test.each(HOSTILE_RESPONSES)('$name', async ({ serve, expected, requests }) => {
       expect(pull).toMatchObject({
         state: expected.kind === 'failed' ? 'failed' : 'queued',
         attempts: expected.kind === 'unauthorized' ? 0 : 1,
-        error_code: expected.code,
-        error_message: expect.stringMatching(expected.message),
+        errorCode: expected.code,
+        errorMessage: expect.stringMatching(expected.message),
       });
       expect(await readTitles(date)).toMatchObject(BEFORE);
       expect(await readDay(date)).toEqual(dayBefore);
@@ -281,7 +281,7 @@ describe('a platform that does not mend', () => {
     expect(requestsFor(world.sandbox, date) - requestsBefore).toBe(requests);
     expect(
       await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } }),
-    ).toMatchObject({ state: 'failed', attempts: requests, next_attempt_at: null });
+    ).toMatchObject({ state: 'failed', attempts: requests, nextAttemptAt: null });
     expect(await readDay(date)).toEqual(dayBefore);
     world.sandbox.faults.clear();
     await expectRecovery(date);

@@ -148,7 +148,7 @@ describe('a hold', () => {
       /holds no date/,
     );
     const audit = await world.database.prisma.auditEntry.findMany({
-      where: { pull_id: report.pullId },
+      where: { pullId: report.pullId },
     });
     expect(audit).toMatchObject([
       { actor: 'tester', action: 'pull.release', reason: decision.reason },
@@ -215,7 +215,7 @@ describe('rejected titles', () => {
       rejected_count: 1,
     });
     const rejects = await world.database.prisma.rejectedTitle.findMany({
-      where: { last_pull_id: report.pullId },
+      where: { lastPullId: report.pullId },
     });
     expect(rejects).toMatchObject([{ status: 'open', ordinal: 1, raw: bad(date) }]);
     expect(rejects[0]?.reasons.join()).toMatch(/originalValue/);

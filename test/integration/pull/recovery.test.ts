@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../../src/database/database.ts';
+import { type Database, toStagingError } from '../../../src/database/database.ts';
 import { createPull, discardAbandoned } from '../../../src/ledger/pull-ledger.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -19,7 +19,9 @@ function losingReplyOfCommit(prisma: Database['prisma']): Database['prisma'] {
       if (key !== '$transaction' || typeof value !== 'function') return value;
       return async (...args: unknown[]) => {
         await value.apply(target, args);
-        throw Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' });
+        throw toStagingError(
+          Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' }),
+        );
       };
     },
   });
@@ -36,6 +38,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   const lossy = losingReplyOfCommit(world.database.prisma);
   const database: Database = {
     pool: world.database.pool,
+    connect: () => world.database.connect(),
     connectionOf: (session) => world.database.connectionOf(session),
     close: () => world.database.close(),
     get prisma() {
@@ -50,7 +53,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
     report: { state: 'merged', date: DAY, inserted: 1, withheld: 0 },
   });
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-  expect(pull).toMatchObject({ state: 'merged', attempts: 1, error_code: null });
+  expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
 });
 
 test('what a killed process staged is removed, what runs or is held stays', async () => {

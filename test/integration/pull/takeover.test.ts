@@ -46,11 +46,9 @@ test.each([
     new AbortController().signal,
   );
   await expect(stale).rejects.toThrow(StaleFenceError);
-  expect(
-    await world.database.prisma.title.count({ where: { accepted_date: new Date(date) } }),
-  ).toBe(0);
+  expect(await world.database.prisma.title.count({ where: { acceptedDate: date } })).toBe(0);
   const pull = await world.database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
-  expect(pull).toMatchObject({ state: 'running', attempts: 0, error_code: null });
+  expect(pull).toMatchObject({ state: 'running', attempts: 0, errorCode: null });
   const staged = await world.database.prisma.$queryRaw`
     SELECT FROM conciliation.staged_title WHERE fence <> ${pull.fence}`;
   expect(staged).toEqual([]);

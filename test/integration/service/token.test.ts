@@ -145,7 +145,7 @@ describe('a refused token stays alerted', () => {
       const before = await world.start({ overrides, environment: { PLATFORM_TOKEN: refused } });
       await eventually(async () => expect(await alerts(world)).toEqual(['platform_auth open']));
       // An alert whose delivery is cut off is delivered again when the claim has expired.
-      const delivered = { where: { delivered_at: { not: null } } };
+      const delivered = { where: { deliveredAt: { not: null } } };
       await eventually(async () =>
         expect(await world.database.prisma.alert.count(delivered)).toBe(1),
       );

@@ -1,0 +1,86 @@
+import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+
+/**
+ * The fields with `@db.Date`, for the `result` part of a client extension. Prisma holds such a field as a
+ * `Date` at midnight UTC; the extension gives it as text. A row of these models is a proxy with a symbol of
+ * its own: functions that return rows copy the fields into plain objects.
+ */
+export const CIVIL_DATES = {
+  accountChange: { acceptedDate: civilDate('acceptedDate') },
+  alert: { date: optionalCivilDate('date') },
+  auditEntry: { date: optionalCivilDate('date') },
+  backfill: { fromDate: civilDate('fromDate'), toDate: civilDate('toDate') },
+  checkpoint: {
+    startDate: civilDate('startDate'),
+    lastReconciledDate: optionalCivilDate('lastReconciledDate'),
+  },
+  day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
+  partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
+  pull: { date: civilDate('date') },
+  rejectedTitle: { date: civilDate('date') },
+  signOff: { date: civilDate('date') },
+  sweep: { fromDate: civilDate('fromDate') },
+  sweepDifference: { date: civilDate('date') },
+  title: {
+    acceptedDate: civilDate('acceptedDate'),
+    anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
+  },
+};
+
+/** The fields of type `Json`, whose values may have any key. */
+export const JSON_FIELDS: ReadonlySet<string> = new Set([
+  'accounts',
+  'after',
+  'before',
+  'details',
+  'emailAddresses',
+  'extra',
+  'phones',
+]);
+
+const DATE_FIELDS: ReadonlySet<string> = new Set(Object.values(CIVIL_DATES).flatMap(Object.keys));
+
+/**
+ * Returns the arguments of a model's call with the text of civil dates replaced by the `Date` that Prisma
+ * takes. Text that is no civil date is left to Prisma, which refuses it.
+ */
+export function withPrismaDates<Args>(args: Args): Args {
+  return convert(args, false) as Args;
+}
+
+function convert(value: unknown, isDate: boolean): unknown {
+  if (typeof value === 'string') {
+    return isDate && parseCivilDate(value) !== null ? new Date(`${value}T00:00:00Z`) : value;
+  }
+  if (Array.isArray(value)) return value.map((each) => convert(each, isDate));
+  // Instants, decimals, buffers and Prisma's own values are no plain objects.
+  if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(
+    Object.entries(value as object).map(([key, each]) => [
+      key,
+      JSON_FIELDS.has(key) ? each : convert(each, isDate || DATE_FIELDS.has(key)),
+    ]),
+  );
+}
+
+function civilDate<Field extends string>(field: Field) {
+  return {
+    needs: { [field]: true } as Record<Field, true>,
+    compute: (row: Record<Field, Date>) => toText(row[field]),
+  };
+}
+
+function optionalCivilDate<Field extends string>(field: Field) {
+  return {
+    needs: { [field]: true } as Record<Field, true>,
+    compute: (row: Record<Field, Date | null>) => {
+      const date = row[field];
+      return date === null ? null : toText(date);
+    },
+  };
+}
+
+/** Of the years 0001 to 9999, as every date in the tables. */
+function toText(date: Date): CivilDate {
+  return date.toISOString().slice(0, 10) as CivilDate;
+}
