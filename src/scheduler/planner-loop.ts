@@ -21,7 +21,7 @@ import {
 } from './plan-ledger.ts';
 
 export interface PlannerConfig extends PlanPolicy {
-  /** Both valid by `cronFault`, read on the wall clock of `timeZone`. */
+  /** Both are accepted by `cronFault` and are read on the wall clock of `timeZone`. */
   readonly pullCron: string;
   readonly sweepCron: string;
   /** Null: yesterday, if the ledger has not begun yet. */
