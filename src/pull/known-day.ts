@@ -28,7 +28,7 @@ export interface KnownResponse {
 }
 
 /** Texts that are kept at hand, 48 bytes each. Larger dates are compared in the database. */
-export const MAX_KNOWN_TITLES = 2_000_000;
+const MAX_KNOWN_TITLES = 2_000_000;
 
 function nothingKnown(contentVersion: number): KnownDay {
   return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };

@@ -8,7 +8,7 @@ import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
 import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
 import { isHoldLost, readHeldPull } from './pull-outcome.ts';
 
-export interface WithdrawalPreview {
+interface WithdrawalPreview {
   readonly titleId: number;
   readonly orderUid: string;
   readonly provider: string | null;

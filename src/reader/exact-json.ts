@@ -16,7 +16,7 @@ import {
 } from './json-bytes.ts';
 
 /** Containers within each other, the outermost included. A title has three. */
-export const MAX_JSON_DEPTH = 32;
+const MAX_JSON_DEPTH = 32;
 
 /** So that a hostile title costs a page of reasons and not a million. */
 const MAX_PROBLEMS = 20;

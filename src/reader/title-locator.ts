@@ -29,7 +29,7 @@ import { WindowDates } from './window-dates.ts';
 /** For `locate`: the title is not of the usual kind. */
 export const DEPARTS = -1;
 /** In place of a value's start: the field is null. Smaller still: it is absent. */
-export const NULL_START = -1;
+const NULL_START = -1;
 const ABSENT = -2;
 /** In place of where an amount's decimal point stands. */
 export const NO_POINT = -1;

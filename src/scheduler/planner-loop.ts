@@ -40,7 +40,7 @@ export interface WakeUpQueue {
 }
 
 /** What the planner needs of the queue of pushes, in which there is one job at most. */
-export interface PushWakeUpQueue {
+interface PushWakeUpQueue {
   enqueue(subject: 'providers', delayMs: number): Promise<void>;
 }
 

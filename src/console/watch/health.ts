@@ -13,7 +13,7 @@ export interface ReadinessCheck {
   readonly run: () => Promise<string | null>;
 }
 
-export interface CheckResult {
+interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly reason: string | null;
