@@ -1,7 +1,7 @@
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
-import { repeat } from '../runtime/repeat.ts';
+import { loop } from '../runtime/loop.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
 import { type AlertPolicy, deriveAlerts } from './derive-alerts.ts';
 
@@ -30,11 +30,11 @@ export function startAlertLoop(parts: {
       parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');
     }
   };
-  const stopRounds = repeat(parts.intervalMs ?? INTERVAL_MS, round);
+  const rounds = loop({ everyMs: parts.intervalMs ?? INTERVAL_MS, run: round });
   return {
     stop() {
       abort.abort();
-      return stopRounds();
+      return rounds.stop();
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { PROCESS_SILENCE_MS } from '../domain/process-fault.ts';
 import { type FaultReport, reportFaults } from '../ledger/process-faults.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
-import { repeat } from '../runtime/repeat.ts';
+import { loop } from '../runtime/loop.ts';
 
 export interface FaultReports {
   /** The faults of a process that stops stay reported, until they are found to be over. */
@@ -43,5 +43,5 @@ export function startFaultReports(parts: {
       reportingSinceMs = null;
     }
   };
-  return { stop: repeat(intervalMs, round) };
+  return loop({ everyMs: intervalMs, run: round });
 }

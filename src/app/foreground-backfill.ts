@@ -7,8 +7,8 @@ import { runPull } from '../pull/run-pull.ts';
 import { openPullQueue } from '../queue/job-queue.ts';
 import { InputError, PlatformAuthError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { createNudge } from '../scheduler/nudge.ts';
-import { createPlanner, type Planner } from '../scheduler/planner-loop.ts';
+import { loop } from '../runtime/loop.ts';
+import { createPlanner } from '../scheduler/planner-loop.ts';
 import { createAttemptHandler } from '../worker/attempt-handler.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { startJobWorker } from '../worker/job-worker.ts';
@@ -49,22 +49,22 @@ export async function runBackfill(
     databaseUrl,
     logger,
   });
+  const planner = createPlanner({
+    database,
+    queue,
+    logger,
+    config: { ...config, backfillsOnly: true, maxOpenBackfillPulls: concurrencyOf(config) },
+  });
+  const planning = loop({ everyMs: PLAN_INTERVAL_MS, run: () => planner.runOnce() });
   try {
-    const planner = createPlanner({
-      database,
-      queue,
-      logger,
-      config: { ...config, backfillsOnly: true, maxOpenBackfillPulls: concurrencyOf(config) },
-    });
     const refused = new AbortController();
-    const nudge = createNudge(planner);
     const parts: PullParts = {
       ...pulls,
       onOutcome: ({ outcome }) => {
         if (outcome.kind === 'unauthorized' && outcome.error instanceof PlatformAuthError) {
           refused.abort(outcome.error);
         }
-        nudge.plan();
+        planning.notify();
       },
     };
     const worker = await startJobWorker({
@@ -79,7 +79,7 @@ export async function runBackfill(
       }),
     });
     try {
-      return await watch(planner, AbortSignal.any([signal, refused.signal]), async () => {
+      return await watch(AbortSignal.any([signal, refused.signal]), async () => {
         const progress = await readBackfillProgress(database, id);
         if (progress === null) throw new InputError(`there is no backfill ${id}`);
         refused.signal.throwIfAborted();
@@ -88,25 +88,19 @@ export async function runBackfill(
       });
     } finally {
       await worker.close(STOP_GRACE_MS);
-      await nudge.stop();
     }
   } finally {
+    await planning.stop();
     await queue.close();
     await platform.close();
   }
 }
 
 async function watch(
-  planner: Planner,
   signal: AbortSignal,
   read: () => Promise<BackfillProgress>,
 ): Promise<BackfillProgress> {
-  let plannedAtMs = Number.NEGATIVE_INFINITY;
   for (;;) {
-    if (performance.now() - plannedAtMs > PLAN_INTERVAL_MS) {
-      plannedAtMs = performance.now();
-      await planner.runOnce();
-    }
     const progress = await read();
     if (progress.state !== 'running' || signal.aborted) return progress;
     await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => {});

@@ -167,7 +167,7 @@ function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void 
 }
 
 /** The package's root, from src/ and from dist/ alike. */
-export function packageRoot(): URL {
+function packageRoot(): URL {
   const root = new URL('../../', import.meta.url);
   if (!existsSync(new URL('package.json', root))) throw new Error('package.json is missing');
   return root;

@@ -22,10 +22,9 @@ import { STALENESS_LIMITS } from '../domain/alert.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
-import { ConfigError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
-import { cronFault, slotBefore } from '../scheduler/cron-slot.ts';
+import { slotBefore } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
@@ -47,7 +46,7 @@ export interface ServiceOptions {
 /** What tests replace: the clock that says what is due, and times too long to be waited for. */
 export interface ServiceOverrides {
   readonly clock?: { readonly now: () => Date };
-  readonly tickExpression?: string;
+  readonly tickMs?: number;
   readonly planner?: { readonly grace: WakeGrace };
   readonly worker?: { readonly lockMs: number };
   readonly handler?: { readonly stagingRetryMs: number };
@@ -83,8 +82,7 @@ const STOP_GRACE_MS = 30_000;
  * @throws ConfigError, StagingUnavailableError
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { config, logger, roles } = options;
-  requireSchedules(config);
+  const { logger, roles } = options;
   const stops: Stop[] = [];
   let stopping: Promise<void> | undefined;
   const stop = (graceMs = STOP_GRACE_MS) => {
@@ -112,17 +110,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await stop(0);
     throw error;
   }
-}
-
-function requireSchedules(config: Config): void {
-  const problems = [
-    ['PULL_CRON', config.pullCron],
-    ['SWEEP_CRON', config.sweepCron],
-  ].flatMap(([name = '', expression = '']) => {
-    const fault = cronFault(expression);
-    return fault === null ? [] : [`${name}: got ${JSON.stringify(expression)}, expected ${fault}`];
-  });
-  if (problems.length > 0) throw new ConfigError(problems);
 }
 
 async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Shared> {
@@ -215,7 +202,7 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
 
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
   const { config, logger, overrides, database, planner } = shared;
-  const ticker = startTicker(planner, undefined, overrides.tickExpression);
+  const ticker = startTicker(planner, undefined, overrides.tickMs);
   stops.push(() => ticker.stop());
   const alerts = startAlertLoop({
     database,

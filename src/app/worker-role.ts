@@ -15,7 +15,7 @@ import type { PushSubject } from '../queue/job-kind.ts';
 import type { OpenJobQueue } from '../queue/job-queue.ts';
 import { startWatchdog, type Watchdog } from '../queue/watchdog.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { createNudge } from '../scheduler/nudge.ts';
+import { loop } from '../runtime/loop.ts';
 import type { Planner } from '../scheduler/planner-loop.ts';
 import { runSweep, type SweepParts } from '../sweep/run-sweep.ts';
 import { createAttemptHandler } from '../worker/attempt-handler.ts';
@@ -98,14 +98,15 @@ async function startPullWorker(
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
   const { logger, queue, gate, metrics } = parts;
-  const nudge = createNudge(parts.planner);
+  // Plans after an ended pull, so that a backfill need not wait a minute for its next date.
+  const planning = loop({ run: () => parts.planner.runOnce() });
   const pulls: PullParts = {
     ...parts.pulls,
     onProgress: () => watchdog.progress(),
     onOutcome: (observed) => {
       watchdog.progress();
       observePull(metrics, observed);
-      if (observed.attempt.origin === 'backfill') nudge.plan();
+      if (observed.attempt.origin === 'backfill') planning.notify();
     },
   };
   const handle = createAttemptHandler({
@@ -129,7 +130,7 @@ async function startPullWorker(
   return {
     async close(graceMs) {
       await worker.close(graceMs);
-      await nudge.stop();
+      await planning.stop();
     },
   };
 }

@@ -10,7 +10,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { cancelQueuedPulls } from './backfill-plans.ts';
 
-export type BackfillState = 'running' | 'done' | 'cancelled';
+type BackfillState = 'running' | 'done' | 'cancelled';
 
 /** How far a backfill is, in dates. `done`, `failed`, `held` and `open` are disjoint. */
 export interface BackfillProgress {

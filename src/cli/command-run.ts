@@ -92,7 +92,7 @@ function toJson(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-export function reportError(error: unknown, json: boolean): ExitStatus {
+function reportError(error: unknown, json: boolean): ExitStatus {
   const known = error instanceof ConciliationError;
   const code = known ? error.code : 'DEFECT';
   const message = known

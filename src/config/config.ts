@@ -59,7 +59,7 @@ export interface PlatformConfig {
 
 export type { Environment } from './environment-reader.ts';
 
-export interface OidcConfig {
+interface OidcConfig {
   readonly issuerUrl: URL;
   readonly clientId: string;
   /** At most one of the two is set; neither for a public client. */
@@ -70,8 +70,8 @@ export interface OidcConfig {
   readonly assumesVerifiedEmail: boolean;
 }
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
  * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.

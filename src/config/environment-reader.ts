@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { CronExpressionParser } from 'cron-parser';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import { cronFault } from './cron-schedule.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -56,17 +56,12 @@ export class EnvironmentReader {
     }
   }
 
-  /** Five fields, as crontab has them. */
   cron(name: string, fallback: string): string {
     const text = this.text(name) ?? fallback;
-    try {
-      if (text.split(/\s+/).length !== 5) throw new RangeError('five fields');
-      CronExpressionParser.parse(text);
-      return text;
-    } catch {
-      this.#fault(name, text, 'a cron expression of five fields, such as 0 6 * * *');
-      return fallback;
-    }
+    const fault = cronFault(text);
+    if (fault === null) return text;
+    this.#fault(name, text, fault);
+    return fallback;
   }
 
   /** IP addresses and blocks of addresses (CIDR); none unless set. */

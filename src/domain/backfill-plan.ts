@@ -8,7 +8,7 @@ export interface BackfillRange {
 }
 
 /** Ten years, leap days included. */
-export const MAX_BACKFILL_DAYS = 3660;
+const MAX_BACKFILL_DAYS = 3660;
 export const MAX_BACKFILL_CONCURRENCY = 16;
 
 /** What is wrong with a range that a person asked for, as a sentence for that person; or null. */

@@ -1,5 +1,5 @@
 /** By how much a process's clock may differ from the database's. */
-export const CLOCK_TOLERANCE_MS = 120_000;
+const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
  * How far a process's clock is ahead of the database's, in milliseconds; negative: behind. The

@@ -13,11 +13,11 @@ export interface Provider {
   readonly accounts?: readonly ProviderAccount[];
 }
 
-export interface ProviderPhone {
+interface ProviderPhone {
   readonly number: string;
 }
 
-export interface ProviderEmail {
+interface ProviderEmail {
   readonly email: string;
 }
 
@@ -37,7 +37,7 @@ export type SyncState = (typeof SYNC_STATES)[number];
 /** As documented; one more and the platform refuses the request. */
 export const MAX_PROVIDERS_PER_REQUEST = 100;
 
-export const PROVIDER_FIELDS = [
+const PROVIDER_FIELDS = [
   'externalId',
   'type',
   'identificationNumber',
@@ -80,7 +80,7 @@ const MAX_KEY_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 1000;
 const MAX_ITEMS = 100;
 
-export const TAX_ID_EXPECTATION = 'expected a CPF or CNPJ with the right check digits';
+const TAX_ID_EXPECTATION = 'expected a CPF or CNPJ with the right check digits';
 
 /**
  * Dots between atoms before the `@`, labels of a domain name with at least two of them behind it.

@@ -21,7 +21,7 @@ import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import { findFreePort } from './free-port.ts';
 import { findServerPrograms, findUnprivilegedUser, type SystemUser } from './server-programs.ts';
 
-export interface Credentials {
+interface Credentials {
   readonly user: string;
   readonly password: string;
   /** Preferred at each start, so that what others noted of the address tends to stay true. */

@@ -12,7 +12,7 @@ export interface SystemUser {
 }
 
 /** A program ready for `spawn(file, args, options)`, already made to run as the right user. */
-export interface Launch {
+interface Launch {
   readonly file: string;
   readonly args: readonly string[];
   readonly options: SpawnOptions;

@@ -2,7 +2,7 @@ import { daysBetween, parseCivilDate, toCivilDate } from '../domain/business-day
 import type { ColumnKind, ExportColumn, ExportRow } from './export-columns.ts';
 
 /** Indexes into the cell formats of `STYLES` in workbook-parts.ts. */
-export const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
+const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
 
 /** Excel keeps a number as a double and shows no more digits than these. */
 const EXCEL_DIGITS = 15;
@@ -78,7 +78,7 @@ function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLi
  * Whether the plain decimal survives Excel. Its digits go into the file as they are, so no number of
  * JavaScript comes between; zeros at either end do not count, because a double needs none for them.
  */
-export function isExactInExcel(decimal: string): boolean {
+function isExactInExcel(decimal: string): boolean {
   if (!/^-?\d+(?:\.\d+)?$/.test(decimal)) return false;
   const digits = decimal.replace(/[-.]/g, '').replace(/^0+|0+$/g, '');
   return digits.length <= EXCEL_DIGITS;
@@ -115,7 +115,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const NEEDS_ESCAPE = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}_)/g;
 
 /** Excel's own escape for characters outside XML is `_xHHHH_`, and `_x005F_` for its underscore. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replace(
     NEEDS_ESCAPE,
     (character) =>

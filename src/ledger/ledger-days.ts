@@ -63,7 +63,7 @@ export async function readLedgerDay(
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
-export interface NeedyDay {
+interface NeedyDay {
   readonly date: CivilDate;
   readonly need: Need;
   readonly titles: number;

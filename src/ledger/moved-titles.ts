@@ -5,7 +5,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 const NEW_TITLES_LISTED = 10;
 
 /** How one title of a date differs from what it was at an earlier fetch. */
-export interface MovedTitle {
+interface MovedTitle {
   readonly titleId: number;
   readonly orderUid: string;
   readonly occurrence: number;

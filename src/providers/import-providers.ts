@@ -5,7 +5,7 @@ import { type FileFormat, formatOf, readProviderFile } from './provider-file.ts'
 import { importProviders } from './provider-import.ts';
 
 /** What is wrong at one place of the file; no values. */
-export interface FileFault {
+interface FileFault {
   /** Of CSV a line, of JSON a place in the list; both from 1. */
   readonly at: number;
   readonly field: string;

@@ -67,10 +67,10 @@ export type PushReport = PushCounts &
   ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
 
 /** `taken` and `refused`: the platform decided; anything else: it decided nothing. */
-export type RequestOutcome = Verdict | FailedRequest['kind'];
+type RequestOutcome = Verdict | FailedRequest['kind'];
 
 /** How a request ended, as the metrics have it. */
-export interface ObservedRequest {
+interface ObservedRequest {
   readonly outcome: RequestOutcome;
   /** Null where there was no answer. */
   readonly httpStatus: number | null;

@@ -21,7 +21,7 @@ export interface KnownDay {
 }
 
 /** The titles of a larger date are compared in the database. A known title takes 48 bytes of memory. */
-export const MAX_KNOWN_TITLES = 2_000_000;
+const MAX_KNOWN_TITLES = 2_000_000;
 
 function nothingKnown(contentVersion: number): KnownDay {
   return { baseChangedAt: null, titles: new KnownTitles(0), contentVersion };

@@ -6,7 +6,7 @@ import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
 import { isHoldLost, readHeldPull } from './held-pull.ts';
 import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
 
-export interface WithdrawalPreview {
+interface WithdrawalPreview {
   readonly titleId: number;
   readonly orderUid: string;
   readonly provider: string | null;

@@ -30,7 +30,7 @@ import { type OutageWatch, watchOutages } from './outage-watch.ts';
 import { type BackendOptions, cutConnections, type QueueBackend } from './queue-backend.ts';
 import { queueTelemetry } from './telemetry.ts';
 
-export interface JobQueue<Key> {
+interface JobQueue<Key> {
   /**
    * Has a worker look at what `key` names in `delayMs`, or now. A key has one job at most: one that
    * waits already stays as it is, but without `delayMs` its own delay ends; a key that a worker has

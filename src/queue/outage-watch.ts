@@ -11,7 +11,7 @@ export interface OutageWatch {
   stop(): void;
 }
 
-export interface OutageFollower {
+interface OutageFollower {
   readonly onAway: () => void;
   readonly onBack: () => void;
 }

@@ -16,7 +16,7 @@ import {
 } from './json-bytes.ts';
 
 /** Containers within each other, the outermost included. A title has three. */
-export const MAX_JSON_DEPTH = 32;
+const MAX_JSON_DEPTH = 32;
 
 /** Limits the reasons of a hostile title. */
 const MAX_PROBLEMS = 20;

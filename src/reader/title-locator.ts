@@ -37,7 +37,7 @@ import { WindowDates } from './window-dates.ts';
 /** Returned for a title that is not of the usual kind. */
 export const DEPARTS = -1;
 /** In place of a value's start: the field is null, or absent. */
-export const NULL_START = -1;
+const NULL_START = -1;
 const ABSENT = -2;
 /** In place of the index of an amount's decimal point. */
 export const NO_POINT = -1;

@@ -1,14 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
-export class OverdueError extends Error {
-  override readonly name = 'OverdueError';
-}
+import { within } from './within.ts';
 
 /**
- * `work` for callers who come often and must not wait long. All who come while it runs share that
- * run, and its outcome, good or bad, serves for `keepMs` after it ended. A run that overstays goes on
- * without its callers, and no second one starts beside it: work that hangs is asked for once, not
- * once a probe.
+ * Makes `work` cheap to ask for. Callers that ask during a run share the run. Its outcome, also a failure,
+ * is returned to further callers for `keepMs` after the run ended. A run that takes longer than `timeoutMs`
+ * goes on without its callers; no second run starts beside it.
  *
  * @returns a function that rejects with an OverdueError after `timeoutMs`, else as `work` does
  */
@@ -31,17 +26,6 @@ export function boundedRun<T>(
 
   return async () => {
     if (current === null || performance.now() >= expiresAtMs) current = start();
-    const timer = new AbortController();
-    const overdue = sleep(limits.timeoutMs, undefined, { signal: timer.signal, ref: false }).then(
-      () => {
-        throw new OverdueError('overdue');
-      },
-    );
-    try {
-      return await Promise.race([current, overdue]);
-    } finally {
-      timer.abort();
-      overdue.catch(() => {});
-    }
+    return within(limits.timeoutMs, current);
   };
 }

@@ -32,7 +32,11 @@ type FaultHook = (point: FaultPoint) => void;
 
 let hook: FaultHook | undefined;
 
-/** For test/faults alone, in whose processes it is loaded before the service. */
+/**
+ * For test/faults alone. Its processes load the hook from dist/ before the service.
+ *
+ * @public
+ */
 export function installFaultHook(next: FaultHook): void {
   hook = next;
 }

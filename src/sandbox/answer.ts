@@ -21,7 +21,7 @@ const MISSING_BYTES = 65_536;
  */
 const RESET_DELAY_MS = 50;
 
-export function bytesAnswer(
+function bytesAnswer(
   status: number,
   body: string | Uint8Array,
   headers: Readonly<Record<string, string>> = {},

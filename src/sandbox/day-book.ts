@@ -8,7 +8,7 @@ import {
 import type { SyntheticTitles } from './synthetic-titles.ts';
 
 /** The platform's calendar: "today" and the age of a day are asked in this time zone. */
-export const PLATFORM_TIME_ZONE = 'America/Sao_Paulo';
+const PLATFORM_TIME_ZONE = 'America/Sao_Paulo';
 
 /** Before this date nobody anticipated anything, so a sweep from the year 1 comes to an end. */
 export const FIRST_SYNTHETIC_DATE = toCivilDate('2020-01-01');

@@ -58,7 +58,7 @@ export function toCpf(nineDigits: string): string {
   return ten + cpf.verifierDigit(ten);
 }
 
-export function toCnpj(twelveCharacters: string): string {
+function toCnpj(twelveCharacters: string): string {
   const thirteen = twelveCharacters + cnpj.verifierDigit(twelveCharacters);
   return thirteen + cnpj.verifierDigit(thirteen);
 }
@@ -71,13 +71,13 @@ function drawDigits(random: SeededRandom, length: number): string {
   return draw(random, '0123456789', length);
 }
 
-export function drawCpf(random: SeededRandom): string {
+function drawCpf(random: SeededRandom): string {
   // A first digit apart from the rest keeps clear of eleven equal digits, which no CPF has.
   const first = random(9);
   return toCpf(`${first}${first + 1}${drawDigits(random, 7)}`);
 }
 
-export function drawCnpj(random: SeededRandom, isAlphanumeric = false): string {
+function drawCnpj(random: SeededRandom, isAlphanumeric = false): string {
   const root = isAlphanumeric ? draw(random, ALPHANUMERICS, 7) : drawDigits(random, 7);
   return toCnpj(`${random(9) + 1}${root}000${random(4) + 1}`);
 }

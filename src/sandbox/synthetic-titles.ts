@@ -3,8 +3,8 @@ import { GOLDEN_RATIO, hashText, mixBits, pick } from './seeded-random.ts';
 import { createSyntheticParties, type SyntheticParties } from './synthetic-parties.ts';
 
 /** Ages, in days, from which a day of titles looks different from the day before. */
-export const RESTATED_FROM_AGE_DAYS = 2;
-export const WITHDRAWN_FROM_AGE_DAYS = 4;
+const RESTATED_FROM_AGE_DAYS = 2;
+const WITHDRAWN_FROM_AGE_DAYS = 4;
 
 const DUPLICATES_PERCENT = 3;
 const SHORTEST_TERM_DAYS = 15;

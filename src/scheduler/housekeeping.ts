@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import { discardAbandoned } from '../ledger/pull-ledger.ts';
 import { createStoppedLoadWatch } from '../pull/stopped-loads.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
-import { repeat } from '../runtime/repeat.ts';
+import { loop } from '../runtime/loop.ts';
 
 export interface Housekeeping {
   stop(): Promise<void>;
@@ -45,10 +45,13 @@ export function startHousekeeping({
       logger.warn({ err: describeError(error) }, 'stopped loads were not looked for');
     }
   };
-  const stops = [repeat(CLEAN_INTERVAL_MS, clean), repeat(LOADS_INTERVAL_MS, endLoads)];
+  const loops = [
+    loop({ everyMs: CLEAN_INTERVAL_MS, run: clean }),
+    loop({ everyMs: LOADS_INTERVAL_MS, run: endLoads }),
+  ];
   return {
     async stop() {
-      await Promise.all(stops.map((stop) => stop()));
+      await Promise.all(loops.map(({ stop }) => stop()));
     },
   };
 }

@@ -21,7 +21,7 @@ import {
 } from './plan-ledger.ts';
 
 export interface PlannerConfig extends PlanPolicy {
-  /** Both valid by `cronFault`, read on the wall clock of `timeZone`. */
+  /** Both are accepted by `cronFault` and are read on the wall clock of `timeZone`. */
   readonly pullCron: string;
   readonly sweepCron: string;
   /** Null: yesterday, if the ledger has not begun yet. */
@@ -40,7 +40,7 @@ export interface WakeUpQueue {
 }
 
 /** What the planner needs of the queue of pushes, in which there is one job at most. */
-export interface PushWakeUpQueue {
+interface PushWakeUpQueue {
   enqueue(subject: 'providers', delayMs: number): Promise<void>;
 }
 

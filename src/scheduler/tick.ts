@@ -1,64 +1,35 @@
-import { schedule } from 'node-cron';
+import { loop } from '../runtime/loop.ts';
 import type { Planner } from './planner-loop.ts';
 
 export interface Ticker {
-  /** When the planner last ran to its end; null: not yet. For the readiness of the service. */
+  /** When the planner last ran without a failure; null before that. For the readiness of the service. */
   lastTickAt(): Date | null;
-  /** No further run begins; waits for the one that is under way. */
+  /** Begins no further run. Resolves when the run under way has ended. */
   stop(): Promise<void>;
 }
 
-const EVERY_MINUTE = '* * * * *';
-/** In UTC every minute exists, and exists once. */
-const TIME_ZONE = 'Etc/UTC';
-/** A tick that a busy process sees late is late, not void. */
-const LATE_MS = 50_000;
-const OVERDUE_MS = 90_000;
+const TICK_MS = 60_000;
+/** A timer may fire early by a millisecond; the minute that begins then has had its tick. */
+const EARLY_MS = 5;
 
 /**
- * Runs the planner now and then once a minute. The schedules themselves are not left to node-cron,
- * which drops what it sees late and what falls into a change of the clocks; the ledger forgets none.
+ * Runs the planner now and then at the beginning of every minute. The schedules themselves have no timers,
+ * which lose a slot when the process is late or the clock is changed. The ledger loses none.
  *
- * @param expression replaced in tests, which have no minute to wait; may name seconds in a sixth field
+ * @param tickMs replaced in tests; a divisor of a minute
  */
 export function startTicker(
   planner: Planner,
   now: () => Date = () => new Date(),
-  expression: string = EVERY_MINUTE,
+  tickMs: number = TICK_MS,
 ): Ticker {
   let lastTickAt: Date | null = null;
-  let underWay: Promise<void> = Promise.resolve();
-  let isStopped = false;
-
-  const tick = (): Promise<void> => {
-    if (isStopped) return underWay;
-    overdue.refresh();
-    underWay = planner.runOnce().then((run) => {
+  const ticks = loop({
+    everyMs: () => tickMs + EARLY_MS - ((Date.now() + EARLY_MS) % tickMs),
+    async run() {
+      const run = await planner.runOnce();
       if (run.kind === 'done') lastTickAt = now();
-    });
-    return underWay;
-  };
-  const task = schedule(expression, tick, {
-    timezone: TIME_ZONE,
-    missedExecutionTolerance: LATE_MS,
-    suppressMissedWarning: true,
-  });
-  // node-cron waits for the minute that it expects next: after the system's clock was set back an
-  // hour, for an hour. This timer does not follow that clock.
-  const overdue = setTimeout(async () => {
-    await task.stop();
-    if (!isStopped) await task.start();
-    await tick();
-  }, OVERDUE_MS);
-  void tick();
-
-  return {
-    lastTickAt: () => lastTickAt,
-    async stop() {
-      isStopped = true;
-      clearTimeout(overdue);
-      await task.destroy();
-      await underWay;
     },
-  };
+  });
+  return { lastTickAt: () => lastTickAt, stop: ticks.stop };
 }

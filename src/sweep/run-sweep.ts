@@ -30,7 +30,7 @@ export type SweepParts = Pick<
   readonly onSweepOutcome?: (observed: ObservedSweep) => void;
 };
 
-export interface ObservedSweep {
+interface ObservedSweep {
   readonly outcome: SweepOutcome;
   readonly durationMs: number;
   /** Null where the platform did not answer. */

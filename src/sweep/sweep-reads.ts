@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 export const SWEEP_STATES = ['queued', 'running', 'complete', 'failed', 'cancelled'] as const;
-export type SweepState = (typeof SWEEP_STATES)[number];
+type SweepState = (typeof SWEEP_STATES)[number];
 
 /** A sweep as people read it. What only a complete sweep knows is null in any other state. */
 export interface SweepRow {

@@ -15,7 +15,7 @@ const REFUSED = 'pulls and pushes are paused: the platform refuses the token; re
 type TokenFingerprint = string;
 
 /** The right to one attempt, which begins after the right was given. */
-export interface GatePass {
+interface GatePass {
   readonly token: TokenFingerprint;
   /** How many refusals had closed the gate before. */
   readonly refusals: number;
@@ -24,10 +24,10 @@ export interface GatePass {
 }
 
 /** The platform refused the token, or there has been no usable one for a minute. */
-export type TokenFault = Extract<ProcessFault, `token_${string}`>;
+type TokenFault = Extract<ProcessFault, `token_${string}`>;
 
 /** What other processes and people are to know of this process's token. */
-export interface TokenReport {
+interface TokenReport {
   /** Why no attempt is made now. */
   readonly fault: TokenFault | null;
   /** The platform refused a token, and has accepted none in a request that was sent afterwards. */

@@ -54,7 +54,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'sweep',
   ],
-  scheduler: ['backfills', 'database', 'domain', 'ledger', 'providers', 'pull', 'runtime', 'sweep'],
+  scheduler: [
+    'backfills',
+    'config',
+    'database',
+    'domain',
+    'ledger',
+    'providers',
+    'pull',
+    'runtime',
+    'sweep',
+  ],
   worker: ['domain', 'platform', 'providers', 'pull', 'queue', 'runtime'],
   app: [
     'alerts',

@@ -24,7 +24,7 @@ export interface OidcOptions {
 }
 
 /** What is kept until the browser comes back. */
-export interface OidcRequest {
+interface OidcRequest {
   readonly url: URL;
   readonly state: string;
   readonly nonce: string;

@@ -108,7 +108,7 @@ export const Sweep = Type.Object(
   { description: 'What only a complete sweep knows is null in any other state.' },
 );
 
-export const TitleRow = Type.Object({
+const TitleRow = Type.Object({
   id,
   status: words(['current', 'withdrawn']),
   acceptedDate: date,

@@ -7,7 +7,7 @@ import { LANGUAGES, type Language, languageOf } from './language.ts';
 import { TEXTS, type Text } from './texts.ts';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 export const LANGUAGE_COOKIE = 'conciliation-language';
 export const THEME_COOKIE = 'conciliation-theme';

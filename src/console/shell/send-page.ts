@@ -7,7 +7,7 @@ import { renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
 
 /** Only our own files, and no script or style in the page itself. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

@@ -13,7 +13,7 @@ export interface ChangingPull {
   readonly fetchedAt: Date | null;
 }
 
-export interface TitleRevision extends ChangingPull {
+interface TitleRevision extends ChangingPull {
   readonly revision: number;
   readonly kind: 'changed' | 'withdrawn' | 'restored';
   readonly changedAt: Date;

@@ -23,7 +23,7 @@ export interface TitleFilter {
 export const TITLE_SORTS = ['order', 'value', 'due', 'provider', 'agent', 'changed'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
-export interface TitleListRow {
+interface TitleListRow {
   readonly id: number;
   readonly status: 'current' | 'withdrawn';
   readonly acceptedDate: CivilDate;

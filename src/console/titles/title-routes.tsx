@@ -11,7 +11,7 @@ import { readTitleCount, readTitlePage } from './title-list.ts';
 import { TitlePageBody } from './title-page.tsx';
 import { TitlesPage } from './titles-page.tsx';
 
-export const TITLES_A_PAGE = 50;
+const TITLES_A_PAGE = 50;
 
 /** Titles of a day or of a range, and each one whole. */
 export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): void {

@@ -1,8 +1,9 @@
 import type { Database } from '../../database/database.ts';
 import { pingDatabase } from '../../ledger/ledger-gauges.ts';
-import { boundedRun, OverdueError } from '../../runtime/bounded-run.ts';
+import { boundedRun } from '../../runtime/bounded-run.ts';
 import { ConciliationError } from '../../runtime/errors.ts';
 import { describeError, type Logger } from '../../runtime/logger.ts';
+import { OverdueError } from '../../runtime/within.ts';
 
 /** One thing without which this process cannot do its work. */
 export interface ReadinessCheck {
@@ -12,7 +13,7 @@ export interface ReadinessCheck {
   readonly run: () => Promise<string | null>;
 }
 
-export interface CheckResult {
+interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly reason: string | null;

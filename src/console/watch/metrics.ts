@@ -7,7 +7,7 @@ import type { LedgerGauges } from '../../ledger/ledger-gauges.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 
 /** How one attempt at a pull ended: the pull's new state, or why it is still queued. */
-export const PULL_OUTCOMES = [
+const PULL_OUTCOMES = [
   'merged',
   'unchanged',
   'held',
@@ -16,20 +16,20 @@ export const PULL_OUTCOMES = [
   'retry',
   'unauthorized',
 ] as const;
-export type PullOutcome = (typeof PULL_OUTCOMES)[number];
+type PullOutcome = (typeof PULL_OUTCOMES)[number];
 
 /**
  * How a request with a batch of providers ended: the platform took or refused it, or it decided nothing
  * and is tried again, waits for another token, or needs a person.
  */
-export const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
-export type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
+const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
+type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
 
 /** How one attempt at a sweep ended. */
-export const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
-export type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
+const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
+type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
 
-export const TITLE_CHANGES = [
+const TITLE_CHANGES = [
   'inserted',
   'changed',
   'withdrawn',
@@ -39,7 +39,7 @@ export const TITLE_CHANGES = [
 ] as const;
 
 /** What a pull did to titles, over the dates that were merged; what waits or was superseded is in none. */
-export type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
+type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
 export interface Metrics {
   readonly registry: Registry;
@@ -56,7 +56,7 @@ export interface Metrics {
   observePlatformResponse(status: number | null): void;
 }
 
-export interface JobCounts {
+interface JobCounts {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;

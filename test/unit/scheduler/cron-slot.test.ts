@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cronFault, latestSlot, slotBefore } from '../../../src/scheduler/cron-slot.ts';
+import { cronFault } from '../../../src/config/cron-schedule.ts';
+import { latestSlot, slotBefore } from '../../../src/scheduler/cron-slot.ts';
 import { TIME_ZONES, wallClock } from './wall-clocks.ts';
 
 const slot = (expression: string, timeZone: string, now: string) =>

@@ -1,0 +1,54 @@
+export interface Loop {
+  /** Has `run` begin now. While a run is under way, one more run follows it, after any number of calls. */
+  notify(): void;
+  /** Begins no further run. Resolves when the run under way has ended. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Calls `run` now, after each interval, and after each `notify`. Two runs never overlap: an interval that
+ * ends during a run is skipped.
+ *
+ * @param everyMs milliseconds until the next interval ends; a function is called for each interval. Without
+ *   it, `run` is called after `notify` only
+ * @param run must not reject
+ */
+export function loop({
+  everyMs,
+  run,
+}: {
+  readonly everyMs?: number | (() => number);
+  readonly run: () => Promise<unknown>;
+}): Loop {
+  let underWay: Promise<void> | undefined;
+  let isWanted = false;
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const work = async () => {
+    do {
+      isWanted = false;
+      await run();
+    } while (isWanted && !isStopped);
+    underWay = undefined;
+  };
+  const begin = () => {
+    if (!isStopped) underWay ??= work();
+  };
+  const tick = () => {
+    timer = setTimeout(tick, typeof everyMs === 'function' ? everyMs() : everyMs);
+    begin();
+  };
+  if (everyMs !== undefined) tick();
+  return {
+    notify() {
+      isWanted = true;
+      begin();
+    },
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await underWay;
+    },
+  };
+}
