@@ -46,7 +46,7 @@ export interface ServiceOptions {
 /** What tests replace: the clock that says what is due, and times too long to be waited for. */
 export interface ServiceOverrides {
   readonly clock?: { readonly now: () => Date };
-  readonly tickMs?: number;
+  readonly tickExpression?: string;
   readonly planner?: { readonly grace: WakeGrace };
   readonly worker?: { readonly lockMs: number };
   readonly handler?: { readonly stagingRetryMs: number };
@@ -202,7 +202,7 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
 
 function startScheduler(shared: Shared, stops: Stop[]): Ticker {
   const { config, logger, overrides, database, planner } = shared;
-  const ticker = startTicker(planner, undefined, overrides.tickMs);
+  const ticker = startTicker(planner, undefined, overrides.tickExpression);
   stops.push(() => ticker.stop());
   const alerts = startAlertLoop({
     database,

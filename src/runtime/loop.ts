@@ -6,18 +6,17 @@ export interface Loop {
 }
 
 /**
- * Calls `run` now, after each interval, and after each `notify`. Two runs never overlap: an interval that
- * ends during a run is skipped.
+ * Calls `run` now, after each interval, and after each `notify`, which begins a new interval. Two runs never
+ * overlap: an interval that ends during a run is skipped.
  *
- * @param everyMs milliseconds until the next interval ends; a function is called for each interval. Without
- *   it, `run` is called after `notify` only
+ * @param everyMs the interval in milliseconds. Without it, `run` is called after `notify` only
  * @param run must not reject
  */
 export function loop({
   everyMs,
   run,
 }: {
-  readonly everyMs?: number | (() => number);
+  readonly everyMs?: number;
   readonly run: () => Promise<unknown>;
 }): Loop {
   let underWay: Promise<void> | undefined;
@@ -36,12 +35,13 @@ export function loop({
     if (!isStopped) underWay ??= work();
   };
   const tick = () => {
-    timer = setTimeout(tick, typeof everyMs === 'function' ? everyMs() : everyMs);
+    timer = setTimeout(tick, everyMs);
     begin();
   };
   if (everyMs !== undefined) tick();
   return {
     notify() {
+      timer?.refresh();
       isWanted = true;
       begin();
     },

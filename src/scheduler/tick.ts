@@ -1,3 +1,4 @@
+import { schedule } from 'node-cron';
 import { loop } from '../runtime/loop.ts';
 import type { Planner } from './planner-loop.ts';
 
@@ -8,28 +9,43 @@ export interface Ticker {
   stop(): Promise<void>;
 }
 
-const TICK_MS = 60_000;
-/** A timer may fire early by a millisecond; the minute that begins then has had its tick. */
-const EARLY_MS = 5;
+const EVERY_MINUTE = '* * * * *';
+/** In UTC every minute exists, and exists once. */
+const TIME_ZONE = 'Etc/UTC';
+/** node-cron runs a tick that a busy process sees up to this much late. */
+const LATE_MS = 50_000;
+/** The planner also runs after this time without a tick: node-cron waits while the clock repeats an hour. */
+const OVERDUE_MS = 70_000;
 
 /**
- * Runs the planner now and then at the beginning of every minute. The schedules themselves have no timers,
- * which lose a slot when the process is late or the clock is changed. The ledger loses none.
+ * Runs the planner now and then once a minute. node-cron gives the minutes only: of a schedule it would drop
+ * the slots that it sees late and those that fall into a change of the clocks. The ledger loses none.
  *
- * @param tickMs replaced in tests; a divisor of a minute
+ * @param expression replaced in tests; may name seconds in a sixth field
  */
 export function startTicker(
   planner: Planner,
   now: () => Date = () => new Date(),
-  tickMs: number = TICK_MS,
+  expression: string = EVERY_MINUTE,
 ): Ticker {
   let lastTickAt: Date | null = null;
   const ticks = loop({
-    everyMs: () => tickMs + EARLY_MS - ((Date.now() + EARLY_MS) % tickMs),
+    everyMs: OVERDUE_MS,
     async run() {
       const run = await planner.runOnce();
       if (run.kind === 'done') lastTickAt = now();
     },
   });
-  return { lastTickAt: () => lastTickAt, stop: ticks.stop };
+  const minutes = schedule(expression, ticks.notify, {
+    timezone: TIME_ZONE,
+    missedExecutionTolerance: LATE_MS,
+    suppressMissedWarning: true,
+  });
+  return {
+    lastTickAt: () => lastTickAt,
+    async stop() {
+      await minutes.destroy();
+      await ticks.stop();
+    },
+  };
 }

@@ -118,7 +118,7 @@ export async function openStage(): Promise<ConsoleStage> {
     config,
     logger,
     roles: new Set(ROLES),
-    overrides: { tickMs: 1_000, alerts: { intervalMs: 500 } },
+    overrides: { tickExpression: '* * * * * *', alerts: { intervalMs: 500 } },
   });
   const database = openDatabase({
     databaseUrl: testDatabase.url,

@@ -57,7 +57,7 @@ export function nothingDue(): Record<string, string> {
 
 /** Times that let a test see in seconds what takes a service minutes. */
 export const FAST = {
-  tickMs: 1_000,
+  tickExpression: '* * * * * *',
   handler: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },

@@ -71,7 +71,7 @@ async function stopAt(point: FaultPoint): Promise<FaultyService> {
       CONSOLE_PORT: '0',
     },
     overrides: {
-      tickMs: 1_000,
+      tickExpression: '* * * * * *',
       planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },
     },
     clockFile: '',

@@ -139,7 +139,7 @@ function pushes(queue: ServiceQueue): void {
       world.sandbox.faults.add({ kind: 'latency', latencyMs: 10_000 });
       await write(world, 250);
       const another = world.spawn({
-        overrides: { tickMs: 1_000 },
+        overrides: { tickExpression: '* * * * * *' },
         roles: ['scheduler'],
       });
       await eventually(() => expect(pushRequests(world)).toHaveLength(1));
