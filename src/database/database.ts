@@ -38,7 +38,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export type DatabaseClient = ReturnType<typeof extendClient>;
+type DatabaseClient = ReturnType<typeof extendClient>;
 
 /** The client inside of a transaction. */
 export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;

@@ -37,7 +37,7 @@ export interface ReadResponse {
 }
 
 /** The difference between a response and the titles that were known before it was read. */
-export interface KnownResponse {
+interface KnownResponse {
   /** See `KnownDay`. Null: no title was known. */
   readonly baseChangedAt: string | null;
   /** Titles of the response that were known. */
