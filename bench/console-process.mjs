@@ -1,8 +1,8 @@
 // The console alone, for bench/console.mjs: tells its address and a session, and ends when told.
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
-import { startSession } from '#dist/console/access/console-sessions.js';
-import { addUser, findLoginUser } from '#dist/console/access/console-users.js';
+import { startSession } from '#dist/console/access/console-sessions.sql.js';
+import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.js';
 import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';

@@ -1,7 +1,7 @@
 // The product as a measured process uses it, put together by the composition root as the service is.
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
 import { readConfig } from '#dist/config/config.js';
-import { createPull } from '#dist/ledger/pull-ledger.js';
+import { createPull } from '#dist/ledger/pull-ledger.sql.js';
 import { runPull } from '#dist/pull/run-pull.js';
 import { createLogger } from '#dist/runtime/logger.js';
 

@@ -5,7 +5,7 @@ import { startMeter } from './meter.mjs';
 import { recordStatements } from './statement-times.mjs';
 
 /**
- * @import { PullReport } from '#dist/pull/merge/merge.js'
+ * @import { PullReport } from '#dist/pull/merge/merge.sql.js'
  * @import { Engine, EngineOptions } from './engine.mjs'
  * @import { RenderedRequest } from './render-process.mjs'
  * @import { StatementTime } from './statement-times.mjs'

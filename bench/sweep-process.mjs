@@ -3,7 +3,7 @@ import { KnownTitles } from '#dist/domain/known-titles.js';
 import { sweepWindow } from '#dist/domain/pull-plan.js';
 import { ResponseReader } from '#dist/reader/response-reader.js';
 import { runSweep } from '#dist/sweep/run-sweep.js';
-import { createSweep } from '#dist/sweep/sweep-ledger.js';
+import { createSweep } from '#dist/sweep/sweep-ledger.sql.js';
 import { answerParent } from './child.mjs';
 import { openEngine, pullOnce } from './engine.mjs';
 import { startMeter } from './meter.mjs';

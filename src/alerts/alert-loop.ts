@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
-import { type AlertPolicy, deriveAlerts } from './derive-alerts.ts';
+import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
 
 export interface AlertLoop {
   /** No further round begins; the one under way is cut short. */

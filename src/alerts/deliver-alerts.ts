@@ -13,7 +13,7 @@ import {
   recordDelivery,
   recordMissedDelivery,
   takeDueAlerts,
-} from './alert-delivery.ts';
+} from './alert-delivery.sql.ts';
 
 export interface DeliveryParts {
   readonly database: Database;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 import { PROCESS_SILENCE_MS } from '../domain/process-fault.ts';
-import { type FaultReport, reportFaults } from '../ledger/process-faults.ts';
+import { type FaultReport, reportFaults } from '../ledger/process-faults.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 

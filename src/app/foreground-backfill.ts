@@ -1,6 +1,6 @@
 /** A backfill in the foreground: a worker and a planner for as long as it takes, beside any service. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BackfillProgress, readBackfillProgress } from '../backfills/backfill-ledger.ts';
+import { type BackfillProgress, readBackfillProgress } from '../backfills/backfill-ledger.sql.ts';
 import type { Config } from '../config/config.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { runPull } from '../pull/run-pull.ts';

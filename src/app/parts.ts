@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
-import { ensureCheckpoint } from '../ledger/day-ledger.ts';
+import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { createPlatformClient, type PlatformClient } from '../platform/conciliation-client.ts';
 import { fileToken, fixedToken, type TokenSource } from '../platform/token.ts';
 import type { PullParts } from '../pull/pull-parts.ts';

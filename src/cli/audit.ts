@@ -5,7 +5,7 @@ import {
   type ChainLink,
   type ChainReport,
   verifyAuditChain,
-} from '../audit/audit-chain.ts';
+} from '../audit/audit-chain.sql.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {

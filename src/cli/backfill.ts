@@ -7,14 +7,14 @@ import {
   createBackfill,
   readBackfillProgress,
   resumeBackfill,
-} from '../backfills/backfill-ledger.ts';
+} from '../backfills/backfill-ledger.sql.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
 } from '../domain/backfill-plan.ts';
 import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
-import { type DayRow, readDays } from '../ledger/reads.ts';
+import { type DayRow, readDays } from '../ledger/reads.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openStaging } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { acceptRejects, releasePull } from '../pull/decisions.ts';
+import { acceptRejects, releasePull } from '../pull/decisions.sql.ts';
 import { dateArgument, idArgument, reasonArgument } from './arguments.ts';
 import {
   type CommandResult,

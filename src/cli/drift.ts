@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openStaging } from '../app/parts.ts';
 import type { Database } from '../database/database.ts';
-import { acknowledgeDrift, type Drift, readOpenDrift } from '../ledger/drift.ts';
+import { acknowledgeDrift, type Drift, readOpenDrift } from '../ledger/drift.sql.ts';
 import { reasonArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';

@@ -11,7 +11,7 @@ import {
   eraseParty,
   liftErasure,
   type NamedParty,
-} from '../privacy/erase-party.ts';
+} from '../privacy/erase-party.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { idArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';

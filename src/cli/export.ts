@@ -4,7 +4,11 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { CsvLocale } from '../export/csv.ts';
 import type { RowBatches } from '../export/export-columns.ts';
-import { readTitleSnapshot, recordExport, type TitleSnapshot } from '../export/export-titles.ts';
+import {
+  readTitleSnapshot,
+  recordExport,
+  type TitleSnapshot,
+} from '../export/export-titles.sql.ts';
 import {
   EXPORT_FORMATS,
   type ExportFormat,

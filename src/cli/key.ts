@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { openStaging } from '../app/parts.ts';
-import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.sql.ts';
 import type { Database } from '../database/database.ts';
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
 import { InputError } from '../runtime/errors.ts';

@@ -10,7 +10,7 @@ import {
   type RefusedProvider,
   readProviderSummary,
   readRefusedProviders,
-} from '../providers/providers.ts';
+} from '../providers/providers.sql.ts';
 import { type PushOutcome, type PushWait, pushToEnd } from '../providers/push-to-end.ts';
 import {
   type CommandResult,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { createPull } from '../ledger/pull-ledger.ts';
+import { createPull } from '../ledger/pull-ledger.sql.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';

@@ -8,7 +8,7 @@ import {
   type RetentionCounts,
   type RetentionKind,
   removeOld,
-} from '../privacy/retention.ts';
+} from '../privacy/retention.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openStaging } from '../app/parts.ts';
 import { readClock } from '../database/clock.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
-import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.ts';
+import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
 import {

@@ -10,14 +10,14 @@ import {
   readDays,
   readOpenPulls,
   readOpenRejects,
-} from '../ledger/reads.ts';
+} from '../ledger/reads.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import {
   type CompleteSweep,
   readCompleteSweep,
   readSweeps,
   type SweepRow,
-} from '../sweep/sweep-reads.ts';
+} from '../sweep/sweep-reads.sql.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 import { holdAdvice, withheldText } from './output/pull-text.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
-import type { PullReport } from '../pull/merge/merge.ts';
+import type { PullReport } from '../pull/merge/merge.sql.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { attemptToEnd, pullToEnd } from '../pull/pull-to-end.ts';
 import type { ConciliationError } from '../runtime/errors.ts';
@@ -12,7 +12,7 @@ import {
   createSweep,
   type SweepDifference,
   type SweepReport,
-} from '../sweep/sweep-ledger.ts';
+} from '../sweep/sweep-ledger.sql.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import {
   type CommandResult,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { openStaging } from '../app/parts.ts';
 import type { Config } from '../config/config.ts';
-import { addUser, changeUser, createLink, readUsers } from '../console/access/console-users.ts';
+import { addUser, changeUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import type { Database } from '../database/database.ts';
 import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../domain/role.ts';
 import { InputError } from '../runtime/errors.ts';

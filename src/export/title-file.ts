@@ -6,7 +6,7 @@
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, writeCsv } from './csv.ts';
 import { type ExportColumn, type ExportRow, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
-import type { TitleSnapshot, TitleTotals } from './export-titles.ts';
+import type { TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
 import { writeJsonl } from './jsonl.ts';
 import { type Workbook, writeXlsx } from './xlsx.ts';
 

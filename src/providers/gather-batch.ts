@@ -7,8 +7,8 @@ import {
   readPendingProviders,
   recordChecks,
   relieveProviders,
-} from './pending-providers.ts';
-import type { SentProvider } from './provider-batches.ts';
+} from './pending-providers.sql.ts';
+import type { SentProvider } from './provider-batches.sql.ts';
 
 /** A pending row that the platform may take, and what is sent of it. */
 export interface CheckedProvider {

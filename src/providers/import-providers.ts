@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 import { type FileFormat, formatOf, readProviderFile } from './provider-file.ts';
-import { importProviders } from './provider-import.ts';
+import { importProviders } from './provider-import.sql.ts';
 
 /** What is wrong at one place of the file; no values. */
 interface FileFault {

@@ -29,9 +29,9 @@ import {
   type RecordedAnswer,
   recordAnswer,
   recordBatchFailure,
-} from './provider-batches.ts';
+} from './provider-batches.sql.ts';
 import { findRefusals } from './provider-statuses.ts';
-import { type PushLock, tryPushLock } from './push-lock.ts';
+import { type PushLock, tryPushLock } from './push-lock.sql.ts';
 
 export interface PushParts {
   readonly database: Database;

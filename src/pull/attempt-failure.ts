@@ -4,7 +4,7 @@ import {
   type AttemptFailure,
   discardStaleAttempt,
   recordFailure,
-} from '../ledger/pull-ledger.ts';
+} from '../ledger/pull-ledger.sql.ts';
 import {
   ConciliationError,
   PlatformAuthError,
@@ -17,7 +17,7 @@ import {
 } from '../runtime/errors.ts';
 import { describeError } from '../runtime/logger.ts';
 import { describeAttempt } from './attempt-log.ts';
-import { readCommittedReport } from './committed-report.ts';
+import { readCommittedReport } from './committed-report.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**

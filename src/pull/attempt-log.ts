@@ -1,6 +1,6 @@
-import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { PullReport } from './merge/merge.ts';
+import type { PullReport } from './merge/merge.sql.ts';
 import type { TransferProgress } from './pull-parts.ts';
 
 /** The fields of every log line about an attempt. */

@@ -1,14 +1,14 @@
 import type { ClientBase } from 'pg';
 import { dayWindow } from '../domain/pull-plan.ts';
-import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { ResponseReader } from '../reader/response-reader.ts';
 import { encodeReject, type RejectedTitle, type TitleTarget } from '../reader/title-row.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
-import { copyRows, copyRowsAndCommit } from './copy-rows.ts';
-import type { KnownDay } from './known-day.ts';
-import type { ReadResponse } from './merge/merge.ts';
+import { copyRows, copyRowsAndCommit } from './copy-rows.sql.ts';
+import type { KnownDay } from './known-day.sql.ts';
+import type { ReadResponse } from './merge/merge.sql.ts';
 import type { PullParts } from './pull-parts.ts';
 
 /** A response whose header has arrived, and what the pull knows beside it. */

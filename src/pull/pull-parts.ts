@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import type { RetryPolicy } from '../domain/retry.ts';
-import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/title-stream.ts';
 import type {
@@ -9,7 +9,7 @@ import type {
   TokenUnusableError,
 } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { PullReport } from './merge/merge.ts';
+import type { PullReport } from './merge/merge.sql.ts';
 
 /** The parts of the service that a pull uses, and its settings. */
 export interface PullParts {

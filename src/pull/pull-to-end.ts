@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cancelPull } from '../ledger/pull-ledger.ts';
+import { cancelPull } from '../ledger/pull-ledger.sql.ts';
 import { ShutdownError, TokenUnusableError } from '../runtime/errors.ts';
-import type { PullReport } from './merge/merge.ts';
+import type { PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts } from './pull-parts.ts';
 import { runPull } from './run-pull.ts';
 

@@ -2,16 +2,16 @@
  * pull/ makes one attempt at one accepted date, from the request to the merge. `pullDate` names its steps.
  */
 import { lastClosedDate } from '../domain/business-day.ts';
-import { type Attempt, startAttempt } from '../ledger/pull-ledger.ts';
+import { type Attempt, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
 import { type FetchedResponse, stageResponse } from './copy-response.ts';
-import { type KnownDay, readKnownDay } from './known-day.ts';
-import { loadNewDate } from './load-new-date.ts';
-import { mergeStaged, type PullReport } from './merge/merge.ts';
+import { type KnownDay, readKnownDay } from './known-day.sql.ts';
+import { loadNewDate } from './load-new-date.sql.ts';
+import { mergeStaged, type PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
-import { discardAbandoned } from '../ledger/pull-ledger.ts';
-import { createStoppedLoadWatch } from '../pull/stopped-loads.ts';
+import { discardAbandoned } from '../ledger/pull-ledger.sql.ts';
+import { createStoppedLoadWatch } from '../pull/stopped-loads.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 

@@ -9,7 +9,7 @@ import { requireSameClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
-import { readPushDelayMs } from '../providers/providers.ts';
+import { readPushDelayMs } from '../providers/providers.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { latestSlot } from './cron-slot.ts';
 import {
@@ -18,7 +18,7 @@ import {
   readWakeableSweeps,
   WAKE_GRACE,
   type WakeGrace,
-} from './plan-ledger.ts';
+} from './plan-ledger.sql.ts';
 
 export interface PlannerConfig extends PlanPolicy {
   /** Both are accepted by `cronFault` and are read on the wall clock of `timeZone`. */

@@ -12,7 +12,7 @@ import {
   type RawTitle,
   TitleReader,
 } from '../reader/title-stream.ts';
-import type { SweepRead } from './sweep-ledger.ts';
+import type { SweepRead } from './sweep-ledger.sql.ts';
 
 export interface ReadFoldsOptions {
   readonly from: CivilDate;

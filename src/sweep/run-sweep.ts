@@ -19,7 +19,7 @@ import {
   type SweepAttempt,
   type SweepReport,
   startSweepAttempt,
-} from './sweep-ledger.ts';
+} from './sweep-ledger.sql.ts';
 
 /** What a sweep works with: some of the parts of a pull. */
 export type SweepParts = Pick<

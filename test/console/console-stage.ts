@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { expect, vi } from 'vitest';
 import { ROLES, type Service, startService } from '../../src/app/service.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { addUser, createLink } from '../../src/console/access/console-users.ts';
+import { addUser, createLink } from '../../src/console/access/console-users.sql.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import {
   addDays,
@@ -15,8 +15,8 @@ import {
   lastClosedDate,
 } from '../../src/domain/business-day.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
-import { readLedgerDay } from '../../src/ledger/ledger-days.ts';
-import { signOffDay } from '../../src/ledger/sign-off.ts';
+import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
+import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPlatform, openPulls, openStaging } from '#dist/app/parts.js';
 import { readConfig } from '#dist/config/config.js';
-import { createPull } from '#dist/ledger/pull-ledger.js';
+import { createPull } from '#dist/ledger/pull-ledger.sql.js';
 import { runPull } from '#dist/pull/run-pull.js';
 import { InputError, StagingUnavailableError, StaleFenceError } from '#dist/runtime/errors.js';
 import { installFaultHook } from '#dist/runtime/fault-points.js';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { request } from 'undici';
-import { startSession } from '../../src/console/access/console-sessions.ts';
-import { addUser, findLoginUser } from '../../src/console/access/console-users.ts';
+import { startSession } from '../../src/console/access/console-sessions.sql.ts';
+import { addUser, findLoginUser } from '../../src/console/access/console-users.sql.ts';
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { addUser } from '../../src/console/access/console-users.ts';
+import { addUser } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient, type OidcOptions } from '../../src/console/access/oidc-client.ts';
 import type { Database } from '../../src/database/database.ts';
 import {

@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import { addDays, type CivilDate, dateIn, toCivilDate } from '../../src/domain/business-day.ts';
-import { ensureCheckpoint } from '../../src/ledger/day-ledger.ts';
-import { createPull } from '../../src/ledger/pull-ledger.ts';
+import { ensureCheckpoint } from '../../src/ledger/day-ledger.sql.ts';
+import { createPull } from '../../src/ledger/pull-ledger.sql.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../src/platform/token.ts';
-import type { PullReport } from '../../src/pull/merge/merge.ts';
+import type { PullReport } from '../../src/pull/merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts } from '../../src/pull/pull-parts.ts';
 import { runPull } from '../../src/pull/run-pull.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';

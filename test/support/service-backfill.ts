@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createBackfill, readBackfillProgress } from '../../src/backfills/backfill-ledger.ts';
+import { createBackfill, readBackfillProgress } from '../../src/backfills/backfill-ledger.sql.ts';
 import type { BackfillRange } from '../../src/domain/backfill-plan.ts';
 import { datesBetween } from '../../src/domain/business-day.ts';
 import { TODAY } from './pull-world.ts';

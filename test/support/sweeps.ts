@@ -1,7 +1,7 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { dateIn } from '../../src/domain/business-day.ts';
 import { runSweep, type SweepOutcome, type SweepParts } from '../../src/sweep/run-sweep.ts';
-import { createSweep, type SweepReport } from '../../src/sweep/sweep-ledger.ts';
+import { createSweep, type SweepReport } from '../../src/sweep/sweep-ledger.sql.ts';
 import type { PullWorld } from './pull-world.ts';
 
 /** One attempt at a sweep, whatever its outcome. */

@@ -201,6 +201,13 @@ test('only the folders that copy rows use the driver of PostgreSQL', () => {
   ]);
 });
 
+test('the files that contain SQL are named *.sql.ts, outside of the folders that are all about PostgreSQL', () => {
+  const files = sourceFiles().filter((file) => !['database', 'embedded'].includes(partOf(file)));
+  const speaksSql = (file: string) =>
+    /\$queryRaw|\$executeRaw|Prisma\.sql`|\.query\(/.test(readFileSync(join(SRC, file), 'utf8'));
+  expect(files.filter(speaksSql)).toEqual(files.filter((file) => file.endsWith('.sql.ts')));
+});
+
 test('no folder of src/ has more than 25 files, and only entries lie outside of folders', () => {
   const sizes = new Map<string, number>();
   for (const file of sourceFiles()) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);

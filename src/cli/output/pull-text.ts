@@ -1,6 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
-import type { PullReport } from '../../pull/merge/merge.ts';
+import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
 import type { ConciliationError } from '../../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';

@@ -2,7 +2,7 @@ import { KEY_DAYS, KEY_ROLES, KEY_SCOPES } from '../../domain/role.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
-import type { ApiKey } from './api-keys.ts';
+import type { ApiKey } from './api-keys.sql.ts';
 import { RoleField } from './role-field.tsx';
 
 /** The keys of scripts, and a form for one more. */

@@ -1,6 +1,6 @@
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import type { LinkPurpose } from './console-users.ts';
+import type { LinkPurpose } from './console-users.sql.ts';
 import { MIN_PASSWORD_LENGTH } from './password.ts';
 
 export function LoginPage(props: {

@@ -14,8 +14,8 @@ import {
   textParameter,
 } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { endSession } from './console-sessions.ts';
-import { consumeLink, findLoginUser, readLink } from './console-users.ts';
+import { endSession } from './console-sessions.sql.ts';
+import { consumeLink, findLoginUser, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
 import {
   hashPassword,

@@ -5,7 +5,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import type { Text } from '../shell/texts.ts';
 import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
-import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.ts';
+import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
 

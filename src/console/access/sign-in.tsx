@@ -4,7 +4,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { startSession } from './console-sessions.ts';
+import { startSession } from './console-sessions.sql.ts';
 import { LoginPage } from './login-page.tsx';
 import { logSecurityEvent } from './security-events.ts';
 

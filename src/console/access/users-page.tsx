@@ -2,8 +2,8 @@ import { CONSOLE_ROLES, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
-import type { ApiKey } from './api-keys.ts';
-import type { ConsoleUser } from './console-users.ts';
+import type { ApiKey } from './api-keys.sql.ts';
+import type { ConsoleUser } from './console-users.sql.ts';
 import { KeysCard } from './keys-card.tsx';
 import { RoleField } from './role-field.tsx';
 

@@ -11,8 +11,8 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.ts';
-import { addUser, changeUser, createLink, readUsers } from './console-users.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
+import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
 import { type NewSecret, UsersPage } from './users-page.tsx';
 
 /** What a page says besides the lists: a secret that was just made, or why nothing was done. */

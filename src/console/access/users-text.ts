@@ -1,4 +1,4 @@
-import type { UserFault } from './console-users.ts';
+import type { UserFault } from './console-users.sql.ts';
 
 const en = {
   users: {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { cancelBackfill, readBackfillProgress } from '../../backfills/backfill-ledger.ts';
+import { cancelBackfill, readBackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
-import { acknowledgeDrift } from '../../ledger/drift.ts';
-import { readLedgerDay } from '../../ledger/ledger-days.ts';
-import { reopenDay, signOffDay } from '../../ledger/sign-off.ts';
-import { acceptRejects, releasePull } from '../../pull/decisions.ts';
+import { acknowledgeDrift } from '../../ledger/drift.sql.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
+import { reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { startBackfill } from '../backfills/backfill-routes.tsx';
 import { requestPull } from '../days/request-pull.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';

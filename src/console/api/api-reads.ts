@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { readAlerts } from '../../alerts/alert-list.ts';
+import { readAlerts } from '../../alerts/alert-list.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
-import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.ts';
+import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
 import {
   addDays,
   type CivilDate,
@@ -12,20 +12,25 @@ import {
   parseCivilDate,
 } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
-import { readOpenDrift } from '../../ledger/drift.ts';
-import { readBadges, readLedgerDay, readLedgerDays, readNeeds } from '../../ledger/ledger-days.ts';
-import { readDayChanges } from '../../ledger/moved-titles.ts';
-import { readCheckpoint } from '../../ledger/reads.ts';
+import { readOpenDrift } from '../../ledger/drift.sql.ts';
+import {
+  readBadges,
+  readLedgerDay,
+  readLedgerDays,
+  readNeeds,
+} from '../../ledger/ledger-days.sql.ts';
+import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
+import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { readSweeps } from '../../sweep/sweep-reads.ts';
+import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { parseExport } from '../titles/export-routes.tsx';
-import { readTitleDetail } from '../titles/title-detail.ts';
+import { readTitleDetail } from '../titles/title-detail.sql.ts';
 import { sendTitleFile } from '../titles/title-export.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
-import { readTitlePage } from '../titles/title-list.ts';
+import { readTitlePage } from '../titles/title-list.sql.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 

@@ -5,9 +5,9 @@ import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
-import { NEEDS } from '../../ledger/ledger-days.ts';
-import { SWEEP_STATES } from '../../sweep/sweep-reads.ts';
-import { TITLE_SORTS } from '../titles/title-list.ts';
+import { NEEDS } from '../../ledger/ledger-days.sql.ts';
+import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
+import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
 const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
 const orNull = (type: string, more: object = {}) =>

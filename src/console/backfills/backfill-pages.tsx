@@ -1,4 +1,4 @@
-import type { BackfillProgress } from '../../backfills/backfill-ledger.ts';
+import type { BackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
 import type { BackfillRange } from '../../domain/backfill-plan.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import type { CivilDate } from '../../domain/business-day.ts';

@@ -7,7 +7,7 @@ import {
   readBackfillProgress,
   readBackfills,
   resumeBackfill,
-} from '../../backfills/backfill-ledger.ts';
+} from '../../backfills/backfill-ledger.sql.ts';
 import { type BackfillRange, backfillRangeFault } from '../../domain/backfill-plan.ts';
 import {
   addDays,
@@ -17,7 +17,7 @@ import {
   parseCivilDate,
 } from '../../domain/business-day.ts';
 import type { DayState } from '../../domain/day-state.ts';
-import { readLedgerDays } from '../../ledger/ledger-days.ts';
+import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';

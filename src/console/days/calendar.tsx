@@ -1,5 +1,5 @@
 import { addDays, type CivilDate, daysBetween, toCivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { type DayLook, lookOf, StateIcon } from '../shell/parts.tsx';
 

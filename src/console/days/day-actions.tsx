@@ -1,6 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
-import type { SignOff } from '../../ledger/sign-off.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
+import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';

@@ -1,5 +1,5 @@
 import { addDays, type CivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { lookOf, StateBadge } from '../shell/parts.tsx';
 

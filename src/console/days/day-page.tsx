@@ -1,10 +1,10 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
-import type { Hold } from '../../ledger/day-note.ts';
+import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
-import type { DayChanges } from '../../ledger/moved-titles.ts';
-import type { SignOff } from '../../ledger/sign-off.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
+import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
+import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -12,7 +12,7 @@ import { PartyTable } from '../titles/party-table.tsx';
 import { DayActions, SignOffCard } from './day-actions.tsx';
 import { DayHead } from './day-head.tsx';
 import { DayRejects } from './day-rejects.tsx';
-import type { DayTotalsBy } from './day-totals.ts';
+import type { DayTotalsBy } from './day-totals.sql.ts';
 import { MovedTable } from './moved.tsx';
 import { PullsTable } from './pulls-table.tsx';
 

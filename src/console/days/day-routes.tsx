@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
-import { readLedgerDay } from '../../ledger/ledger-days.ts';
-import { readDayChanges } from '../../ledger/moved-titles.ts';
-import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.ts';
-import { acceptRejects, releasePull } from '../../pull/decisions.ts';
-import { previewRelease } from '../../pull/release-preview.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
+import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
+import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
+import { previewRelease } from '../../pull/release-preview.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { DayPage, type DayPageData } from './day-page.tsx';
-import { readDayTotals } from './day-totals.ts';
+import { readDayTotals } from './day-totals.sql.ts';
 import { ReleasePage } from './release-page.tsx';
 import { requestPull } from './request-pull.ts';
 

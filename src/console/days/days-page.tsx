@@ -1,7 +1,7 @@
 import { addDays, type CivilDate, daysBetween } from '../../domain/business-day.ts';
-import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.ts';
-import type { CheckpointRow } from '../../ledger/reads.ts';
-import type { CompleteSweep } from '../../sweep/sweep-reads.ts';
+import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.sql.ts';
+import type { CheckpointRow } from '../../ledger/reads.sql.ts';
+import type { CompleteSweep } from '../../sweep/sweep-reads.sql.ts';
 import type { Badges } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from '../shell/parts.tsx';

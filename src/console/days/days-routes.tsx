@@ -5,9 +5,9 @@ import {
   readLedgerDays,
   readLedgerRange,
   readNeeds,
-} from '../../ledger/ledger-days.ts';
-import { readCheckpoint } from '../../ledger/reads.ts';
-import { readCompleteSweep } from '../../sweep/sweep-reads.ts';
+} from '../../ledger/ledger-days.sql.ts';
+import { readCheckpoint } from '../../ledger/reads.sql.ts';
+import { readCompleteSweep } from '../../sweep/sweep-reads.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';

@@ -1,4 +1,4 @@
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';

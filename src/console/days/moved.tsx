@@ -1,4 +1,4 @@
-import type { MovedField, MovedTitles } from '../../ledger/moved-titles.ts';
+import type { MovedField, MovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';

@@ -1,4 +1,4 @@
-import type { ReleasePreview } from '../../pull/release-preview.ts';
+import type { ReleasePreview } from '../../pull/release-preview.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';

@@ -1,6 +1,6 @@
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
-import { createPull } from '../../ledger/pull-ledger.ts';
+import { createPull } from '../../ledger/pull-ledger.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';

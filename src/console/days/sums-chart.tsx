@@ -1,4 +1,4 @@
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { Card, lookOf, TableFrame } from '../shell/parts.tsx';
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { AmountColumn } from '../../export/export-titles.ts';
+import type { AmountColumn } from '../../export/export-titles.sql.ts';
 import type { PageContext } from './page-context.ts';
 import { Amount, TableFrame } from './parts.tsx';
 

@@ -1,7 +1,7 @@
 /** The small pieces that pages are made of. */
 import type { ComponentChildren, VNode } from 'preact';
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from './page-context.ts';
 
 /** How a day looks to finance: its state, and what the seal makes of it. */

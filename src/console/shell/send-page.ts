@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { VNode } from 'preact';
-import { readBadges } from '../../ledger/ledger-days.ts';
+import { readBadges } from '../../ledger/ledger-days.sql.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { type ErrorAnswer, renderErrorPage } from './error-page.tsx';
 import { renderPage } from './layout.tsx';

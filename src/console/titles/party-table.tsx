@@ -1,5 +1,5 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { DayTotals, PartyTotals, TotalsBy } from '../days/day-totals.ts';
+import type { DayTotals, PartyTotals, TotalsBy } from '../days/day-totals.sql.ts';
 import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';

@@ -7,7 +7,7 @@ import {
   readTitleSnapshot,
   recordExport,
   type TitleSelection,
-} from '../../export/export-titles.ts';
+} from '../../export/export-titles.sql.ts';
 import { type ExportFormat, encodeTitles } from '../../export/title-file.ts';
 import { describeError } from '../../runtime/logger.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';

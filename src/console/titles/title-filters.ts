@@ -7,7 +7,7 @@ import {
   type TitleCursor,
   type TitleFilter,
   type TitleSort,
-} from './title-list.ts';
+} from './title-list.sql.ts';
 
 /** Without an order or a provider, which have indexes, a list reads every title of its dates. */
 export const MAX_LIST_DAYS = 31;

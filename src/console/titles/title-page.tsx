@@ -5,7 +5,7 @@ import { isSensitive, maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, DayLink, Instant } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { ChangingPull, TitleDetail } from './title-detail.ts';
+import type { ChangingPull, TitleDetail } from './title-detail.sql.ts';
 
 const GROUPS = {
   obligation: [

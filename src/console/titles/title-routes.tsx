@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
-import { readLedgerDay } from '../../ledger/ledger-days.ts';
+import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { actorOf, dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { readTitleDetail } from './title-detail.ts';
+import { readTitleDetail } from './title-detail.sql.ts';
 import { parseTitleQuery } from './title-filters.ts';
-import { readTitleCount, readTitlePage } from './title-list.ts';
+import { readTitleCount, readTitlePage } from './title-list.sql.ts';
 import { TitlePageBody } from './title-page.tsx';
 import { TitlesPage } from './titles-page.tsx';
 

@@ -1,11 +1,11 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { LedgerDay } from '../../ledger/ledger-days.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { DayHead } from '../days/day-head.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
 import { MAX_LIST_DAYS, type TitleQuery, titleQueryText } from './title-filters.ts';
-import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.ts';
+import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
   /** Null: titles of a range of dates. */

@@ -1,5 +1,5 @@
-import type { AlertRow } from '../../alerts/alert-list.ts';
-import type { OpenDrift } from '../../ledger/drift.ts';
+import type { AlertRow } from '../../alerts/alert-list.sql.ts';
+import type { OpenDrift } from '../../ledger/drift.sql.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';

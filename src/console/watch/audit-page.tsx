@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../audit/audit.ts';
-import type { ChainLink } from '../../audit/audit-chain.ts';
+import type { ChainLink } from '../../audit/audit-chain.sql.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import type { PageContext } from '../shell/page-context.ts';

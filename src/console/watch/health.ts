@@ -1,5 +1,5 @@
 import type { Database } from '../../database/database.ts';
-import { pingDatabase } from '../../ledger/ledger-gauges.ts';
+import { pingDatabase } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 import { ConciliationError } from '../../runtime/errors.ts';
 import { describeError, type Logger } from '../../runtime/logger.ts';

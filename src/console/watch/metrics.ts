@@ -3,7 +3,7 @@ import { ALERT_KINDS } from '../../domain/alert.ts';
 import { DAY_STATES } from '../../domain/day-state.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
-import type { LedgerGauges } from '../../ledger/ledger-gauges.ts';
+import type { LedgerGauges } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 
 /** How one attempt at a pull ended: the pull's new state, or why it is still queued. */

@@ -1,5 +1,5 @@
-import type { AccountChange, BankAccount } from '../../accounts/account-changes.ts';
-import type { ProviderSummary, RefusedProvider } from '../../providers/providers.ts';
+import type { AccountChange, BankAccount } from '../../accounts/account-changes.sql.ts';
+import type { ProviderSummary, RefusedProvider } from '../../providers/providers.sql.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { maskAccount, maskTaxId } from '../shell/masking.ts';

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
-} from '../../accounts/account-changes.ts';
-import { readAlerts } from '../../alerts/alert-list.ts';
+} from '../../accounts/account-changes.sql.ts';
+import { readAlerts } from '../../alerts/alert-list.sql.ts';
 import { readAuditLog, recordAudit } from '../../audit/audit.ts';
-import { readChainHead } from '../../audit/audit-chain.ts';
+import { readChainHead } from '../../audit/audit-chain.sql.ts';
 import { parseCivilDate } from '../../domain/business-day.ts';
-import { acknowledgeDrift, readOpenDrift } from '../../ledger/drift.ts';
-import { readProviderSummary, readRefusedProviders } from '../../providers/providers.ts';
+import { acknowledgeDrift, readOpenDrift } from '../../ledger/drift.sql.ts';
+import { readProviderSummary, readRefusedProviders } from '../../providers/providers.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';

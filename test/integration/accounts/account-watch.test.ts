@@ -3,9 +3,9 @@ import {
   type AccountChange,
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
-} from '../../../src/accounts/account-changes.ts';
+} from '../../../src/accounts/account-changes.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { releasePull } from '../../../src/pull/decisions.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.ts';
+import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
 import { createMigratedDatabase } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 /** Fields and values outside the documented interface: what they write, and whom they tell. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

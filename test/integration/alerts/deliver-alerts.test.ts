@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { claimDueAlert, recordDelivery } from '../../../src/alerts/alert-delivery.ts';
+import { claimDueAlert, recordDelivery } from '../../../src/alerts/alert-delivery.sql.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import type { Database } from '../../../src/database/database.ts';
 import type { Alert } from '../../../src/domain/alert.ts';

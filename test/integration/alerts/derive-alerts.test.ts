@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   acknowledgeAccountChange,
   readUnacknowledgedAccountChanges,
-} from '../../../src/accounts/account-changes.ts';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+} from '../../../src/accounts/account-changes.sql.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,9 +1,9 @@
 /** Which alerts come of what the processes of a service report about themselves. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { ProcessFault } from '../../../src/domain/process-fault.ts';
-import { type FaultReport, reportFaults } from '../../../src/ledger/process-faults.ts';
+import { type FaultReport, reportFaults } from '../../../src/ledger/process-faults.sql.ts';
 import { type AlertTable, openAlertTable, readAlerts } from './alert-table.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { slotBefore } from '../../../src/scheduler/cron-slot.ts';
-import type { SweepReport } from '../../../src/sweep/sweep-ledger.ts';
+import type { SweepReport } from '../../../src/sweep/sweep-ledger.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';

@@ -5,7 +5,7 @@ import {
   type ChainLink,
   readChainHead,
   verifyAuditChain,
-} from '../../../src/audit/audit-chain.ts';
+} from '../../../src/audit/audit-chain.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type BackfillProgress,
   readBackfillProgress,
-} from '../../../src/backfills/backfill-ledger.ts';
+} from '../../../src/backfills/backfill-ledger.sql.ts';
 import { environmentOf, runCommand as runWith, startCommand } from '../../support/child-command.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.ts';
-import { acceptRejects } from '../../../src/pull/decisions.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';

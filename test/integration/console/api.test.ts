@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.ts';
+import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { KEY_ROLES, type KeyRole, type KeyScope } from '../../../src/domain/role.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';

@@ -1,7 +1,7 @@
 /** How people acknowledge what responses have beyond the documented interface. */
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { daysFrom, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createMetrics } from '../../../src/console/watch/metrics.ts';
 import { datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { readLedgerGauges } from '../../../src/ledger/ledger-gauges.ts';
+import { readLedgerGauges } from '../../../src/ledger/ledger-gauges.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { openPagesWorld } from '../../support/pages-world.ts';

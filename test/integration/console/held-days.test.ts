@@ -1,6 +1,6 @@
 /** What pages, /api, alerts and commands say of responses that were held, or that rejects made incomplete. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import type { ConsoleClient } from '../../support/console-client.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { changeUser, readUsers } from '../../../src/console/access/console-users.ts';
+import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import {
   auditOf,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { changeUser } from '../../../src/console/access/console-users.ts';
+import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { auditOf, expectNobody, type OidcWorld, openOidcWorld } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';

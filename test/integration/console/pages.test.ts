@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readChainHead } from '../../../src/audit/audit-chain.ts';
+import { readChainHead } from '../../../src/audit/audit-chain.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';

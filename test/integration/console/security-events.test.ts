@@ -1,7 +1,7 @@
 /** What an operator can find out about an attack: the log, and the audit log. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.ts';
-import { addUser } from '../../../src/console/access/console-users.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { addUser } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import {
   type ConsoleClient,

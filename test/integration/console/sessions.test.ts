@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.ts';
+import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';

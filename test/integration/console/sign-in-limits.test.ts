@@ -1,7 +1,7 @@
 /** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addUser, changeUser } from '../../../src/console/access/console-users.ts';
+import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
 import {
   type ConsoleClient,

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createApiKey } from '../../../src/console/access/api-keys.ts';
-import { addUser, changeUser, findLoginUser } from '../../../src/console/access/console-users.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import {
+  addUser,
+  changeUser,
+  findLoginUser,
+} from '../../../src/console/access/console-users.sql.ts';
 import { KEY_ROLES } from '../../../src/domain/role.ts';
 import {
   type ConsoleClient,

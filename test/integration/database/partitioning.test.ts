@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { signOffDay } from '../../../src/ledger/sign-off.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import {
   type ConsoleClient,

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { readTitleSnapshot, type TitleSnapshot } from '../../../src/export/export-titles.ts';
+import { readTitleSnapshot, type TitleSnapshot } from '../../../src/export/export-titles.sql.ts';
 import { ShutdownError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { type ExportWorld, openExportWorld } from './export-fixture.ts';
 

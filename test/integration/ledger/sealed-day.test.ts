@@ -8,13 +8,13 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../../src/domain/title.ts';
-import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.ts';
+import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import {
   createPlatformClient,
   type PlatformClient,
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { releasePull } from '../../../src/pull/decisions.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

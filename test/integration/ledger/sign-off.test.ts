@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
   readFenceBeforeLastChange,
   readMovedTitles,
   readSealFence,
-} from '../../../src/ledger/moved-titles.ts';
-import { readSignOffs, reopenDay, signOffDay } from '../../../src/ledger/sign-off.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
+} from '../../../src/ledger/moved-titles.sql.ts';
+import { readSignOffs, reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readCheckpoint } from '../../../src/ledger/reads.ts';
-import { correctStartDate } from '../../../src/ledger/start-date.ts';
+import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
+import { correctStartDate } from '../../../src/ledger/start-date.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 const GAP = daysFrom(-200);

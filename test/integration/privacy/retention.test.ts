@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RetentionRequest, removeOld } from '../../../src/privacy/retention.ts';
+import { type RetentionRequest, removeOld } from '../../../src/privacy/retention.sql.ts';
 import { ShutdownError } from '../../../src/runtime/errors.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

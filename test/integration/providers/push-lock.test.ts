@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PushLock, tryPushLock } from '../../../src/providers/push-lock.ts';
+import { type PushLock, tryPushLock } from '../../../src/providers/push-lock.sql.ts';
 import { StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 

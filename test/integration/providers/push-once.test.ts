@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readProviderSummary, readPushDelayMs } from '../../../src/providers/providers.ts';
+import { readProviderSummary, readPushDelayMs } from '../../../src/providers/providers.sql.ts';
 import { pushToEnd } from '../../../src/providers/push-to-end.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import {

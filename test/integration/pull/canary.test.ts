@@ -4,14 +4,14 @@
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { deriveAlerts } from '../../../src/alerts/derive-alerts.ts';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { ConciliationError } from '../../../src/runtime/errors.ts';

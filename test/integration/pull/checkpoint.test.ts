@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
-import { readCheckpoint } from '../../../src/ledger/reads.ts';
+import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import type { FaultPoint } from '../../../src/runtime/fault-points.ts';
 import { FaultyService, type FiredFault } from '../../faults/faulty-service.ts';
 import { environmentOf } from '../../support/child-command.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../../src/database/database.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

@@ -6,8 +6,8 @@ import {
   type PlatformClient,
 } from '../../../src/platform/conciliation-client.ts';
 import { fixedToken } from '../../../src/platform/token.ts';
-import { acceptRejects, releasePull } from '../../../src/pull/decisions.ts';
-import type { PullReport } from '../../../src/pull/merge/merge.ts';
+import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
+import type { PullReport } from '../../../src/pull/merge/merge.sql.ts';
 import { type GatedPlatform, openGatedPlatform } from '../../support/gated-platform.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, toStagingError } from '../../../src/database/database.ts';
-import { createPull, discardAbandoned } from '../../../src/ledger/pull-ledger.ts';
+import { createPull, discardAbandoned } from '../../../src/ledger/pull-ledger.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { releasePull } from '../../../src/pull/decisions.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 

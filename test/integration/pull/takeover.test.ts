@@ -1,6 +1,6 @@
 /** A worker that stood still while its pull was taken over by one that has not ended yet. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.ts';
+import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
 import { PlatformUnavailableError, StaleFenceError } from '../../../src/runtime/errors.ts';

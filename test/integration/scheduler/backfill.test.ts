@@ -6,9 +6,9 @@ import {
   readBackfillProgress,
   readBackfills,
   resumeBackfill,
-} from '../../../src/backfills/backfill-ledger.ts';
+} from '../../../src/backfills/backfill-ledger.sql.ts';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { startAttempt } from '../../../src/ledger/pull-ledger.ts';
+import { startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
 import { InputError } from '../../../src/runtime/errors.ts';
 import {
   CONFIG,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
 import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/sweep-plan.ts';
-import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.ts';
-import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.ts';
+import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
+import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
 import {
   CONFIG,
   openSchedulerWorld,

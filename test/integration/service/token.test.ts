@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
-import { createPull } from '../../../src/ledger/pull-ledger.ts';
+import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import type { ServiceProcess } from '../../support/service-process.ts';
 import {
   eventually,

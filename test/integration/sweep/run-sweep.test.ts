@@ -7,7 +7,7 @@ import {
 import { fixedToken } from '../../../src/platform/token.ts';
 import { InputError, StaleFenceError } from '../../../src/runtime/errors.ts';
 import { runSweep } from '../../../src/sweep/run-sweep.ts';
-import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.ts';
+import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { attemptSweep, pullDifferences, sweep } from '../../support/sweeps.ts';
 import { titleText } from '../../support/titles.ts';

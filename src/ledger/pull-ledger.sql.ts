@@ -3,7 +3,7 @@ import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
-import { discardStaged, discardStrayRows } from './discard-staged.ts';
+import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';
 
 /** One try at a pull. Everything it writes is void once another attempt has drawn a higher fence. */
 export interface Attempt {

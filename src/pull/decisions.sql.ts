@@ -2,15 +2,15 @@ import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { stateAfterMerge } from '../domain/day-state.ts';
-import { advanceCheckpoint, lockClosing, lockDay } from '../ledger/day-ledger.ts';
-import { discardStaged } from '../ledger/discard-staged.ts';
-import { configurePlanner } from '../ledger/planner-settings.ts';
-import { eraseErased } from '../privacy/erased-parties.ts';
+import { advanceCheckpoint, lockClosing, lockDay } from '../ledger/day-ledger.sql.ts';
+import { discardStaged } from '../ledger/discard-staged.sql.ts';
+import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { eraseErased } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
-import { finishRelease, isHoldLost, readHeldPull } from './held-pull.ts';
-import { endMerge } from './merge/end-merge.ts';
-import { MERGE_TRANSACTION, type PullReport } from './merge/merge.ts';
-import { planChanges } from './merge/merge-plan.ts';
+import { finishRelease, isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { endMerge } from './merge/end-merge.sql.ts';
+import { MERGE_TRANSACTION, type PullReport } from './merge/merge.sql.ts';
+import { planChanges } from './merge/merge-plan.sql.ts';
 
 /**
  * Merges the response that a pull holds, whatever number of titles it withdraws.

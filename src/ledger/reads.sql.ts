@@ -3,7 +3,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
-import { type DayNote, dayNoteColumns } from './day-note.ts';
+import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
 
 /** A day of the ledger as people read it. Amounts are decimal text, exact. */
 export interface DayRow extends DayNote {

@@ -11,7 +11,13 @@ import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
-import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS, taxIdOf } from './erased-parties.ts';
+import {
+  ASSIGNMENTS,
+  keysInText,
+  PARTY_COLUMNS,
+  PARTY_KEYS,
+  taxIdOf,
+} from './erased-parties.sql.ts';
 
 /** How the party is named: exactly one of the two. */
 export type NamedParty =

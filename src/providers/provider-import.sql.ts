@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
-import { MERGE_TRANSACTION } from '../pull/merge/merge.ts';
+import { MERGE_TRANSACTION } from '../pull/merge/merge.sql.ts';
 
 /** A provider, and where it stands in the file. */
 export interface ImportRow {

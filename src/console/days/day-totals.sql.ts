@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
-import type { AmountColumn } from '../../export/export-titles.ts';
+import type { AmountColumn } from '../../export/export-titles.sql.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 export type TotalsBy = 'provider' | 'agent';

@@ -1,8 +1,8 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { contentHash, lockProviders, rivals } from './providers.ts';
-import type { PushLock } from './push-lock.ts';
+import { contentHash, lockProviders, rivals } from './providers.sql.ts';
+import type { PushLock } from './push-lock.sql.ts';
 
 /** A row of a request, and the content that it had when it was checked. */
 export interface SentProvider {

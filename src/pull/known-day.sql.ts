@@ -4,7 +4,7 @@ import { requireKnownVersion } from '../database/content-versions.ts';
 import { toStagingError } from '../database/database.ts';
 import { KnownTitles } from '../domain/known-titles.ts';
 import { newestContentVersion } from '../domain/title.ts';
-import type { Attempt } from '../ledger/pull-ledger.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { takeTurns } from '../runtime/turns.ts';
 

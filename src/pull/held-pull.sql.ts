@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { MergePlan } from './merge/merge-plan.ts';
+import type { MergePlan } from './merge/merge-plan.sql.ts';
 
 /** Records that a person has released a held pull. */
 export async function finishRelease(

@@ -2,7 +2,7 @@ import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
-import { advanceCheckpoint, lockClosing } from './day-ledger.ts';
+import { advanceCheckpoint, lockClosing } from './day-ledger.sql.ts';
 
 export interface CorrectedStartDate {
   readonly from: CivilDate;

@@ -4,7 +4,7 @@ import { hashToken, newToken } from '../../database/secret-token.ts';
 import { parseEmailAddress } from '../../domain/email-address.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { revokeKeysOf } from './api-keys.ts';
+import { revokeKeysOf } from './api-keys.sql.ts';
 
 export interface ConsoleUser {
   readonly id: number;

@@ -31,8 +31,8 @@ import {
   sweepFindingAlerts,
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
-import { readFaults } from '../ledger/process-faults.ts';
-import { lockAlerts, settleAlerts } from './alert-ledger.ts';
+import { readFaults } from '../ledger/process-faults.sql.ts';
+import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
 export interface AlertPolicy extends StalenessLimits {
   /** Decides which dates are over. */

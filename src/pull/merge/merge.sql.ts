@@ -11,15 +11,15 @@ import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
-import { type LockedDay, lockDay } from '../../ledger/day-ledger.ts';
-import { discardPlan, discardStaged } from '../../ledger/discard-staged.ts';
-import { configurePlanner } from '../../ledger/planner-settings.ts';
-import { type Attempt, staleFence } from '../../ledger/pull-ledger.ts';
-import { eraseErased } from '../../privacy/erased-parties.ts';
+import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
+import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
+import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
+import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
+import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import { type DriftRecord, endMerge, type MergeState } from './end-merge.ts';
-import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.ts';
+import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
+import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged or loaded. */
 export interface ReadResponse {

@@ -4,7 +4,7 @@ import { addDays, type CivilDate } from '../domain/business-day.ts';
 import { MAX_SWEEP_DAYS } from '../domain/sweep-plan.ts';
 import { newestContentVersion } from '../domain/title.ts';
 import type { TitleFolds } from '../domain/title-fold.ts';
-import type { AttemptFailure } from '../ledger/pull-ledger.ts';
+import type { AttemptFailure } from '../ledger/pull-ledger.sql.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 

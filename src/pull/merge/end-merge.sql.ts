@@ -1,4 +1,4 @@
-import { stageAccounts, watchAccounts } from '../../accounts/account-watch.ts';
+import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
 import type { Transaction } from '../../database/database.ts';
 import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
@@ -9,12 +9,12 @@ import {
   lockClosing,
   setHeldDay,
   setMergedDay,
-} from '../../ledger/day-ledger.ts';
-import { discardStaged } from '../../ledger/discard-staged.ts';
-import { countOpenRejects, mergeRejects } from '../../ledger/rejects.ts';
+} from '../../ledger/day-ledger.sql.ts';
+import { discardStaged } from '../../ledger/discard-staged.sql.ts';
+import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import { applyChanges, numberChanges } from './merge-apply.ts';
-import type { MergePlan } from './merge-plan.ts';
+import { applyChanges, numberChanges } from './merge-apply.sql.ts';
+import type { MergePlan } from './merge-plan.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;

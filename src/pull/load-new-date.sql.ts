@@ -1,8 +1,8 @@
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
-import { lockDay } from '../ledger/day-ledger.ts';
-import { configurePlanner } from '../ledger/planner-settings.ts';
-import { hasErasedParties } from '../privacy/erased-parties.ts';
+import { lockDay } from '../ledger/day-ledger.sql.ts';
+import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { hasErasedParties } from '../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { copyResponse, type FetchedResponse } from './copy-response.ts';
 import {
@@ -12,8 +12,8 @@ import {
   MERGE_TRANSACTION,
   type PullReport,
   type ReadResponse,
-} from './merge/merge.ts';
-import type { MergePlan } from './merge/merge-plan.ts';
+} from './merge/merge.sql.ts';
+import type { MergePlan } from './merge/merge-plan.sql.ts';
 import type { PullParts } from './pull-parts.ts';
 
 /**

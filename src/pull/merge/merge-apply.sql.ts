@@ -3,7 +3,7 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import type { ChangeCounts } from './merge-plan.ts';
+import type { ChangeCounts } from './merge-plan.sql.ts';
 
 /**
  * The pull that changes titles, which every row that the merge writes names, and the fence of its staged

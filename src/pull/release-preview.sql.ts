@@ -1,10 +1,10 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { HoldReason } from '../domain/day-state.ts';
-import { readDay } from '../ledger/day-ledger.ts';
-import { configurePlanner, resetPlanner } from '../ledger/planner-settings.ts';
-import { isHoldLost, readHeldPull } from './held-pull.ts';
-import { type ChangeCounts, planChanges } from './merge/merge-plan.ts';
+import { readDay } from '../ledger/day-ledger.sql.ts';
+import { configurePlanner, resetPlanner } from '../ledger/planner-settings.sql.ts';
+import { isHoldLost, readHeldPull } from './held-pull.sql.ts';
+import { type ChangeCounts, planChanges } from './merge/merge-plan.sql.ts';
 
 interface WithdrawalPreview {
   readonly titleId: number;

@@ -8,7 +8,7 @@ import {
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
-import { cancelQueuedPulls } from './backfill-plans.ts';
+import { cancelQueuedPulls } from './backfill-plans.sql.ts';
 
 type BackfillState = 'running' | 'done' | 'cancelled';
 

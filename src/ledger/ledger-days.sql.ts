@@ -2,9 +2,9 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import type { AmountColumn } from '../export/export-titles.ts';
+import type { AmountColumn } from '../export/export-titles.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { type DayNote, dayNoteColumns } from './day-note.ts';
+import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
 
 /** A day of the ledger in full. Sums are decimal text, exact, over current titles. */
 export interface LedgerDay extends DayNote {

@@ -1,4 +1,4 @@
-import { planBackfills } from '../backfills/backfill-plans.ts';
+import { planBackfills } from '../backfills/backfill-plans.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import {
@@ -12,8 +12,8 @@ import {
 import type { PullState } from '../domain/pull-state.ts';
 import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { ensureCheckpoint } from '../ledger/day-ledger.ts';
-import { planSweeps } from '../sweep/plan-sweeps.ts';
+import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
+import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
 
 export interface PlanRequest {
   /** Null: backfills only, the schedules are somebody else's. */

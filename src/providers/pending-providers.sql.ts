@@ -2,7 +2,7 @@ import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { contentHash, isRelieved, lockProviders, rivals } from './providers.ts';
+import { contentHash, isRelieved, lockProviders, rivals } from './providers.sql.ts';
 
 /** A pending row as it stood when it was read. */
 export interface PendingProvider {

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
-import type { Attempt } from '../ledger/pull-ledger.ts';
-import type { PullReport } from './merge/merge.ts';
+import type { Attempt } from '../ledger/pull-ledger.sql.ts';
+import type { PullReport } from './merge/merge.sql.ts';
 
 /**
  * Reads the report of the attempt's merge from the ledger, for an attempt that lost its connection while

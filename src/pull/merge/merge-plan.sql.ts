@@ -1,6 +1,6 @@
 import type { Transaction } from '../../database/database.ts';
-import type { LockedDay } from '../../ledger/day-ledger.ts';
-import { discardPlan } from '../../ledger/discard-staged.ts';
+import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
+import { discardPlan } from '../../ledger/discard-staged.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 
 /** The changes of a response in its date, counted. */

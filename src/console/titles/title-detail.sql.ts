@@ -3,7 +3,7 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import type { PullOrigin } from '../../domain/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
-import type { MovedField } from '../../ledger/moved-titles.ts';
+import type { MovedField } from '../../ledger/moved-titles.sql.ts';
 
 /** Who changed a title: a pull, and when it asked the platform. */
 export interface ChangingPull {
