@@ -1,7 +1,6 @@
 /**
  * Makes the parts of a process from its configuration. The database is opened first and closed last.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import type { Config, PlatformConfig } from '../config/config.ts';
 import { readClock, requireSameClock } from '../database/clock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
@@ -14,6 +13,7 @@ import { fileToken, fixedToken, type TokenSource } from '../platform/token.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { packageVersion } from '../runtime/package-version.ts';
 
 /** The staging database, migrated and ready; on the embedded server where no DATABASE_URL is set. */
 export interface OpenStaging {
@@ -164,17 +164,4 @@ function requireStartDateOver({ startDate, timeZone }: Config, now: Date): void 
   throw new ConfigError([
     `START_DATE: got "${startDate}", expected a date that is over: in ${timeZone} the last one is ${yesterday}`,
   ]);
-}
-
-/** The package's root, from src/ and from dist/ alike. */
-function packageRoot(): URL {
-  const root = new URL('../../', import.meta.url);
-  if (!existsSync(new URL('package.json', root))) throw new Error('package.json is missing');
-  return root;
-}
-
-export function packageVersion(): string {
-  const text = readFileSync(new URL('package.json', packageRoot()), 'utf8');
-  const { version } = JSON.parse(text) as { version: string };
-  return version;
 }

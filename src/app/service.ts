@@ -24,13 +24,14 @@ import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
+import { packageVersion } from '../runtime/package-version.ts';
 import { slotBefore } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
-import { openPlatform, openPulls, openStaging, openToken, packageVersion } from './parts.ts';
+import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
 export const ROLES = ['scheduler', 'worker', 'console'] as const;

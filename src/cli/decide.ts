@@ -18,8 +18,8 @@ interface DecisionOptions {
   readonly json?: boolean;
 }
 
-/** The two decisions that only a person takes; both are kept in `audit_entry` with name and reason. */
-export function addDecisionCommands(program: Command, exit: (status: ExitStatus) => void): void {
+/** `release` and `accept-rejects` are decisions of a person. `audit_entry` keeps each with name and reason. */
+export function addReleaseCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('release')
     .description('merge what a held pull would change')
@@ -43,7 +43,12 @@ Example: conciliation release 412 --reason "cancelled batch, confirmed by the pl
         ),
       );
     });
+}
 
+export function addAcceptRejectsCommand(
+  program: Command,
+  exit: (status: ExitStatus) => void,
+): void {
   program
     .command('accept-rejects')
     .description('let a date be reconciled without its rejected titles')

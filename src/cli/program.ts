@@ -1,31 +1,49 @@
 import { Command } from 'commander';
-import { packageVersion } from '../app/parts.ts';
-import { addAuditCommand } from './audit.ts';
-import { addBackfillCommand } from './backfill.ts';
+import { packageVersion } from '../runtime/package-version.ts';
 import type { ExitStatus } from './command-run.ts';
-import { addDecisionCommands } from './decide.ts';
-import { addDemoCommand } from './demo.ts';
-import { addDriftCommand } from './drift.ts';
-import { addErasePartyCommand } from './erase-party.ts';
-import { addExportCommand } from './export.ts';
-import { addKeyCommand } from './key.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addProvidersCommand } from './providers.ts';
-import { addPullCommand } from './pull.ts';
-import { addRetentionCommand } from './retention.ts';
-import { addSandboxCommand } from './sandbox.ts';
-import { addStartCommand } from './start.ts';
-import { addStartDateCommand } from './start-date.ts';
-import { addStatusCommand } from './status.ts';
-import { addSweepCommand } from './sweep.ts';
-import { addUserCommand } from './user.ts';
+
+type Exit = (status: ExitStatus) => void;
+type AddCommand = (program: Command, exit: Exit) => void;
+
+/** Each command's file, loaded when the command is asked for, because all of them take a second to load. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  start: async () => (await import('./start.ts')).addStartCommand,
+  demo: async () => (await import('./demo.ts')).addDemoCommand,
+  pull: async () => (await import('./pull.ts')).addPullCommand,
+  sweep: async () => (await import('./sweep.ts')).addSweepCommand,
+  backfill: async () => (await import('./backfill.ts')).addBackfillCommand,
+  status: async () => (await import('./status.ts')).addStatusCommand,
+  'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
+  release: async () => (await import('./decide.ts')).addReleaseCommand,
+  'accept-rejects': async () => (await import('./decide.ts')).addAcceptRejectsCommand,
+  drift: async () => (await import('./drift.ts')).addDriftCommand,
+  providers: async () => (await import('./providers.ts')).addProvidersCommand,
+  export: async () => (await import('./export.ts')).addExportCommand,
+  user: async () => (await import('./user.ts')).addUserCommand,
+  key: async () => (await import('./key.ts')).addKeyCommand,
+  audit: async () => (await import('./audit.ts')).addAuditCommand,
+  migrate: async () => (await import('./migrate.ts')).addMigrateCommand,
+  retention: async () => (await import('./retention.ts')).addRetentionCommand,
+  'erase-party': async () => (await import('./erase-party.ts')).addErasePartyCommand,
+  sandbox: async () => (await import('./sandbox.ts')).addSandboxCommand,
+};
+
+/** The commands to load for a command line: the one that it begins with, or all of them for help and errors. */
+export function commandsFor([first = '']: readonly string[]): readonly string[] {
+  if (first in COMMANDS) return [first];
+  return first === '--version' ? [] : Object.keys(COMMANDS);
+}
 
 /**
- * The command line with all its commands. Each command is one file of this folder.
+ * The command line. Each command is one file of this folder.
  *
  * @param exit takes the exit status of the command that has run
+ * @param names of the commands that the program gets
  */
-export function buildProgram(exit: (status: ExitStatus) => void): Command {
+export async function buildProgram(
+  exit: Exit,
+  names: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> {
   const program = new Command('conciliation')
     .description('Pulls accepted anticipations from the platform into an ERP staging database.')
     .version(packageVersion())
@@ -39,23 +57,9 @@ Configuration comes from the environment: PLATFORM_BASE_URL, PLATFORM_TOKEN_FILE
 docs/configuration.md has all of them. Exit status: 0 done, 1 failed, 2 usage or configuration, 3 done but something
 needs a person.`,
     );
-  addStartCommand(program, exit);
-  addDemoCommand(program, exit);
-  addPullCommand(program, exit);
-  addSweepCommand(program, exit);
-  addBackfillCommand(program, exit);
-  addStatusCommand(program, exit);
-  addStartDateCommand(program, exit);
-  addDecisionCommands(program, exit);
-  addDriftCommand(program, exit);
-  addProvidersCommand(program, exit);
-  addExportCommand(program, exit);
-  addUserCommand(program, exit);
-  addKeyCommand(program, exit);
-  addAuditCommand(program, exit);
-  addMigrateCommand(program, exit);
-  addRetentionCommand(program, exit);
-  addErasePartyCommand(program, exit);
-  addSandboxCommand(program, exit);
+  for (const name of names) {
+    const addCommand = await COMMANDS[name]?.();
+    addCommand?.(program, exit);
+  }
   return program;
 }

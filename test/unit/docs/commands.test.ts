@@ -33,8 +33,9 @@ function withSubcommands(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-function renderCommands(): string {
-  const commands = buildProgram(() => undefined).commands.flatMap(withSubcommands);
+async function renderCommands(): Promise<string> {
+  const program = await buildProgram(() => undefined);
+  const commands = program.commands.flatMap(withSubcommands);
   const overview = commands
     .filter((command) => command.commands.length === 0 || command.options.length > 0)
     .map((command) => {
@@ -52,6 +53,6 @@ test('docs/commands.md has the help of every command', async () => {
   const document = readDocument(DOCUMENT);
   const [before, rest] = document.split(BEGIN);
   const after = rest?.split(END)[1];
-  const generated = `${before}${BEGIN}\n${renderCommands()}\n${END}${after}`;
+  const generated = `${before}${BEGIN}\n${await renderCommands()}\n${END}${after}`;
   await expect(generated).toMatchFileSnapshot(join(ROOT, DOCUMENT));
 });
