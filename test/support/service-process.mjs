@@ -7,10 +7,14 @@ import { runCommand } from '#dist/cli/command-run.js';
 
 /** @import { Role, ServiceOverrides } from '#dist/app/service.js' */
 
-/** @type {{ roles: Role[], clockFile?: string, overrides: ServiceOverrides }} */
+/**
+ * Without a clock file, or with an empty name, the process has the clock of the system.
+ *
+ * @type {{ roles: Role[], clockFile?: string, overrides: ServiceOverrides }}
+ */
 const { roles, clockFile, overrides } = JSON.parse(process.argv[2] ?? '');
 // A file, so that one test can set the clocks of several processes at once.
-const clock = clockFile !== undefined && { now: () => new Date(readFileSync(clockFile, 'utf8')) };
+const clock = clockFile ? { now: () => new Date(readFileSync(clockFile, 'utf8')) } : undefined;
 
 process.exitCode = await runCommand(
   { platform: true, service: true },
