@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { type CivilDate, toCivilDate } from '../../src/domain/business-day.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { withClient } from '../support/client.ts';
 import { daysFrom } from '../support/pull-world.ts';
 import { createTemplate, DATABASES, type DatabaseTemplate } from './database-template.ts';
 import { FaultyPostgres } from './faulty-postgres.ts';
@@ -76,8 +77,8 @@ export async function runFeed(args: readonly string[]): Promise<number> {
   const run = new FeedRun(sandbox, folder, values.seed);
   try {
     await run.phase('primary and standby', primary, standby, seconds);
-    await withClient(primary, (source) =>
-      withClient(restored, (target) => copySchema(source, target)),
+    await withClient(primary.url(DATABASES.migrated), (source) =>
+      withClient(restored.url(DATABASES.migrated), (target) => copySchema(source, target)),
     );
     await run.phase('restored into a new cluster', restored, restored, Math.min(30, seconds / 3));
     return await run.report();
@@ -94,7 +95,7 @@ async function startPair(template: DatabaseTemplate): Promise<[FaultyPostgres, F
   const { cluster } = await openRunFolder(template, 'primary', false);
   const copy = (await openRunFolder(template, 'standby', false)).cluster;
   const primary = await FaultyPostgres.start(cluster);
-  await withClient(primary, (client) =>
+  await withClient(primary.url(DATABASES.migrated), (client) =>
     // Keeps the WAL that the standby has not received yet.
     client.query(`SELECT pg_create_physical_replication_slot('standby', true)`),
   );
@@ -150,7 +151,7 @@ class FeedRun {
     while (this.#counts.pulls < WRITERS) await sleep(100);
     await this.#breakThings(name, server, seconds);
     await this.#untilWritersEnd();
-    await withClient(server, (client) => this.#check(client));
+    await withClient(server.url(DATABASES.migrated), (client) => this.#check(client));
     const restarts = [...this.#writers, ...this.#readers].reduce((sum, at) => sum + at.restarts, 0);
     const changes = this.#changes.length - before;
     if (changes === 0) this.#violations.add('harness', `${name}: nothing changed`);
@@ -362,20 +363,6 @@ class FeedRun {
 async function killAndRestart(child: FeedProcess | undefined): Promise<void> {
   await child?.kill();
   child?.restart();
-}
-
-async function withClient<T>(
-  server: FaultyPostgres,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = new Client({ connectionString: server.url(DATABASES.migrated) });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
 }
 
 function say(text: string): void {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { FaultPoint } from '../../src/runtime/fault-points.ts';
 import { pick, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { withClient } from '../support/client.ts';
 import type { RedisServer } from '../support/redis.ts';
 import type { FaultName } from './fault-names.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
@@ -112,9 +112,11 @@ export async function injectFault(
   return INJECTIONS[name](targets, fired);
 }
 
+const urlOf = ({ postgres, database }: FaultTargets) => postgres.url(database);
+
 /** The server has answered the COMMIT, whether or not anybody hears of it. */
 async function untilCommitted(targets: FaultTargets, sessionPid: number): Promise<void> {
-  await withClient(targets, async (client) => {
+  await withClient(urlOf(targets), async (client) => {
     const deadline = Date.now() + COMMIT_LIMIT_MS;
     for (;;) {
       const { rows } = await client.query<{ state: string }>(
@@ -128,7 +130,7 @@ async function untilCommitted(targets: FaultTargets, sessionPid: number): Promis
 }
 
 function terminate(targets: FaultTargets, condition: string): Promise<number> {
-  return withClient(targets, async (client) => {
+  return withClient(urlOf(targets), async (client) => {
     const { rowCount } = await client.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
        WHERE ${condition} AND datname = current_database()`,
@@ -138,7 +140,7 @@ function terminate(targets: FaultTargets, condition: string): Promise<number> {
 }
 
 function loseJobs(targets: FaultTargets): Promise<number> {
-  return withClient(targets, async (client) => {
+  return withClient(urlOf(targets), async (client) => {
     const { rows } = await client.query<{ there: boolean }>(
       `SELECT to_regclass('conciliation_queue.job') IS NOT NULL AS there`,
     );
@@ -146,18 +148,4 @@ function loseJobs(targets: FaultTargets): Promise<number> {
     const { rowCount } = await client.query('DELETE FROM conciliation_queue.job');
     return rowCount ?? 0;
   });
-}
-
-async function withClient<T>(
-  { postgres, database }: FaultTargets,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const client = new Client({ connectionString: postgres.url(database) });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end().catch(() => {});
-  }
 }

@@ -1,12 +1,14 @@
 import { Client } from 'pg';
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on a connection of its own. When the server goes away, the running statement fails. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
+  // The failing statement reports the loss. An `error` event without a listener would end the process.
+  client.on('error', () => {});
   await client.connect();
   try {
     return await work(client);
   } finally {
-    await client.end();
+    await client.end().catch(() => {});
   }
 }
