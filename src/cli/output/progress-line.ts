@@ -1,6 +1,6 @@
 /**
- * One line on standard error that tells how far a long step is: rewritten in place on a terminal, a
- * new line every ten seconds elsewhere. Nothing is shown of what takes less than a second.
+ * One line on standard error that shows the progress of a long step: rewritten in place on a terminal
+ * from the first second on, a new line every ten seconds elsewhere.
  */
 export interface ProgressLine {
   update(text: string): void;
@@ -10,7 +10,7 @@ export interface ProgressLine {
 
 export function createProgressLine(stream: NodeJS.WriteStream = process.stderr): ProgressLine {
   const intervalMs = stream.isTTY ? 200 : 10_000;
-  let shownAt = performance.now() + 1000 - intervalMs;
+  let shownAt = performance.now() + (stream.isTTY ? 1000 - intervalMs : 0);
   let isShown = false;
   return {
     update(text) {

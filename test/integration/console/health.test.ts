@@ -76,7 +76,7 @@ test.each(['refuse', 'hang'] as const)(
       proxy.set(fault);
       const startedMs = performance.now();
       const down = await console.get('/readyz');
-      expect(performance.now() - startedMs).toBeLessThan(3_000);
+      expect(performance.now() - startedMs).toBeLessThan(8_000);
       expect(down.status).toBe(503);
       expect(reasons(down)).toEqual({
         database: fault === 'hang' ? 'no answer in 1000 ms' : 'STAGING_UNAVAILABLE',

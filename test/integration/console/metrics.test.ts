@@ -245,7 +245,7 @@ test.each(['refuse', 'hang'] as const)(
     proxy.set(fault);
     const startedMs = performance.now();
     const samples = await scrape();
-    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
     const ofLedger = [...samples.keys()].filter((series) =>
       /^conciliation_(checkpoint|oldest|days|alerts|providers|account|sweep_)/.test(series),
     );

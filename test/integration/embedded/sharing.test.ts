@@ -121,7 +121,7 @@ describe('failure', () => {
 
     await expect
       .poll(() => query(database.url, 'SELECT id FROM title').catch(() => null), {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toEqual([{ id: 7 }]);
     await database.close();
@@ -135,7 +135,7 @@ describe('failure', () => {
     const [before] = await query(database.url, holders);
     await query(database.url, `SELECT pg_terminate_backend(pid) FROM (${holders}) AS holder`);
     await expect
-      .poll(async () => (await query(database.url, holders))[0], { timeout: 10_000 })
+      .poll(async () => (await query(database.url, holders))[0], { timeout: 60_000 })
       .not.toEqual(before);
     await expect.poll(() => query(database.url, holders)).toHaveLength(1);
 

@@ -48,7 +48,7 @@ const sessionsInTransaction = async () =>
   ).rows.length;
 
 async function untilNoSessionIsInTransaction() {
-  await expect.poll(sessionsInTransaction, { timeout: 10_000 }).toBe(0);
+  await expect.poll(sessionsInTransaction, { timeout: 60_000 }).toBe(0);
 }
 
 test('totals and titles are of one instant, whatever is merged meanwhile', async () => {

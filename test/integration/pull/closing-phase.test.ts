@@ -117,7 +117,7 @@ test('a process that is stopped while it loads a date keeps no other date waitin
   const service = await stopAt('mid-copy');
   try {
     expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(5_000);
+    expect(await timeOthers()).toBeLessThan(30_000);
     expect(await sessionsThat(`query LIKE 'COPY conciliation.title (%'`)).toBe(1);
     await resume(service, 2000, '1');
   } finally {
@@ -132,7 +132,7 @@ test('a process that is stopped while it stages a date keeps no other date waiti
   const service = await stopAt('mid-copy');
   try {
     expect(await sessionsThat(`query LIKE 'COPY conciliation.staged_title (%'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(5_000);
+    expect(await timeOthers()).toBeLessThan(30_000);
     await resume(service, 2000, '2');
   } finally {
     await service.kill();
@@ -146,7 +146,7 @@ test('a process that is stopped in its merge, before the closing phase, keeps no
   const service = await stopAt('revisions');
   try {
     expect(await sessionsThat(`state = 'idle in transaction'`)).toBe(1);
-    expect(await timeOthers()).toBeLessThan(5_000);
+    expect(await timeOthers()).toBeLessThan(30_000);
     await resume(service, 20, '2');
   } finally {
     await service.kill();

@@ -199,7 +199,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
     );
     expect(rowCount).toBe(1);
-  }, 15_000);
+  }, 60_000);
   world.sandbox.setDayTexts(
     date,
     Array.from({ length: 9 }, (_, index) => titleText({ date, uid: `t${index}` })),
@@ -210,7 +210,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     expect(rowCount).toBe(1);
-  }, 15_000);
+  }, 60_000);
   answer.release();
   expect(await loading).toMatchObject({ state: 'merged', inserted: 10 });
   expect(await newer).toMatchObject({ state: 'merged', withdrawn: 1, unchanged: 9 });
@@ -291,7 +291,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   }
   const failure = load(attempt, chunks()).catch((error: unknown) => error);
   const seen = (table: string, count: number) =>
-    vi.waitFor(async () => expect(await copying(table)).toBe(count), 15_000);
+    vi.waitFor(async () => expect(await copying(table)).toBe(count), 60_000);
   try {
     await seen('title', 1);
     await seen('staged_title', 1);

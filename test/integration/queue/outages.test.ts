@@ -108,7 +108,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await expect(world.queue.jobsOf([2n])).rejects.toThrow(StagingUnavailableError);
       await expect(world.pushQueue.enqueue('providers')).rejects.toThrow(StagingUnavailableError);
       await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
-      expect(performance.now() - startedMs).toBeLessThan(21_000);
+      expect(performance.now() - startedMs).toBeLessThan(40_000);
       await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
       await world.server.goUp();
       await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
@@ -162,7 +162,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       const startedMs = performance.now();
       await worker.close(100);
       await world.queue.close();
-      expect(performance.now() - startedMs).toBeLessThan(8_000);
+      expect(performance.now() - startedMs).toBeLessThan(30_000);
       await world.server.goUp();
     });
   });

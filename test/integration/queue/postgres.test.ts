@@ -79,7 +79,7 @@ test('a queue and its worker hold seven connections at the most', async () => {
     },
   });
   await Promise.all(Array.from({ length: 100 }, (_, index) => queue.enqueue(BigInt(index + 100))));
-  await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: 20_000 });
+  await vi.waitFor(() => expect(handled).toBeGreaterThanOrEqual(100), { timeout: 60_000 });
   const [row] = await query(
     `SELECT count(*)::int AS connections FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()`,

@@ -53,7 +53,7 @@ async function useQueue(redisUrl: string): Promise<void> {
     handle: async (pullId) => void handled.push(pullId),
   });
   await queue.enqueue(7n);
-  await vi.waitFor(() => expect(handled).toEqual([7n]), { timeout: 5_000 });
+  await vi.waitFor(() => expect(handled).toEqual([7n]), { timeout: 60_000 });
   await worker.close(1_000);
 }
 
@@ -191,7 +191,7 @@ withTls('a Redis behind TLS (skipped where openssl or redis-server is not on the
       { NODE_EXTRA_CA_CERTS: certificate },
     );
     await vi.waitFor(() => expect(process.answers).toContainEqual({ handled: '7' }), {
-      timeout: 5_000,
+      timeout: 60_000,
     });
     expect(await process.close()).toBe(0);
   });

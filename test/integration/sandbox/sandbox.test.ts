@@ -282,7 +282,7 @@ describe('the sandbox', () => {
     const answer = await get(sandbox, `?conciliationDate=${OLD_DATE}`);
     const closingFrom = performance.now();
     await sandbox.close();
-    expect(performance.now() - closingFrom).toBeLessThan(1_000);
+    expect(performance.now() - closingFrom).toBeLessThan(15_000);
     await expect(answer.text()).rejects.toThrow();
   });
 });
