@@ -1,7 +1,10 @@
 import type { Database, Transaction } from '../database/database.ts';
 import {
   ALERT_KINDS,
+  ALTERED_TITLES_NAMED,
   type Alert,
+  type AlteredDate,
+  alteredDateAlert,
   type ChangedAccounts,
   type ContradictedDate,
   changedAccountsAlert,
@@ -63,6 +66,7 @@ export function deriveAlerts(
       ...(await readHeldDays(tx)).map(heldDayAlert),
       ...(await readOpenRejects(tx)).map(openRejectsAlert),
       ...(await readRestatedDays(tx)).map(restatedDayAlert),
+      ...(await readAlteredDates(tx)).map(alteredDateAlert),
       ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
       ...(await readFailingPush(tx)).map(failingPushAlert),
       ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
@@ -191,6 +195,18 @@ async function readRestatedDays(
     select: { date: true, lastPullId: true },
   });
   return days.map(({ date, lastPullId }) => ({ date, pullId: lastPullId }));
+}
+
+function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
+  return tx.$queryRaw<AlteredDate[]>`
+    SELECT date::text AS date, count(*)::int AS findings,
+           coalesce((array_agg(DISTINCT title_id) FILTER (WHERE title_id IS NOT NULL))
+                    [1:${ALTERED_TITLES_NAMED}::int], '{}') AS "titleIds",
+           (SELECT max(id) FROM conciliation.pull
+            WHERE pull.date = finding.date AND origin = 'repair') AS "pullId"
+    FROM conciliation.title_finding AS finding
+    WHERE closed_at IS NULL AND acknowledged_at IS NULL
+    GROUP BY date`;
 }
 
 /** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */

@@ -20,6 +20,7 @@ import { findClockFault } from '../database/clock.ts';
 import { pendingMigrations } from '../database/migrate.ts';
 import { STALENESS_LIMITS } from '../domain/alert.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
+import { startVerification } from '../integrity/verify-dates.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
@@ -53,6 +54,7 @@ export interface ServiceOverrides {
   readonly handler?: { readonly stagingRetryMs: number };
   readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
+  readonly verification?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
@@ -223,6 +225,8 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
   });
   stops.push(() => housekeeping.stop());
+  const verification = startVerification({ database, logger, ...overrides.verification });
+  stops.push(() => verification.stop());
   return ticker;
 }
 

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
   release: async () => (await import('./decide.ts')).addReleaseCommand,
   'accept-rejects': async () => (await import('./decide.ts')).addAcceptRejectsCommand,
+  verify: async () => (await import('./verify.ts')).addVerifyCommand,
   drift: async () => (await import('./drift.ts')).addDriftCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   export: async () => (await import('./export.ts')).addExportCommand,

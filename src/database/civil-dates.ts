@@ -25,6 +25,8 @@ export const CIVIL_DATES = {
     acceptedDate: civilDate('acceptedDate'),
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
+  titleCheck: { date: civilDate('date') },
+  titleFinding: { date: civilDate('date') },
 };
 
 /** The fields of type `Json`, whose values may have any key. */

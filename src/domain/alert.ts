@@ -15,6 +15,7 @@ export const ALERT_KINDS = [
   'day_attention',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'titles_altered',
   'provider_rejected',
   'push_failing',
   'account_changed',
@@ -198,6 +199,33 @@ export function restatedDayAlert(day: {
     message: `the platform restated ${day.date} after it was signed off`,
     date: day.date,
     pullId: day.pullId,
+  };
+}
+
+export interface AlteredDate {
+  readonly date: CivilDate;
+  /** Findings that no person has acknowledged. */
+  readonly findings: number;
+  /** `title.id` of some of the titles, in order. */
+  readonly titleIds: readonly bigint[];
+  /** The newest pull that repairs the date; null: none was requested. */
+  readonly pullId: bigint | null;
+}
+
+/** Titles that the message of one alert names. */
+export const ALTERED_TITLES_NAMED = 5;
+
+export function alteredDateAlert({ date, findings, titleIds, pullId }: AlteredDate): Alert {
+  const named = titleIds.map((id) => `title ${id}`).join(', ');
+  const differences = findings === 1 ? '1 difference' : `${findings} differences`;
+  return {
+    kind: 'titles_altered',
+    dedupeKey: `titles_altered:${date}`,
+    message:
+      `the tables of ${date} were altered outside of a merge: ${differences}` +
+      (named === '' ? '' : ` (${named}${titleIds.length < findings ? ' and more' : ''})`),
+    date,
+    pullId,
   };
 }
 

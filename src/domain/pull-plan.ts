@@ -10,7 +10,7 @@ export interface PullWindow {
   readonly to: CivilDate | null;
 }
 
-export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual'] as const;
+export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
 export type PullOrigin = (typeof PULL_ORIGINS)[number];
 
 export function dayWindow(date: CivilDate): PullWindow {

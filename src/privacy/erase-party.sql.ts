@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { ROW_HASH } from '../database/title-hashes.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import {
@@ -297,6 +298,7 @@ async function eraseRows(
   // Revisions before titles: which of them are the party's follows from the titles as they are.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   const titles = await eraseTitles(tx, keys, pseudonym);
+  await recordErasedRows(tx);
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
     OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
@@ -357,6 +359,25 @@ async function eraseTitles(
     );
   }
   return new Set(ids.map(({ id }) => id)).size;
+}
+
+/** Records the hashes of the rows as the erasure left them; see `ROW_HASH`. */
+async function recordErasedRows(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_change DISABLE TRIGGER title_change_append_only`;
+  await tx.$executeRaw`
+    WITH newest AS (
+      SELECT title_id, max(change_seq) AS change_seq FROM conciliation.title_change
+      WHERE title_id = ANY(ARRAY(SELECT id FROM pg_temp.party_title)) GROUP BY title_id
+    ), erased AS (
+      SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
+      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title)) AND erased_at IS NOT NULL
+    )
+    UPDATE conciliation.title_change AS change SET row_hash = erased.row_hash
+    FROM newest JOIN erased ON erased.id = newest.title_id
+    WHERE change.change_seq = newest.change_seq`;
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_change ENABLE TRIGGER title_change_append_only`;
 }
 
 /** What attempts that are under way have staged is erased by their merges; what is held, here. */

@@ -33,7 +33,7 @@ export function releasePull(
 
     const { date, fence, dateWasClosed } = held;
     await eraseErased(tx, fence);
-    const plan = await planChanges(tx, fence, day);
+    const plan = await planChanges(tx, fence, day, held.isRepair);
     if (isHoldLost(held, plan)) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
@@ -51,6 +51,7 @@ export function releasePull(
       fold: null,
       drift: [],
       loadedAccounts: null,
+      isRepair: held.isRepair,
     });
     await discardStaged(tx, fence);
     await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));

@@ -22,6 +22,8 @@ export interface HeldPull {
   readonly dateWasClosed: boolean;
   readonly fetchedAt: Date | null;
   readonly holdReason: string | null;
+  /** See `isRepair`. */
+  readonly isRepair: boolean;
   readonly titles: number;
   readonly inserted: number;
   readonly changed: number;
@@ -36,7 +38,7 @@ export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<Hel
   const [pull] = await tx.$queryRaw<[HeldPull?]>`
     SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
            fetch_started_at AS "fetchedAt", hold_reason AS "holdReason", titles, inserted, changed,
-           withdrawn, restored, withheld, rejected
+           withdrawn, restored, withheld, rejected, origin = 'repair' AS "isRepair"
     FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
   return pull ?? null;
 }

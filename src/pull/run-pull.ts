@@ -11,7 +11,7 @@ import { logReport } from './attempt-log.ts';
 import { type FetchedResponse, stageResponse } from './copy-response.ts';
 import { type KnownDay, readKnownDay } from './known-day.sql.ts';
 import { loadNewDate } from './load-new-date.sql.ts';
-import { mergeStaged, type PullReport } from './merge/merge.sql.ts';
+import { isRepair, mergeStaged, type PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
@@ -51,7 +51,9 @@ async function pullDate(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<PullReport> {
-  const known = await readKnownDay(parts.database.pool, attempt, parts.maxKnownTitles);
+  // A repair compares every title of the response with the columns of the rows.
+  const maxKnownTitles = isRepair(attempt) ? 0 : parts.maxKnownTitles;
+  const known = await readKnownDay(parts.database.pool, attempt, maxKnownTitles);
   const fetched = await fetchResponse(parts, attempt, known, signal);
   const { response } = fetched;
   progress.httpStatus = response.httpStatus;

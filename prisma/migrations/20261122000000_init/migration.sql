@@ -201,9 +201,14 @@ CREATE TABLE conciliation.title_change (
   title_id   bigint    NOT NULL,
   kind       text      NOT NULL,
   pull_id    bigint    NOT NULL,
+  row_hash   bytea,
 
   CONSTRAINT title_change_kind_check CHECK (kind IN ('inserted', 'changed', 'withdrawn', 'restored'))
 );
+
+-- Finds the changes of a date's pulls. The changes of one pull are neighbours in the table.
+CREATE INDEX title_change_pull_idx ON conciliation.title_change USING brin (pull_id)
+  WITH (pages_per_range = 16, autosummarize = on);
 
 COMMENT ON TABLE conciliation.title_change IS
   'One row for every change of a title, in the order in which the changes became visible. Append-only. A merge numbers its changes in its closing phase, which holds the lock of closing_lock until the commit: when a change_seq is visible, no smaller one can still appear.';
@@ -215,6 +220,65 @@ COMMENT ON COLUMN conciliation.title_change.kind IS
   'inserted: seen for the first time. changed: some field was restated. withdrawn: the title vanished from its date. restored: a withdrawn title reappeared, perhaps restated.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
   'pull.id of the pull that brought the change.';
+COMMENT ON COLUMN conciliation.title_change.row_hash IS
+  'Hash of the row of title as the change left it: the first 16 bytes of SHA-256. "conciliation verify" compares the newest hash of a title with the row. Null: the row had been deleted outside of the program.';
+
+
+CREATE TABLE conciliation.title_check (
+  date       date        PRIMARY KEY,
+  checked_at timestamptz NOT NULL,
+  titles     integer     NOT NULL
+);
+
+COMMENT ON TABLE conciliation.title_check IS
+  'One row for every accepted date whose rows of title were compared with the hashes that the merges recorded. The service compares each date once a day, "conciliation verify" on demand.';
+COMMENT ON COLUMN conciliation.title_check.date IS
+  'The accepted date.';
+COMMENT ON COLUMN conciliation.title_check.checked_at IS
+  'When the newest comparison of the date began.';
+COMMENT ON COLUMN conciliation.title_check.titles IS
+  'Rows of title that the newest comparison read, withdrawn ones included.';
+
+
+CREATE TABLE conciliation.title_finding (
+  id              bigserial   PRIMARY KEY,
+  date            date        NOT NULL,
+  title_id        bigint,
+  problem         text        NOT NULL,
+  found_at        timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  acknowledged_at timestamptz,
+  acknowledged_by text,
+  reason          text,
+  closed_at       timestamptz,
+
+  CONSTRAINT title_finding_problem_check
+    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day')),
+  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem = 'day'))
+);
+
+CREATE UNIQUE INDEX title_finding_open_key ON conciliation.title_finding (date, problem, title_id)
+  NULLS NOT DISTINCT WHERE closed_at IS NULL;
+
+COMMENT ON TABLE conciliation.title_finding IS
+  'One row for every difference that a comparison of title with the recorded hashes found. A difference means that a row was changed by something other than a merge.';
+COMMENT ON COLUMN conciliation.title_finding.id IS
+  'Key of the finding.';
+COMMENT ON COLUMN conciliation.title_finding.date IS
+  'The accepted date whose comparison found the difference.';
+COMMENT ON COLUMN conciliation.title_finding.title_id IS
+  'title.id of the title; null where the problem is the row of day.';
+COMMENT ON COLUMN conciliation.title_finding.problem IS
+  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row. day: counts, sums or digest of the row of day are not those of the titles.';
+COMMENT ON COLUMN conciliation.title_finding.found_at IS
+  'When the difference was found first.';
+COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
+  'When a person acknowledged the finding, which ends its alert; null: open.';
+COMMENT ON COLUMN conciliation.title_finding.acknowledged_by IS
+  'The person who acknowledged the finding.';
+COMMENT ON COLUMN conciliation.title_finding.reason IS
+  'The reason that the person gave.';
+COMMENT ON COLUMN conciliation.title_finding.closed_at IS
+  'When a comparison no longer found the difference; null: the difference lasts.';
 
 
 CREATE TABLE conciliation.closing_lock (
@@ -451,7 +515,7 @@ CREATE TABLE conciliation.pull (
   error_message    text,
 
   CONSTRAINT pull_origin_check
-    CHECK (origin IN ('daily', 'lookback', 'backfill', 'sweep', 'manual')),
+    CHECK (origin IN ('daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair')),
   CONSTRAINT pull_state_check
     CHECK (state IN ('queued', 'running', 'merged', 'unchanged', 'held', 'superseded', 'failed', 'cancelled')),
   CONSTRAINT pull_round_check CHECK (round >= 0),
@@ -475,7 +539,7 @@ COMMENT ON TABLE conciliation.pull IS
 COMMENT ON COLUMN conciliation.pull.id IS
   'Key of the pull.';
 COMMENT ON COLUMN conciliation.pull.origin IS
-  'Why it was made. daily: the day before, or a date that was missed. lookback: one of the days before that, pulled again. backfill: part of a backfill. sweep: a sweep found that the date differs, or the date is pulled once a week because no sweep succeeds within its limits. manual: a person asked for the date.';
+  'Why it was made. daily: the day before, or a date that was missed. lookback: one of the days before that, pulled again. backfill: part of a backfill. sweep: a sweep found that the date differs, or the date is pulled once a week because no sweep succeeds within its limits. manual: a person asked for the date. repair: rows of the date were changed outside of a merge.';
 COMMENT ON COLUMN conciliation.pull.date IS
   'The accepted date that is asked for (conciliationDate).';
 COMMENT ON COLUMN conciliation.pull.slot_at IS

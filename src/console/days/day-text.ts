@@ -99,6 +99,7 @@ const en = {
       backfill: 'backfill',
       sweep: 'sweep',
       manual: 'asked for',
+      repair: 'repair',
     },
     outcome: 'Outcome',
     outcomes: {
@@ -245,6 +246,7 @@ const ptBR: typeof en = {
       backfill: 'recarga',
       sweep: 'varredura',
       manual: 'pedida',
+      repair: 'reparo',
     },
     outcome: 'Resultado',
     outcomes: {

@@ -15,6 +15,7 @@ import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { applyChanges, numberChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
+import { recordMissing } from './merge-repair.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;
@@ -38,6 +39,8 @@ export interface MergedResponse {
   readonly drift: readonly DriftRecord[];
   /** Of the response. Null: the day has it already. */
   readonly fold: TitleFold | null;
+  /** Whether the pull repairs a date with rows that were altered. */
+  readonly isRepair: boolean;
   /** The accounts that the titles name, where the titles are in `title` already. Null: they are staged. */
   readonly loadedAccounts: NamedAccounts | null;
 }
@@ -58,13 +61,14 @@ export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<
   const isChanged = merge.state === 'merged';
   if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
 
-  if (!isChanged && !isNewlyReconciled && drift.length === 0) return;
+  if (!isChanged && !isNewlyReconciled && drift.length === 0 && !merge.isRepair) return;
   await lockClosing(tx);
   reachFaultPoint('closing');
   if (isChanged) {
     await watchAccounts(tx, source);
     await numberChanges(tx, source, plan);
   }
+  if (merge.isRepair) await recordMissing(tx, source);
   await recordDrift(tx, pullId, drift);
   if (isNewlyReconciled) await advanceCheckpoint(tx, pullId);
 }
@@ -72,8 +76,9 @@ export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<
 /** The first part. Returns whether the merge has made the date reconciled. */
 async function mergeOwnDate(
   tx: Transaction,
-  { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold }: MergedResponse,
+  merge: MergedResponse,
 ): Promise<{ readonly isNewlyReconciled: boolean }> {
+  const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
   if (day.heldPullId !== null && day.heldPullId !== pullId) await supersedeHold(tx, day);
@@ -88,7 +93,8 @@ async function mergeOwnDate(
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
-  await setMergedDay(tx, { date, pullId, state: newState, fold }, isChanged || !day.hasDigest);
+  const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
+  await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
 }
 

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../database/database.ts';
+import { ROW_HASH } from '../../database/title-hashes.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { TITLE_COLUMNS } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
@@ -85,7 +86,8 @@ async function writeRevisions(tx: Transaction, source: ChangeSource): Promise<vo
 async function updateTitles(tx: Transaction, source: ChangeSource): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.title title
-    SET status = 'current', ${setColumns}, content_hash = staged.content_hash,
+    SET status = 'current', ${setColumns}, identity_hash = staged.identity_hash,
+        content_hash = staged.content_hash,
         raw_hash = staged.raw_hash, erased_at = staged.erased_at,
         last_change_pull_id = ${source.pullId}, changed_at = now()
     FROM conciliation.staged_change change
@@ -149,7 +151,7 @@ const allTitles = ({ fence }: ChangeSource) => Prisma.sql`
   WHERE staged.fence = ${fence}`;
 
 /**
- * Numbers the changes that a pull made. The caller holds the lock of the closing phase and keeps it until
+ * Numbers the changes that a pull made, and records the hash of each row. The caller holds the lock of the closing phase and keeps it until
  * the commit: when a `change_seq` is visible, no smaller one can still appear.
  */
 export async function numberChanges(
@@ -158,14 +160,19 @@ export async function numberChanges(
   counts: ChangeCounts,
 ): Promise<void> {
   const inserted = Prisma.sql`
-    SELECT id, 'inserted' AS kind FROM conciliation.title
+    SELECT id, 'inserted' AS kind, ${ROW_HASH} AS row_hash FROM conciliation.title
     WHERE accepted_date = ${date}::date AND first_pull_id = ${pullId}`;
   const revised = Prisma.sql`
-    SELECT title_id, kind FROM conciliation.title_revision WHERE pull_id = ${pullId}`;
+    SELECT title_id, kind, row_hash
+    FROM conciliation.title_revision
+    JOIN (SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
+          WHERE id = ANY(ARRAY(SELECT title_id FROM conciliation.title_revision
+                               WHERE pull_id = ${pullId}))) AS title ON title.id = title_id
+    WHERE pull_id = ${pullId}`;
   const hasRevised = counts.changed + counts.withdrawn + counts.restored > 0;
   const changes = [...(counts.inserted > 0 ? [inserted] : []), ...(hasRevised ? [revised] : [])];
   await tx.$executeRaw`
-    INSERT INTO conciliation.title_change (title_id, kind, pull_id)
-    SELECT id, kind, ${pullId}::bigint
-    FROM (${Prisma.join(changes, ' UNION ALL ')}) AS change (id, kind) ORDER BY id`;
+    INSERT INTO conciliation.title_change (title_id, kind, pull_id, row_hash)
+    SELECT id, kind, ${pullId}::bigint, row_hash
+    FROM (${Prisma.join(changes, ' UNION ALL ')}) AS change (id, kind, row_hash) ORDER BY id`;
 }

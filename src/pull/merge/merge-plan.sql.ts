@@ -2,6 +2,7 @@ import type { Transaction } from '../../database/database.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan } from '../../ledger/discard-staged.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
+import { findAlteredTitles, planRepairs } from './merge-repair.sql.ts';
 
 /** The changes of a response in its date, counted. */
 export interface ChangeCounts {
@@ -44,12 +45,14 @@ export interface MergePlan extends ChangeCounts {
  * The caller holds the lock of the day's row, so the titles do not change between the statements below, and
  * has called `configurePlanner`.
  *
+ * @param isRepair whether the stored hashes of the titles are checked before they are matched
  * @throws StagingUnavailableError when the date was changed since its titles were read
  */
 export async function planChanges(
   tx: Transaction,
   fence: bigint,
   day: LockedDay,
+  isRepair: boolean,
 ): Promise<MergePlan> {
   await discardPlan(tx, fence);
   const [base] = await tx.$queryRaw<[{ isStale: boolean }?]>`
@@ -65,7 +68,9 @@ export async function planChanges(
     const plan = await countPlan(tx, fence, 0);
     return { ...plan, inserted: plan.titles, unchanged: 0 };
   }
+  if (isRepair) await findAlteredTitles(tx, day.date);
   await matchCurrent(tx, fence, day, base !== undefined);
+  if (isRepair) await planRepairs(tx, fence, day.date);
   const withheld = await withholdWithdrawals(tx, fence);
   const plan = await countPlan(tx, fence, withheld);
   if (plan.inserted === 0) return plan;

@@ -91,7 +91,7 @@ export function mergeStaged(
     }
     await eraseErased(tx, attempt.fence);
     await stageKnown(tx, attempt.fence, response.known);
-    const plan = await planChanges(tx, attempt.fence, day);
+    const plan = await planChanges(tx, attempt.fence, day, isRepair(attempt));
     return endAttempt(tx, attempt, response, decide(day, plan, policy));
   }, MERGE_TRANSACTION);
 }
@@ -109,19 +109,25 @@ export interface MergeDecision {
 /** Carries a decision out, and records the outcome of the attempt. */
 export async function endAttempt(
   tx: Transaction,
-  { pullId, fence }: Attempt,
+  attempt: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
 ): Promise<PullReport> {
+  const { pullId, fence } = attempt;
   const { day, plan, state, holdReason, loadedAccounts } = decision;
   const titles = plan.titles + plan.rejected;
   const report = { ...plan, pullId, date: day.date, state, holdReason, titles };
   await finishPull(tx, report, response);
-  await endMerge(tx, { ...decision, ...response, pullId, fence });
+  await endMerge(tx, { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) });
   if (state === 'held') await discardPlan(tx, fence);
   else if (loadedAccounts === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');
   return report;
+}
+
+/** Whether the attempt takes no row of its date for what the tables say. */
+export function isRepair({ origin }: Pick<Attempt, 'origin'>): boolean {
+  return origin === 'repair';
 }
 
 /** Records the outcome. A held pull waits for a release or for a newer response. */

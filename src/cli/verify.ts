@@ -1,0 +1,160 @@
+import type { Command } from 'commander';
+import { openStaging } from '../app/parts.ts';
+import type { Database } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { Problem } from '../integrity/check-date.sql.ts';
+import { acknowledgeFindings, readCheckableDates } from '../integrity/findings.sql.ts';
+import { type VerifiedDate, verifyDate } from '../integrity/verify-dates.ts';
+import { InputError } from '../runtime/errors.ts';
+import { dateArgument, reasonArgument } from './arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from './command-run.ts';
+import { operatorName } from './operator-name.ts';
+import { createProgressLine } from './output/progress-line.ts';
+import { formatCount, renderTable } from './output/table.ts';
+
+const PROBLEMS: Readonly<Record<Problem, string>> = {
+  content: 'the columns do not have their recorded hash',
+  record: 'the row does not have its recorded hash',
+  unrecorded: 'no merge inserted the row',
+  missing: 'the row is gone',
+  history: 'the revisions do not lead to the row',
+  day: 'counts, sums or digest of the day are not those of its titles',
+};
+
+interface VerifyOptions {
+  readonly from?: CivilDate;
+  readonly to?: CivilDate;
+  readonly json?: boolean;
+}
+
+export function addVerifyCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const run = async (
+    json: boolean | undefined,
+    work: (database: Database, run: CommandRun) => Promise<CommandResult>,
+  ) =>
+    exit(
+      await runCommand({ json, platform: false }, async (commandRun) => {
+        const staging = await openStaging(commandRun.config, commandRun.logger);
+        try {
+          return await work(staging.database, commandRun);
+        } finally {
+          await staging.close();
+        }
+      }),
+    );
+
+  const verify = program
+    .command('verify')
+    .description('check that nothing but merges has changed the titles')
+    .option('--from <date>', 'the first accepted date, YYYY-MM-DD', dateArgument)
+    .option('--to <date>', 'the last accepted date, YYYY-MM-DD', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Compares each title with the hash that its newest merge recorded, and each day with its titles. The service
+does the same for every date once a day. A difference raises the alert titles_altered and requests a pull
+that restores the platform's values; the service makes that pull.
+
+Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
+
+Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
+    )
+    .action((options: VerifyOptions) =>
+      run(options.json, (database, { signal }) => verifyDates(database, options, signal)),
+    );
+  verify
+    .command('acknowledge')
+    .description('acknowledge every difference that lasts')
+    .requiredOption('--reason <text>', 'the cause; kept in the audit log', reasonArgument)
+    .addHelpText(
+      'after',
+      `
+Ends the alerts. A difference that a repair cannot mend, for example in the history of a title, is found by
+every check and raises no alert again.
+
+Example: conciliation verify acknowledge --reason "test of the alarm, agreed with the auditors"`,
+    )
+    .action((_, command: Command) => {
+      // --json is an option of "verify" itself, wherever it stands.
+      const { json, reason } = command.optsWithGlobals<{ json?: boolean; reason: string }>();
+      return run(json, async (database) => {
+        const by = operatorName();
+        const acknowledged = await acknowledgeFindings(database, { by, reason });
+        return {
+          document: { acknowledged },
+          text: `${formatCount(acknowledged)} acknowledged by ${by}.`,
+          exit: EXIT.done,
+        };
+      });
+    });
+}
+
+async function verifyDates(
+  database: Database,
+  { from = null, to = null }: { readonly from?: CivilDate | null; readonly to?: CivilDate | null },
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  if (from !== null && to !== null && to < from) throw new InputError('--to is before --from');
+  const dates = await readCheckableDates(database, from, to);
+  const line = createProgressLine();
+  const altered: VerifiedDate[] = [];
+  let titles = 0;
+  try {
+    for (const [index, date] of dates.entries()) {
+      line.update(`${date}: ${index} of ${dates.length} dates, ${formatCount(titles)} titles`);
+      const verified = await verifyDate(database, date, signal);
+      titles += verified.titles;
+      if (verified.alterations.length > 0) altered.push(verified);
+    }
+  } finally {
+    line.end();
+  }
+  const differences = altered.flatMap(({ date, alterations, repairPullId }) =>
+    alterations.map(({ titleId, problem }) => ({
+      date,
+      titleId: titleId === null ? null : Number(titleId),
+      problem,
+      repairPullId: repairPullId === null ? null : Number(repairPullId),
+    })),
+  );
+  const checked = `${formatCount(titles)} titles of ${formatCount(dates.length)} dates`;
+  return {
+    document: { dates: dates.length, titles, differences },
+    text:
+      differences.length === 0
+        ? `${checked}: no difference.`
+        : `${differenceTable(differences)}\n\n${checked}: ${formatCount(differences.length)} differences.`,
+    exit: differences.length === 0 ? EXIT.done : EXIT.needsPerson,
+  };
+}
+
+function differenceTable(
+  differences: readonly {
+    readonly date: CivilDate;
+    readonly titleId: number | null;
+    readonly problem: Problem;
+    readonly repairPullId: number | null;
+  }[],
+): string {
+  return renderTable(
+    [
+      { title: 'date' },
+      { title: 'title', align: 'right' },
+      { title: 'difference' },
+      { title: 'repaired by pull', align: 'right' },
+    ],
+    differences.map(({ date, titleId, problem, repairPullId }) => [
+      date,
+      titleId === null ? '-' : String(titleId),
+      PROBLEMS[problem],
+      repairPullId === null ? '-' : String(repairPullId),
+    ]),
+  );
+}

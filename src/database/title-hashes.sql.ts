@@ -1,0 +1,66 @@
+/**
+ * The hashes of a row of `title`, computed by the database from the columns of the row. `domain/title.ts`
+ * computes the same content and identity hashes from a response.
+ */
+import {
+  AMOUNT_COLUMNS,
+  CONTENT_VERSIONS,
+  IDENTITY_COLUMNS,
+  VALUE_COLUMNS,
+  type ValueColumn,
+} from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
+
+// Column names are constants of domain/: nothing from outside reaches Prisma.raw.
+
+/** The canonical text of a column; see `canonicalFields`. Sessions have the date style ISO. */
+const canonicalText = (column: string) =>
+  AMOUNTS.has(column) ? `trim_scale(${column})::text` : `${column}::text`;
+
+const canonicalHash = (columns: readonly ValueColumn[]) => {
+  const fields = columns.map(
+    (column) =>
+      `coalesce(convert_to('=' || ${canonicalText(column)}, 'UTF8'), '') || '\\x00'::bytea`,
+  );
+  return Prisma.raw(`encode(substring(sha256(${fields.join(' || ')}), 1, 16), 'hex')::uuid`);
+};
+
+/** The identity hash that the columns of a row of `title` have. */
+export const COMPUTED_IDENTITY_HASH = canonicalHash(IDENTITY_COLUMNS);
+
+const CONTENT_HASHES = CONTENT_VERSIONS.map(canonicalHash);
+
+/**
+ * The content hash that the columns of a row of `title` have.
+ *
+ * @throws RangeError for a version that this program does not know
+ */
+export function computedContentHash(version: number): Prisma.Sql {
+  const computed = CONTENT_HASHES[version - 1];
+  if (computed === undefined) throw new RangeError(`no version ${version} of content hashes`);
+  return computed;
+}
+
+const ABSENT = `'\\xff'::bytea`;
+
+/**
+ * `title_change.row_hash` of a row of `title`. The content hash stands for the columns that it covers;
+ * amounts are covered once more, with the digits that were written. An erased row has lost what its content
+ * hash covers, so its columns are covered themselves.
+ */
+export const ROW_HASH = Prisma.raw(
+  `substring(sha256(${[
+    'int8send(id)',
+    'int4send(occurrence)',
+    `convert_to(status, 'UTF8')`,
+    'uuid_send(identity_hash)',
+    'uuid_send(content_hash)',
+    'uuid_send(raw_hash)',
+    `coalesce(convert_to(extra::text, 'UTF8'), ${ABSENT})`,
+    ...AMOUNT_COLUMNS.map((column) => `coalesce(numeric_send(${column}), ${ABSENT})`),
+    `CASE WHEN erased_at IS NULL THEN ''
+        ELSE convert_to(ROW(${VALUE_COLUMNS.join(', ')})::text, 'UTF8') END`,
+  ].join(' || ')}), 1, 16)`,
+);

@@ -1,0 +1,155 @@
+import { recordAudit } from '../audit/audit.ts';
+import type { Database, Transaction } from '../database/database.ts';
+import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { DateCheck, Problem } from './check-date.sql.ts';
+
+/** A difference that lasts. */
+export interface Finding {
+  readonly date: CivilDate;
+  /** Null: the problem is the row of `day`. */
+  readonly titleId: number | null;
+  readonly problem: Problem;
+  readonly foundAt: Date;
+  /** Null: the finding has an alert. */
+  readonly acknowledgedAt: Date | null;
+}
+
+/**
+ * Records the outcome of a check: opens findings for new alterations, closes those that are no longer there,
+ * and requests a repair of the date. A repair cannot mend the history.
+ *
+ * @returns the pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks
+ *   the date
+ */
+export function recordCheck(database: Database, check: DateCheck): Promise<bigint | null> {
+  const { date, checkedAt, titles, alterations } = check;
+  const titleIds = alterations.map(({ titleId }) => titleId);
+  const problems = alterations.map(({ problem }) => problem);
+  return database.prisma.$transaction(async (tx) => {
+    // Locks the date's row of title_check, so that two checks at a time request one repair.
+    await tx.$executeRaw`
+      INSERT INTO conciliation.title_check (date, checked_at, titles)
+      VALUES (${date}::date, ${checkedAt}, ${titles})
+      ON CONFLICT (date) DO UPDATE SET checked_at = excluded.checked_at, titles = excluded.titles`;
+    await tx.$executeRaw`
+      UPDATE conciliation.title_finding AS finding SET closed_at = now()
+      WHERE finding.date = ${date}::date AND finding.closed_at IS NULL
+        AND NOT EXISTS (
+          SELECT FROM unnest(${titleIds}::bigint[], ${problems}::text[]) AS alteration (title_id, problem)
+          WHERE alteration.problem = finding.problem
+            AND alteration.title_id IS NOT DISTINCT FROM finding.title_id)`;
+    await tx.$executeRaw`
+      INSERT INTO conciliation.title_finding (date, title_id, problem)
+      SELECT ${date}::date, title_id, problem
+      FROM unnest(${titleIds}::bigint[], ${problems}::text[]) AS alteration (title_id, problem)
+      ON CONFLICT DO NOTHING`;
+    const isRepairable = problems.some((problem) => problem !== 'history');
+    return isRepairable ? requestRepair(tx, date) : null;
+  });
+}
+
+/** A check follows each repair. What the repair did not mend does not bring the next repair at once. */
+const REPAIR_PAUSE = '1 hour';
+
+async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
+  if ((await tx.day.count({ where: { date } })) === 0) return null;
+  const [latest] = await tx.$queryRaw<[{ id: bigint; isOpen: boolean; isRecent: boolean }?]>`
+    SELECT id, finished_at IS NULL AS "isOpen", finished_at > now() - ${REPAIR_PAUSE}::interval AS "isRecent"
+    FROM conciliation.pull WHERE date = ${date}::date AND origin = 'repair'
+    ORDER BY id DESC LIMIT 1`;
+  if (latest?.isOpen === true) return latest.id;
+  if (latest?.isRecent === true) return null;
+  const { id } = await tx.pull.create({
+    data: { origin: 'repair', date, requestedBy: 'verification' },
+    select: { id: true },
+  });
+  return id;
+}
+
+/** The findings that last, by date. */
+export async function readOpenFindings(database: Database, limit: number): Promise<Finding[]> {
+  const rows = await database.prisma.$queryRaw<(Omit<Finding, 'date'> & { date: string })[]>`
+    SELECT date::text AS date, title_id::float8 AS "titleId", problem, found_at AS "foundAt",
+           acknowledged_at AS "acknowledgedAt"
+    FROM conciliation.title_finding WHERE closed_at IS NULL
+    ORDER BY date, title_id LIMIT ${limit}`;
+  return rows.map((row) => ({ ...row, date: toCivilDate(row.date) }));
+}
+
+/**
+ * Ends the alerts of all findings that last. The findings stay until the difference is gone.
+ *
+ * @returns the number of findings that were acknowledged
+ */
+export function acknowledgeFindings(
+  database: Database,
+  { by, reason }: { readonly by: string; readonly reason: string },
+): Promise<number> {
+  return database.prisma.$transaction(async (tx) => {
+    const findings = await tx.titleFinding.findMany({
+      where: { closedAt: null, acknowledgedAt: null },
+      select: { id: true, date: true },
+    });
+    if (findings.length === 0) return 0;
+    await tx.$executeRaw`
+      UPDATE conciliation.title_finding
+      SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
+      WHERE id = ANY(${findings.map(({ id }) => id)}::bigint[]) AND acknowledged_at IS NULL`;
+    const dates = [...new Set(findings.map(({ date }) => date))].sort();
+    await recordAudit(tx, {
+      actor: by,
+      action: 'findings.acknowledge',
+      reason,
+      details: { findings: findings.length, dates: dates.slice(0, 100) },
+    });
+    return findings.length;
+  });
+}
+
+/**
+ * The dates of the ledger, and the dates that rows of `title` have without it. Jumps from date to date in the
+ * index of `title`.
+ */
+const datesWithTitles = Prisma.sql`
+  WITH RECURSIVE seen AS (
+    SELECT min(accepted_date) AS date FROM conciliation.title
+    UNION ALL
+    SELECT (SELECT min(accepted_date) FROM conciliation.title WHERE accepted_date > seen.date)
+    FROM seen WHERE seen.date IS NOT NULL
+  )
+  SELECT date FROM seen WHERE date IS NOT NULL
+  UNION SELECT date FROM conciliation.day`;
+
+/** Less than a day, so that a check that takes hours is done once a day. */
+const CHECK_AGE = '20 hours';
+
+/**
+ * The date whose check is due: the date was never checked, its check is old, or a repair has ended since.
+ * Null: no check is due.
+ */
+export async function readDueDate(database: Database): Promise<CivilDate | null> {
+  const [due] = await database.prisma.$queryRaw<[{ date: string }?]>`
+    SELECT due.date::text AS date
+    FROM (${datesWithTitles}) AS due
+    LEFT JOIN conciliation.title_check AS done ON done.date = due.date
+    WHERE done.checked_at IS NULL OR done.checked_at < now() - ${CHECK_AGE}::interval
+       OR EXISTS (SELECT FROM conciliation.pull
+                  WHERE pull.date = due.date AND pull.origin = 'repair'
+                    AND pull.finished_at > done.checked_at)
+    ORDER BY done.checked_at NULLS FIRST, due.date LIMIT 1`;
+  return due === undefined ? null : toCivilDate(due.date);
+}
+
+/** The dates from `from` to `to` that can be checked. */
+export async function readCheckableDates(
+  database: Database,
+  from: CivilDate | null,
+  to: CivilDate | null,
+): Promise<CivilDate[]> {
+  const rows = await database.prisma.$queryRaw<{ date: string }[]>`
+    SELECT date::text AS date FROM (${datesWithTitles}) AS checkable
+    WHERE date BETWEEN coalesce(${from}::date, date) AND coalesce(${to}::date, date)
+    ORDER BY date`;
+  return rows.map(({ date }) => toCivilDate(date));
+}

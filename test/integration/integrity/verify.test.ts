@@ -1,0 +1,538 @@
+/** Rows that something other than a merge has changed are found, raise an alert and are repaired by a pull. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { TITLE_COLUMNS } from '../../../src/domain/title.ts';
+import { checkDate, type Problem } from '../../../src/integrity/check-date.sql.ts';
+import {
+  acknowledgeFindings,
+  readDueDate,
+  readOpenFindings,
+} from '../../../src/integrity/findings.sql.ts';
+import { startVerification, verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
+import { environmentOf, runCommand } from '../../support/child-command.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { eventually } from '../../support/service-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let days = 0;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+const { signal } = new AbortController();
+const freshDate = () => daysFrom(days++);
+const check = async (date: CivilDate) =>
+  (await checkDate(world.database, date, signal)).alterations;
+const query = async (text: string, values: unknown[] = []) =>
+  (await world.database.pool.query(text, values)).rows;
+
+/** Changes rows as a user of the database would. */
+async function alter(text: string, values: unknown[] = []): Promise<void> {
+  const { rowCount } = await world.database.pool.query(text, values);
+  expect(rowCount).toBeGreaterThan(0);
+}
+
+/** Verifies a date, and makes the pull that the verification requests. */
+async function verifyAndRepair(date: CivilDate): Promise<readonly Problem[]> {
+  const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
+  if (repairPullId !== null) {
+    const outcome = await runPull(world.parts, repairPullId, signal);
+    if (outcome.kind !== 'done') throw outcome.error;
+  }
+  return alterations.map(({ problem }) => problem);
+}
+
+const COLUMNS = [
+  ...TITLE_COLUMNS,
+  'status',
+  'occurrence',
+  'identity_hash',
+  'content_hash',
+  'raw_hash',
+  'erased_at',
+];
+const stateOf = (date: CivilDate) =>
+  query(
+    `SELECT id, ${COLUMNS.map((column) => `${column}::text`).join(', ')} FROM conciliation.title
+     WHERE accepted_date = $1 AND status = 'current' ORDER BY id`,
+    [date],
+  );
+const dayOf = (date: CivilDate) =>
+  query(
+    `SELECT title_count, original_value_sum::text, content_digest, latest_due_date::text
+     FROM conciliation.day WHERE date = $1`,
+    [date],
+  );
+
+/** Three titles, of which one was restated and one has an undocumented field, and a withdrawn one. */
+async function pullTitles(): Promise<CivilDate> {
+  const date = freshDate();
+  const first = (discount: string) => titleText({ date, uid: 'first', discount });
+  const others = ['second', 'third', 'fourth', 'fifth', 'sixth'].map((uid) =>
+    titleText({ date, uid, ...(uid === 'second' ? { more: ',"more":{"a":[1,null,"ü"]}' } : {}) }),
+  );
+  world.sandbox.setDayTexts(date, [first('1'), ...others, titleText({ date, uid: 'gone' })]);
+  await world.pull(date);
+  world.sandbox.setDayTexts(date, [first('2.50'), ...others]);
+  expect(await world.pull(date)).toMatchObject({ changed: 1, withdrawn: 1 });
+  return date;
+}
+
+describe('a date that only merges have changed has no difference', () => {
+  test('after a first load, restatements, a withdrawal and a return', async () => {
+    const date = await pullTitles();
+    expect(await check(date)).toEqual([]);
+    world.sandbox.setDayTexts(date, [
+      ...['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'gone'].map((uid) =>
+        titleText({ date, uid, discount: '7.70' }),
+      ),
+    ]);
+    expect(await world.pull(date)).toMatchObject({ changed: 6, restored: 1 });
+    expect(await check(date)).toEqual([]);
+    world.sandbox.setDayTexts(date, []);
+    const { pullId } = await world.attempt(date);
+    expect(await check(date)).toEqual([]);
+    await releasePull(world.database, pullId, { by: 'ana', reason: 'emptied' });
+    expect(await check(date)).toEqual([]);
+  });
+
+  test.each([
+    ['loaded', {}],
+    ['staged', { alwaysStage: true }],
+  ])('with every way to write a value (%s)', async (_, parts) => {
+    const date = freshDate();
+    const values = [
+      '0',
+      '-0',
+      '0.00',
+      '1e2',
+      '11e-1',
+      '-12.340',
+      '1E-7',
+      '12345678901234567890.123456789',
+    ];
+    world.sandbox.setDayTexts(date, [
+      ...values.map((value, index) =>
+        titleText({
+          date,
+          uid: `v${index}`,
+          value,
+          discount: value,
+          name: 'Ação "x" \\ \u{1F600}',
+        }),
+      ),
+      titleText({ date, uid: 'twin' }),
+      titleText({ date, uid: 'twin' }),
+      titleText({ date, uid: 'nulls', name: '' }).replaceAll(/"(0987|1111)"/g, 'null'),
+      titleText({ date, uid: 'true' }).replace(
+        '"buyerIsFinancial":false',
+        '"buyerIsFinancial":true',
+      ),
+    ]);
+    expect(await world.pull(date, parts)).toMatchObject({
+      inserted: values.length + 4,
+      rejected: 0,
+    });
+    expect(await check(date)).toEqual([]);
+  });
+
+  test('with titles as the platform makes them', async () => {
+    const date = freshDate();
+    world.sandbox.setDaySize(date, 2_000);
+    const { inserted } = await world.pull(date);
+    expect(await checkDate(world.database, date, signal)).toMatchObject({
+      titles: inserted,
+      alterations: [],
+    });
+  });
+
+  test('after a party was erased, and after later pulls of its titles', async () => {
+    const date = freshDate();
+    const taxId = '11144477735';
+    const text = (discount: string) =>
+      titleText({ date, uid: 'party', discount, more: ',"more":1' }).replace('52998224725', taxId);
+    world.sandbox.setDayTexts(date, [text('1')]);
+    await world.pull(date);
+    await eraseParty(world.database, {
+      party: { taxId, externalId: null },
+      by: 'ana',
+      reason: 'asked for',
+      isDryRun: false,
+    });
+    expect(await check(date)).toEqual([]);
+    world.sandbox.setDayTexts(date, [text('2')]);
+    expect(await world.pull(date)).toMatchObject({ changed: 1 });
+    expect(await check(date)).toEqual([]);
+    await alter(`UPDATE conciliation.title SET payment_account = '1' WHERE accepted_date = $1`, [
+      date,
+    ]);
+    expect(await check(date)).toMatchObject([{ problem: 'record' }]);
+  });
+
+  test('an empty date, and a date that was never pulled', async () => {
+    const date = freshDate();
+    world.sandbox.setDayTexts(date, []);
+    await world.pull(date);
+    expect(await check(date)).toEqual([]);
+    expect(await check(daysFrom(-400))).toEqual([]);
+  });
+});
+
+/** Another value of each column. */
+const OTHER_VALUES: Readonly<Record<string, string>> = {
+  accepted_date: `accepted_date + 10000`,
+  anticipated_due_date: 'anticipated_due_date + 1',
+  buyer_is_financial: 'NOT buyer_is_financial',
+  extra: `'{"more": {"a": [1, null, "u"]}}'`,
+  status: `'withdrawn'`,
+  occurrence: 'occurrence + 1',
+  identity_hash: 'gen_random_uuid()',
+  content_hash: 'gen_random_uuid()',
+  raw_hash: 'gen_random_uuid()',
+  erased_at: 'now()',
+};
+const AMOUNTS = COLUMNS.filter((column) => /value$|fee$/.test(column));
+
+describe('an altered row', () => {
+  test.each(COLUMNS)('is found and repaired: %s', async (column) => {
+    const date = await pullTitles();
+    const [before, day] = [await stateOf(date), await dayOf(date)];
+    const target = column === 'extra' ? 'second' : 'third';
+    const other =
+      OTHER_VALUES[column] ?? (AMOUNTS.includes(column) ? `${column} + 0.01` : `'altered'`);
+    await alter(
+      `UPDATE conciliation.title SET ${column} = ${other} WHERE accepted_date = $1 AND order_uid = $2`,
+      [date, target],
+    );
+    const found = await verifyAndRepair(date);
+    expect(found.length).toBeGreaterThan(0);
+    expect(await check(date)).toEqual([]);
+    expect(await dayOf(date)).toEqual(day);
+    const after = await stateOf(date);
+    if (column === 'accepted_date') {
+      // The row is another date's now; the title of the response has a new row.
+      expect(after.map(({ id: _, ...row }) => row)).toEqual(
+        expect.arrayContaining(before.map(({ id: _, ...row }) => row)),
+      );
+    } else if (column === 'occurrence') {
+      // The platform states no occurrence: the row keeps it, recorded by a revision.
+      expect(after).toEqual(
+        before.map((row) => (row.order_uid === 'third' ? { ...row, occurrence: '2' } : row)),
+      );
+    } else {
+      expect(after).toEqual(before);
+    }
+    expect(await verifyAndRepair(date)).toEqual([]);
+  });
+
+  test('is found where hashes, sums and digest of the day were made to agree', async () => {
+    const date = await pullTitles();
+    const before = await stateOf(date);
+    const [{ content_hash: hash }] = await query(
+      `SELECT content_hash FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'fourth'`,
+      [date],
+    );
+    // The content of another title in every column, with its hashes: nothing in the row is wrong by itself.
+    await alter(
+      `UPDATE conciliation.title AS title
+       SET (${TITLE_COLUMNS.join(', ')}, content_hash, identity_hash, occurrence) =
+           (SELECT ${TITLE_COLUMNS.map((column) => `source.${column}`).join(', ')}, content_hash,
+                   identity_hash, 2
+            FROM conciliation.title AS source WHERE accepted_date = $1 AND order_uid = 'fourth')
+       WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    await alter(
+      `UPDATE conciliation.day
+       SET content_digest = (SELECT encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex')
+                             FROM conciliation.title WHERE accepted_date = date AND status = 'current')
+       WHERE date = $1`,
+      [date],
+    );
+    expect(await check(date)).toMatchObject([{ problem: 'record' }]);
+    await verifyAndRepair(date);
+    expect(await check(date)).toEqual([]);
+    const after = await stateOf(date);
+    expect(after.filter((row) => row.content_hash === hash)).toHaveLength(1);
+    expect(after.map(({ id: _, ...row }) => row)).toEqual(
+      expect.arrayContaining(before.map(({ id: _, ...row }) => row)),
+    );
+  });
+
+  test('leaves the alteration in a revision, and reaches the feed', async () => {
+    const date = await pullTitles();
+    await alter(
+      `UPDATE conciliation.title SET original_value = 9999999 WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    await verifyAndRepair(date);
+    const [revision] = await query(
+      `SELECT before::text, after::text, pull.origin, change.kind
+       FROM conciliation.title_revision revision
+       JOIN conciliation.pull ON pull.id = revision.pull_id
+       JOIN conciliation.title_change change USING (title_id, pull_id)
+       WHERE pull.date = $1 AND origin = 'repair'`,
+      [date],
+    );
+    expect(revision).toEqual({
+      before: '{"original_value": 9999999}',
+      after: '{"original_value": 1000.50}',
+      origin: 'repair',
+      kind: 'changed',
+    });
+  });
+
+  test('that the platform states no longer is withdrawn', async () => {
+    const date = await pullTitles();
+    await alter(
+      `UPDATE conciliation.title SET status = 'current' WHERE accepted_date = $1 AND order_uid = 'gone'`,
+      [date],
+    );
+    expect(await verifyAndRepair(date)).toEqual(['record', 'day']);
+    expect(await check(date)).toEqual([]);
+    expect(await stateOf(date)).toHaveLength(6);
+  });
+});
+
+test('an altered title that was withdrawn is found until the platform states it again', async () => {
+  const date = await pullTitles();
+  await alter(
+    `UPDATE conciliation.title SET original_value = 5 WHERE accepted_date = $1 AND order_uid = 'gone'`,
+    [date],
+  );
+  expect(await verifyAndRepair(date)).toEqual(['content']);
+  expect(await verifyAndRepair(date)).toEqual(['content']);
+  const uids = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'gone'];
+  world.sandbox.setDayTexts(
+    date,
+    uids.map((uid) => titleText({ date, uid })),
+  );
+  expect(await world.pull(date)).toMatchObject({ restored: 1 });
+  // The row is right again. Its history is not: the alteration lies between two revisions.
+  expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+  const [{ value }] = await query(
+    `SELECT original_value::text AS value FROM conciliation.title
+     WHERE accepted_date = $1 AND order_uid = 'gone'`,
+    [date],
+  );
+  expect(value).toBe('1000.50');
+});
+
+test('a row that no merge inserted is found and withdrawn', async () => {
+  const date = await pullTitles();
+  await alter(
+    `INSERT INTO conciliation.title
+       (occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+     SELECT 99, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id
+     FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
+    [date],
+  );
+  expect(await verifyAndRepair(date)).toEqual(['unrecorded', 'day']);
+  expect(await check(date)).toEqual([]);
+  expect(await stateOf(date)).toHaveLength(6);
+});
+
+/** Needs the owner of the table, because a trigger refuses it to all others. */
+async function asOwner(
+  table: string,
+  trigger: string,
+  text: string,
+  values: unknown[],
+): Promise<void> {
+  await query(`ALTER TABLE conciliation.${table} DISABLE TRIGGER ${trigger}`);
+  await alter(text, values);
+  await query(`ALTER TABLE conciliation.${table} ENABLE TRIGGER ${trigger}`);
+}
+
+test('a deleted row is found, and its title gets a new row', async () => {
+  const date = await pullTitles();
+  const before = await stateOf(date);
+  await asOwner(
+    'title',
+    'title_kept',
+    `DELETE FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
+    [date],
+  );
+  expect(await verifyAndRepair(date)).toEqual(['missing', 'day']);
+  expect(await check(date)).toEqual([]);
+  const withoutIds = (rows: readonly { id: bigint }[]) => rows.map(({ id: _, ...row }) => row);
+  expect(withoutIds(await stateOf(date))).toEqual(expect.arrayContaining(withoutIds(before)));
+});
+
+test.each([
+  [
+    'a revision that was altered',
+    `UPDATE conciliation.title_revision SET before = jsonb_set(before, '{platform_discounted_value}', '1.01')`,
+  ],
+  [
+    'a revision whose outcome was altered',
+    `UPDATE conciliation.title_revision SET after = jsonb_set(after, '{platform_discounted_value}', '2.51')`,
+  ],
+  ['a revision that was deleted', 'DELETE FROM conciliation.title_revision'],
+])('%s is found, and a person ends the alert', async (_, statement) => {
+  const date = await pullTitles();
+  await asOwner(
+    'title_revision',
+    'title_revision_append_only',
+    `${statement} WHERE kind = 'changed'
+       AND title_id IN (SELECT id FROM conciliation.title WHERE accepted_date = $1)`,
+    [date],
+  );
+  const { alterations, repairPullId } = await verifyDate(world.database, date, signal);
+  expect(alterations).toMatchObject([{ problem: 'history' }]);
+  expect(repairPullId).toBeNull();
+  expect(await alertOf(date)).toMatchObject({
+    message: expect.stringMatching(/1 difference \(title \d+\)$/),
+  });
+  expect(
+    await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' }),
+  ).toBeGreaterThan(0);
+  expect(await alertOf(date)).toBeUndefined();
+  await verifyDate(world.database, date, signal);
+  expect(await alertOf(date)).toBeUndefined();
+});
+
+async function alertOf(date: CivilDate) {
+  await deriveAlerts(world.database, new Date(), {
+    ...STALENESS_LIMITS,
+    timeZone: 'America/Sao_Paulo',
+  });
+  const [alert] = await query(
+    `SELECT message, pull_id FROM conciliation.alert
+     WHERE kind = 'titles_altered' AND date = $1 AND resolved_at IS NULL`,
+    [date],
+  );
+  return alert;
+}
+
+test('an altered day is found and computed again; the alert lasts until a check finds nothing', async () => {
+  const date = await pullTitles();
+  const day = await dayOf(date);
+  await alter(`UPDATE conciliation.day SET original_value_sum = 1 WHERE date = $1`, [date]);
+  expect(await verifyAndRepair(date)).toEqual(['day']);
+  expect(await dayOf(date)).toEqual(day);
+  expect(await alertOf(date)).toMatchObject({
+    message: `the tables of ${date} were altered outside of a merge: 1 difference`,
+    pull_id: expect.anything(),
+  });
+  // The repair makes the date due again.
+  await query(
+    `INSERT INTO conciliation.title_check (date, checked_at, titles)
+     SELECT date, now(), 0 FROM (SELECT date FROM conciliation.day
+                                 UNION SELECT accepted_date FROM conciliation.title) AS known
+     WHERE date <> $1 ON CONFLICT (date) DO UPDATE SET checked_at = now()`,
+    [date],
+  );
+  expect(await readDueDate(world.database)).toBe(date);
+  expect(await verifyAndRepair(date)).toEqual([]);
+  expect(await alertOf(date)).toBeUndefined();
+  expect(
+    (await readOpenFindings(world.database, 10)).filter((finding) => finding.date === date),
+  ).toEqual([]);
+});
+
+test('two checks at a time request one repair', async () => {
+  const date = await pullTitles();
+  await alter(
+    `UPDATE conciliation.title SET raw_hash = gen_random_uuid()
+     WHERE accepted_date = $1 AND status = 'current'`,
+    [date],
+  );
+  const checks = await Promise.all([1, 2, 3].map(() => verifyDate(world.database, date, signal)));
+  expect(new Set(checks.map(({ repairPullId }) => repairPullId)).size).toBe(1);
+  await verifyAndRepair(date);
+  expect(await check(date)).toEqual([]);
+});
+
+test('a repair that would withdraw too much is held, and a release repairs', async () => {
+  const date = await pullTitles();
+  await alter(
+    `UPDATE conciliation.title SET billing_fee = 77 WHERE accepted_date = $1 AND status = 'current'`,
+    [date],
+  );
+  world.sandbox.setDayTexts(date, [titleText({ date, uid: 'third' })]);
+  const { repairPullId } = await verifyDate(world.database, date, signal);
+  if (repairPullId === null) throw new Error('no repair');
+  const outcome = await runPull(world.parts, repairPullId, signal);
+  expect(outcome).toMatchObject({ kind: 'done', report: { state: 'held' } });
+  await releasePull(world.database, repairPullId, { by: 'ana', reason: 'withdrawn by the buyer' });
+  expect(await check(date)).toEqual([]);
+  expect(await stateOf(date)).toMatchObject([{ order_uid: 'third', billing_fee: '0' }]);
+});
+
+test('the loop of the service verifies every date that is due, and stops in the middle of a check', async () => {
+  const date = await pullTitles();
+  await alter(
+    `UPDATE conciliation.title SET extra = '{"x":1}' WHERE accepted_date = $1 AND order_uid = 'third'`,
+    [date],
+  );
+  const { parts, database } = world;
+  const verification = startVerification({ database, logger: parts.logger, intervalMs: 50 });
+  await eventually(async () => {
+    expect(
+      await query(`SELECT FROM conciliation.pull WHERE date = $1 AND origin = 'repair'`, [date]),
+    ).toHaveLength(1);
+    expect(await readDueDate(database)).toBeNull();
+  });
+  await verification.stop();
+  const client = await database.pool.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query('LOCK TABLE conciliation.title_change IN ACCESS EXCLUSIVE MODE');
+    await query(
+      `UPDATE conciliation.title_check SET checked_at = now() - interval '1 day' WHERE date = $1`,
+      [date],
+    );
+    const again = startVerification({ database, logger: parts.logger, intervalMs: 50 });
+    await eventually(async () =>
+      expect(await query(`SELECT FROM pg_locks WHERE NOT granted`)).not.toEqual([]),
+    );
+    await again.stop();
+  } finally {
+    await client.query('ROLLBACK');
+    client.release();
+  }
+});
+
+describe('conciliation verify', () => {
+  const run = (...args: string[]) => runCommand(['verify', ...args], environmentOf(world));
+
+  test('lists the differences and ends with 3, and with 0 where there is none', async () => {
+    const date = await pullTitles();
+    expect(await run('--from', date, '--to', date)).toMatchObject({
+      exit: 0,
+      stdout: '7 titles of 1 dates: no difference.\n',
+    });
+    await alter(
+      `UPDATE conciliation.title SET original_value = original_value + 0.01 WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    const found = await run('--from', date, '--to', date);
+    expect(found.exit).toBe(3);
+    expect(found.stdout).toMatch(/the columns do not have their recorded hash +\d+/);
+    expect(found.stdout).toMatch(/counts, sums or digest of the day/);
+    const json = await run('--from', date, '--json');
+    expect(json.exit).toBe(3);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      differences: expect.arrayContaining([
+        { date, titleId: expect.any(Number), problem: 'content', repairPullId: expect.any(Number) },
+      ]),
+    });
+    const acknowledged = await run('acknowledge', '--reason', 'a test', '--json');
+    expect(JSON.parse(acknowledged.stdout).acknowledged).toBeGreaterThanOrEqual(2);
+  });
+
+  test('refuses a range that ends before it begins', async () => {
+    expect(await run('--from', '2026-03-02', '--to', '2026-03-01')).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining('--to is before --from'),
+    });
+  });
+});
