@@ -1,18 +1,15 @@
 import type { Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**
- * Whoever raises an alert holds this advisory lock until it has committed, so that two who notice the
- * same condition at once raise it once: "no second unresolved row of a key" is a partial unique
- * index, which Prisma's schema cannot state. One lock for all keys, because a few alerts a day are
- * raised, in a millisecond each, and a lock per key would let two raisers of many wait for each other.
+ * Takes the lock under which alerts are raised. A partial unique index allows one unresolved row of a key, and
+ * two raisers that notice the same condition must not both insert it. To be called before the conditions are
+ * read: only then are they those of the latest raiser.
  */
-const ALERTS_LOCK = 7_201_604_312n;
-
-/** To be taken before the conditions are read: only then are they those of the latest raiser. */
-export async function lockAlerts(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ALERTS_LOCK}::bigint)`;
+export function lockAlerts(tx: Transaction): Promise<void> {
+  return takeLock(tx, 'alerts');
 }
 
 /**

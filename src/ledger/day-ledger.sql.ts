@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
@@ -137,7 +138,7 @@ export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void
 
 /** Takes the lock of the closing phase, which the transaction keeps until it ends. */
 export async function lockClosing(tx: Transaction): Promise<void> {
-  await tx.$executeRaw`SELECT FROM conciliation.closing_lock FOR UPDATE`;
+  await takeLock(tx, 'closing');
 }
 
 /**

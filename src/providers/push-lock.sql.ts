@@ -1,13 +1,10 @@
 import { type Database, type Transaction, toStagingError } from '../database/database.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
-/** Of a bigint key PostgreSQL shows the halves; this one fits the lower, so the upper is 0. */
-const PUSH_LOCK = 720_160_431n;
-
 /**
- * The right to push providers, which one process has at a time. An advisory lock of a session that
- * does nothing else: it needs no transaction, which would have to stay open as long as the platform
- * takes to answer, and it ends with the process, whatever kills it.
+ * The right to push providers, which one process has at a time: the lock of a row, in a transaction of a
+ * session that does nothing else. The transaction is idle while the platform answers. The lock ends with the
+ * session, so it ends with the process.
  */
 export interface PushLock {
   /** Aborts with a StagingUnavailableError when the session is gone, and the lock with it. */
@@ -32,22 +29,23 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
     client.release(error);
   };
   try {
-    const { rows } = await client.query<{ locked: boolean; pid: number }>(
-      'SELECT pg_try_advisory_lock($1::bigint) AS locked, pg_backend_pid() AS pid',
-      [PUSH_LOCK],
+    await client.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
+    const { rows } = await client.query<Holder>(
+      `SELECT pid, backend_start::text AS "startedAt"
+       FROM conciliation.program_lock JOIN pg_stat_activity ON pid = pg_backend_pid()
+       WHERE name = 'push' FOR UPDATE OF program_lock SKIP LOCKED`,
     );
-    if (rows[0]?.locked !== true) {
+    const [holder] = rows;
+    if (holder === undefined) {
+      await client.query('COMMIT');
       giveBack();
       return null;
     }
-    const { pid } = rows[0];
     return {
       lost: loss.signal,
-      assertHeld: (tx) => assertHeld(tx, pid),
+      assertHeld: (tx) => assertHeld(tx, holder),
       async release() {
-        const failure = await client
-          .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
-          .then(() => undefined, toError);
+        const failure = await client.query('COMMIT').then(() => undefined, toError);
         // A connection on which this failed is closed, and that gives up the lock too.
         giveBack(failure);
       },
@@ -58,15 +56,19 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
   }
 }
 
+/** The session that has the lock. The number of a process may be used again. */
+interface Holder {
+  readonly pid: number;
+  readonly startedAt: string;
+}
+
 /**
- * The program may have stood still, or the network been cut, for so long that the server ended the
- * session unnoticed and somebody else is pushing by now.
+ * The program may have been stopped, or the network been cut, for so long that the server has ended the
+ * session, and another process is pushing by now.
  */
-async function assertHeld(tx: Transaction, pid: number): Promise<void> {
+async function assertHeld(tx: Transaction, { pid, startedAt }: Holder): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`
-    SELECT 1 FROM pg_locks
-    WHERE locktype = 'advisory' AND pid = ${pid} AND granted
-      AND classid = 0 AND objid = ${PUSH_LOCK}::bigint::oid AND objsubid = 1`;
+    SELECT 1 FROM pg_stat_activity WHERE pid = ${pid} AND backend_start = ${startedAt}::timestamptz`;
   if (held.length === 0) throw lockLost();
 }
 

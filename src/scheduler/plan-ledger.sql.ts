@@ -1,5 +1,6 @@
 import { planBackfills } from '../backfills/backfill-plans.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import {
   type DuePull,
@@ -27,12 +28,6 @@ export interface PlanRequest {
 }
 
 /**
- * Serialises planners over all processes. The unique index on origin, window and slot would keep them
- * apart as well; the lock also keeps what no index can, the bounds on open pulls.
- */
-const PLANNER_LOCK = 7_203_114_001n;
-
-/**
  * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, and
  * cancels what waits of cancelled backfills. Any number of planners may do this at once, and any number of
  * times.
@@ -41,8 +36,9 @@ const PLANNER_LOCK = 7_203_114_001n;
  */
 export function planPulls(database: Database, request: PlanRequest): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    // A statement of its own: only those that follow see what the planner before has committed.
-    await tx.$executeRaw`SELECT pg_advisory_xact_lock(${PLANNER_LOCK})`;
+    // The unique index on origin, date and slot keeps two planners apart, the lock also keeps the bounds on
+    // open pulls.
+    await takeLock(tx, 'planner');
     const created = await planScheduled(tx, request);
     return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
   });

@@ -211,7 +211,7 @@ CREATE INDEX title_change_pull_idx ON conciliation.title_change USING brin (pull
   WITH (pages_per_range = 16, autosummarize = on);
 
 COMMENT ON TABLE conciliation.title_change IS
-  'One row for every change of a title, in the order in which the changes became visible. Append-only. A merge numbers its changes in its closing phase, which holds the lock of closing_lock until the commit: when a change_seq is visible, no smaller one can still appear.';
+  'One row for every change of a title, in the order in which the changes became visible. Append-only. A merge numbers its changes in its closing phase, which holds the row closing of program_lock until the commit: when a change_seq is visible, no smaller one can still appear.';
 COMMENT ON COLUMN conciliation.title_change.change_seq IS
   'Position of the change. Not dense: numbers may be skipped. Never used twice.';
 COMMENT ON COLUMN conciliation.title_change.title_id IS
@@ -281,18 +281,19 @@ COMMENT ON COLUMN conciliation.title_finding.closed_at IS
   'When a comparison no longer found the difference; null: the difference lasts.';
 
 
-CREATE TABLE conciliation.closing_lock (
-  id integer PRIMARY KEY DEFAULT 1,
+CREATE TABLE conciliation.program_lock (
+  name text PRIMARY KEY,
 
-  CONSTRAINT closing_lock_single_row_check CHECK (id = 1)
+  CONSTRAINT program_lock_name_check CHECK (name IN ('closing', 'planner', 'alerts', 'push', 'audit'))
 );
 
-INSERT INTO conciliation.closing_lock DEFAULT VALUES;
+INSERT INTO conciliation.program_lock (name)
+VALUES ('closing'), ('planner'), ('alerts'), ('push'), ('audit');
 
-COMMENT ON TABLE conciliation.closing_lock IS
-  'For the program only: a single row, which a merge locks for its closing phase. A row and not an advisory lock, because a role that may only read cannot lock a row.';
-COMMENT ON COLUMN conciliation.closing_lock.id IS
-  'Always 1.';
+COMMENT ON TABLE conciliation.program_lock IS
+  'For the program only: rows that transactions lock. Rows and not advisory locks, because every role may take an advisory lock, and a role that may only read cannot lock a row.';
+COMMENT ON COLUMN conciliation.program_lock.name IS
+  'closing: the closing phase of a merge. planner: the planning of pulls and sweeps. alerts: the derivation of alerts. push: the requests with providers. audit: the end of the audit chain.';
 
 
 CREATE VIEW conciliation.title_feed AS
@@ -1801,7 +1802,7 @@ BEGIN
       USING ERRCODE = 'insufficient_privilege';
   END IF;
   -- Not a lock of the table: every commit would wait for a vacuum that cannot be interrupted.
-  PERFORM pg_advisory_xact_lock(7201604313);
+  PERFORM FROM conciliation.program_lock WHERE name = 'audit' FOR UPDATE;
   -- A separate statement, whose snapshot includes links that were committed during the wait for the lock.
   SELECT position, hash INTO place, head
   FROM conciliation.audit_chain ORDER BY position DESC LIMIT 1;

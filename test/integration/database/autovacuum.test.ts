@@ -22,7 +22,6 @@ const SMALL = [
   'api_key',
   'backfill',
   'checkpoint',
-  'closing_lock',
   'console_link',
   'console_oidc_login',
   'console_session',
@@ -30,9 +29,12 @@ const SMALL = [
   'drift',
   'erased_party',
   'process_fault',
+  'program_lock',
   'sign_off',
   'sweep',
   'sweep_difference',
+  'title_check',
+  'title_finding',
 ];
 const PATIENCE_MS = 90_000;
 

@@ -125,7 +125,7 @@ test.each([
   `INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('weekly', '2026-01-05', 'x')`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, withheld) VALUES ('daily', '2026-01-05', 'x', -1)`,
   `INSERT INTO conciliation.title_change (title_id, kind, pull_id) VALUES (1, 'deleted', 1)`,
-  `INSERT INTO conciliation.closing_lock (id) VALUES (2)`,
+  `INSERT INTO conciliation.program_lock (name) VALUES ('other')`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, state) VALUES ('sweep', '2026-01-05', 'x', 'done')`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, titles) VALUES ('sweep', '2026-01-05', 'x', -1)`,
   `INSERT INTO conciliation.pull (origin, date, requested_by, fold_count) VALUES ('sweep', '2026-01-05', 'x', 1)`,

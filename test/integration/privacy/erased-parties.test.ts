@@ -72,7 +72,9 @@ test('a merge that is under way is waited for, and what it writes is erased', as
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();
   // The last lock that a merge takes.
-  await blocker.query('BEGIN; SELECT FROM conciliation.closing_lock FOR UPDATE');
+  await blocker.query(
+    "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+  );
   const pulling = pull(title('a'));
   await waiting(1);
   const erasing = erase();

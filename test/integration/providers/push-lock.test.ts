@@ -25,8 +25,8 @@ test('the right to push is one process’s until it gives it back', async () => 
 test('who lost its session has the right no more, also where nobody told it', async () => {
   const lock = await tryPushLock(world.database);
   const { rows } = await world.database.pool.query(`
-    SELECT pg_terminate_backend(pid, 60000) AS ended FROM pg_locks
-    WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`);
+    SELECT pg_terminate_backend(pid, 60000) AS ended FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%program_lock%'`);
   expect(rows).toEqual([{ ended: true }]);
   const answer = await ask(lock).catch((error: unknown) => error);
   await lock?.release();

@@ -555,8 +555,8 @@ describe('one at a time', () => {
     const pushing = world.push().catch((error: unknown) => error);
     await expect.poll(() => world.requests()).toBe(1);
     await world.database.prisma.$executeRaw`
-      SELECT pg_terminate_backend(pid) FROM pg_locks
-      WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'idle in transaction' AND query LIKE '%program_lock%'`;
     expect(await pushing).toMatchObject({ code: 'STAGING_UNAVAILABLE' });
     expect(await rowOf(1)).toMatchObject({ state: 'pending' });
     expect(await world.push()).toMatchObject({ kind: 'done', synced: 1 });

@@ -303,7 +303,9 @@ describe('a database that refuses', () => {
       await terminate(`query LIKE '${copy}' AND state = 'active'`);
       expect(await copying).toBe('STAGING_UNAVAILABLE');
 
-      await administrator.query('BEGIN; SELECT FROM conciliation.closing_lock FOR UPDATE');
+      await administrator.query(
+        "BEGIN; SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+      );
       const merging = attempt(date);
       await terminate(`wait_event_type = 'Lock'`);
       await administrator.query('ROLLBACK');

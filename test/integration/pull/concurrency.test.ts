@@ -393,7 +393,10 @@ describe('a connection to the database that is lost', () => {
   test.each([
     ['before it wrote anything', 'SELECT FROM conciliation.day FOR UPDATE'],
     ['before it changed titles', 'LOCK conciliation.title IN SHARE ROW EXCLUSIVE MODE'],
-    ['before its closing phase', 'SELECT FROM conciliation.closing_lock FOR UPDATE'],
+    [
+      'before its closing phase',
+      "SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE",
+    ],
     ['in its closing phase', 'LOCK conciliation.title_change IN SHARE ROW EXCLUSIVE MODE'],
   ])('in the middle of a merge, %s, costs a retry and no title', async (_, lock) => {
     const date = freshDay();

@@ -160,7 +160,7 @@ async function lockClosing(databaseUrl: string) {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query('BEGIN');
-  await client.query('SELECT FROM conciliation.closing_lock FOR UPDATE');
+  await client.query("SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE");
   return { release: () => client.end() };
 }
 

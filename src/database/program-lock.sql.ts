@@ -1,0 +1,12 @@
+import type { Transaction } from './database.ts';
+
+/** Rows of `program_lock` that a transaction keeps locked until it ends. */
+export type ProgramLock = 'closing' | 'planner' | 'alerts';
+
+/**
+ * Waits for the lock. A statement of its own: only the statements that follow see what the transaction before
+ * has committed.
+ */
+export async function takeLock(tx: Transaction, lock: ProgramLock): Promise<void> {
+  await tx.$executeRaw`SELECT FROM conciliation.program_lock WHERE name = ${lock} FOR UPDATE`;
+}
