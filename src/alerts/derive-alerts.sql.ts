@@ -96,13 +96,14 @@ function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
 }
 
 /** The newest failed sweep, unless a newer one is complete. */
-function readFailedSweep(tx: Transaction): Promise<FailedSweep[]> {
-  return tx.$queryRaw<FailedSweep[]>`
-    SELECT from_date::text AS "from", attempts, error_code AS "errorCode", over_limit AS "overLimit"
-    FROM conciliation.sweep
-    WHERE state = 'failed'
-      AND fence > (SELECT coalesce(max(fence), 0) FROM conciliation.sweep WHERE state = 'complete')
-    ORDER BY fence DESC LIMIT 1`;
+async function readFailedSweep(tx: Transaction): Promise<FailedSweep[]> {
+  const newest = await tx.sweep.findFirst({
+    where: { state: { in: ['complete', 'failed'] }, fence: { not: null } },
+    orderBy: { fence: 'desc' },
+  });
+  if (newest?.state !== 'failed') return [];
+  const { fromDate: from, attempts, errorCode, overLimit } = newest;
+  return [{ from, attempts, errorCode, overLimit }];
 }
 
 function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {

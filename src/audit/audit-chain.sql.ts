@@ -93,10 +93,8 @@ export async function verifyAuditChain(
 
 /** The newest link; null: nothing was ever done. */
 export async function readChainHead(database: Database): Promise<ChainLink | null> {
-  const [head] = await database.prisma.$queryRaw<[ChainLink?]>`
-    SELECT position::float8 AS position, hash FROM conciliation.audit_chain
-    ORDER BY audit_chain.position DESC LIMIT 1`;
-  return head ?? null;
+  const head = await database.prisma.auditChain.findFirst({ orderBy: { position: 'desc' } });
+  return head && { position: Number(head.position), hash: head.hash };
 }
 
 function brokenAt(head: ChainLink | null, fault: NonNullable<ChainReport['fault']>): ChainReport {

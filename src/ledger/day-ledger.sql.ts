@@ -45,9 +45,8 @@ export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedD
   const lock = () => tx.$queryRaw<unknown[]>`
     SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if ((await lock()).length === 0) {
-    const inserted = await tx.$executeRaw`
-      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT (date) DO NOTHING`;
-    if (inserted === 0) await lock();
+    const inserted = await tx.day.createMany({ data: { date }, skipDuplicates: true });
+    if (inserted.count === 0) await lock();
   }
   return readDay(tx, date);
 }
@@ -72,15 +71,8 @@ export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedD
 export interface SettledDay {
   readonly date: CivilDate;
   readonly pullId: bigint;
-  /** Of the response; null: the row has it already. */
+  /** Of the response, for sweeps to compare with; null: the row has it already. */
   readonly fold: TitleFold | null;
-}
-
-/** Notes the fold of the newest complete response, which sweeps compare with. */
-function noteFold(fold: TitleFold | null): Prisma.Sql {
-  return Prisma.sql`
-    fold_count = coalesce(${fold?.count ?? null}::int, fold_count),
-    fold_sum = coalesce(${fold?.toText() ?? null}, fold_sum)`;
 }
 
 /**
@@ -99,7 +91,8 @@ export async function setMergedDay(
     state = ${day.state}, last_pull_id = ${day.pullId}, held_pull_id = NULL, verified_at = now(),
     rejected_count = (SELECT count(*) FROM conciliation.rejected_title
                       WHERE date = ${day.date}::date AND status <> 'resolved'),
-    ${noteFold(day.fold)}`;
+    fold_count = coalesce(${day.fold?.count ?? null}::int, fold_count),
+    fold_sum = coalesce(${day.fold?.toText() ?? null}, fold_sum)`;
   if (!isChanged) {
     await tx.$executeRaw`
       UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
@@ -130,10 +123,11 @@ export async function setMergedDay(
 }
 
 export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE conciliation.day
-    SET state = 'held', held_pull_id = ${day.pullId}, ${noteFold(day.fold)}
-    WHERE date = ${day.date}::date`;
+  const fold = day.fold && { foldCount: day.fold.count, foldSum: day.fold.toText() };
+  await tx.day.updateMany({
+    where: { date: day.date },
+    data: { state: 'held', heldPullId: day.pullId, ...fold },
+  });
 }
 
 /** Takes the lock of the closing phase, which the transaction keeps until it ends. */
@@ -165,10 +159,7 @@ export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null):
 
 /** The first start decides where the ledger begins; later calls only read what it decided. */
 export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.checkpoint (id, start_date) VALUES (1, ${startDate}::date)
-    ON CONFLICT (id) DO NOTHING`;
-  const [row] = await tx.$queryRaw<[{ start_date: CivilDate }]>`
-    SELECT start_date::text AS start_date FROM conciliation.checkpoint`;
-  return row.start_date;
+  await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
+  const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });
+  return checkpoint.startDate;
 }

@@ -125,9 +125,10 @@ export async function readLedgerRange(
 export async function readBadges(
   database: Database,
 ): Promise<{ readonly alerts: number; readonly accountChanges: number }> {
-  const [row] = await database.prisma.$queryRaw<[{ alerts: number; accountChanges: number }]>`
-    SELECT (SELECT count(*) FROM conciliation.alert WHERE resolved_at IS NULL)::int AS alerts,
-           (SELECT count(*) FROM conciliation.account_change
-            WHERE acknowledged_at IS NULL)::int AS "accountChanges"`;
-  return row;
+  const { prisma } = database;
+  const [alerts, accountChanges] = await Promise.all([
+    prisma.alert.count({ where: { resolvedAt: null } }),
+    prisma.accountChange.count({ where: { acknowledgedAt: null } }),
+  ]);
+  return { alerts, accountChanges };
 }

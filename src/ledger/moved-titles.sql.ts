@@ -141,9 +141,11 @@ function queryMoved(
 
 /** The fence of the seal that lasts on a date; null where there is none. */
 export async function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
-  const [row] = await database.prisma.$queryRaw<[{ fence: bigint }?]>`
-    SELECT fence FROM conciliation.sign_off WHERE date = ${date}::date AND ended_at IS NULL`;
-  return row?.fence ?? null;
+  const seal = await database.prisma.signOff.findFirst({
+    where: { date, endedAt: null },
+    select: { fence: true },
+  });
+  return seal?.fence ?? null;
 }
 
 /** The fence before the newest pull that changed the date, so that what this one changed shows. */
@@ -151,10 +153,12 @@ export async function readFenceBeforeLastChange(
   database: Database,
   date: CivilDate,
 ): Promise<{ readonly fence: bigint; readonly pullId: bigint } | null> {
-  const [row] = await database.prisma.$queryRaw<[{ fence: bigint; pullId: bigint }?]>`
-    SELECT fence - 1 AS fence, id AS "pullId" FROM conciliation.pull
-    WHERE date = ${date}::date AND state = 'merged' ORDER BY pull.fence DESC LIMIT 1`;
-  return row ?? null;
+  const pull = await database.prisma.pull.findFirst({
+    where: { date, state: 'merged' },
+    orderBy: { fence: 'desc' },
+    select: { id: true, fence: true },
+  });
+  return pull?.fence ? { fence: pull.fence - 1n, pullId: pull.id } : null;
 }
 
 /** What a date's page shows of its changes: against its seal where there is one, else its newest change. */

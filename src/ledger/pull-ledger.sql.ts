@@ -94,17 +94,15 @@ export function recordFailure(
     const rows = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.pull
       SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
-          next_attempt_at = clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8),
+          next_attempt_at = CASE WHEN ${state} = 'queued' THEN
+            clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
           finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,
           http_status = ${failure.httpStatus}::int, response_bytes = ${failure.responseBytes}::bigint,
           error_code = ${failure.errorCode}, error_message = ${failure.errorMessage}
       WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
       RETURNING id`;
     if (rows.length === 0) throw staleFence(attempt);
-    if (state === 'failed') {
-      await tx.$executeRaw`UPDATE conciliation.pull SET next_attempt_at = NULL WHERE id = ${attempt.pullId}`;
-      await markDayFailed(tx, attempt.date);
-    }
+    if (state === 'failed') await markDayFailed(tx, attempt.date);
     await discardStaged(tx, attempt.fence);
     return state;
   });
@@ -137,10 +135,10 @@ export function staleFence(attempt: Pick<Attempt, 'pullId' | 'fence'>): StaleFen
   });
 }
 
+/** A date that has had an outcome keeps its state. */
 async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
-  await tx.$executeRaw`
-    INSERT INTO conciliation.day AS day (date, state) VALUES (${date}::date, 'failed')
-    ON CONFLICT (date) DO UPDATE SET state = 'failed' WHERE day.state = 'pending'`;
+  await tx.day.createMany({ data: { date, state: 'failed' }, skipDuplicates: true });
+  await tx.day.updateMany({ where: { date, state: 'pending' }, data: { state: 'failed' } });
 }
 
 /** Gives up a pull that has not ended; nothing of it was merged, and nothing will be. */

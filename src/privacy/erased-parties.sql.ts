@@ -89,9 +89,8 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
  * over, and its titles can be seen, before a party is erased from all titles.
  */
 export async function hasErasedParties(tx: Transaction): Promise<boolean> {
-  const [list] = await tx.$queryRaw<[{ isUsed: boolean }]>`
-    SELECT EXISTS (SELECT FROM conciliation.erased_party WHERE ended_at IS NULL) AS "isUsed"`;
-  return list.isUsed;
+  const party = await tx.erasedParty.findFirst({ where: { endedAt: null }, select: { id: true } });
+  return party !== null;
 }
 
 /**

@@ -87,8 +87,7 @@ export function acceptRejects(
           SELECT id AS "pullId", date_was_closed AS "wasClosed" FROM conciliation.pull
           WHERE id = (SELECT last_pull_id FROM conciliation.day WHERE date = ${date}::date)`;
       const state = stateAfterMerge({ wasClosed: merged.wasClosed === true, openRejects: 0 });
-      await tx.$executeRaw`
-          UPDATE conciliation.day SET state = ${state} WHERE date = ${date}::date`;
+      await tx.day.updateMany({ where: { date }, data: { state } });
       await lockClosing(tx);
       await advanceCheckpoint(tx, merged.pullId);
     }

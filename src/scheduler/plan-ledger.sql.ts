@@ -58,11 +58,12 @@ async function readPlanLedger(
   { policy, startDate, now }: Omit<PlanRequest, 'slots'>,
 ): Promise<PlanLedger> {
   const firstDate = await ensureCheckpoint(tx, startDate ?? lastClosedDate(policy.timeZone, now));
-  const [checkpoint] = await tx.$queryRaw<[{ date: CivilDate | null }]>`
-    SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint`;
+  const { lastReconciledDate } = await tx.checkpoint.findFirstOrThrow({
+    select: { lastReconciledDate: true },
+  });
   const reconciled = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT date::text AS date FROM conciliation.day
-    WHERE state = 'reconciled' AND date > coalesce(${checkpoint.date}::date, '-infinity')`;
+    WHERE state = 'reconciled' AND date > coalesce(${lastReconciledDate}::date, '-infinity')`;
   const isSpent = Prisma.sql`(state = 'failed' AND error_code = ANY(${[...SPENT_ERROR_CODES]}))`;
   const covered = await tx.$queryRaw<{ date: CivilDate }[]>`
     SELECT DISTINCT date::text AS date FROM conciliation.pull
@@ -76,29 +77,25 @@ async function readPlanLedger(
     FROM conciliation.pull WHERE slot_at = ${slotAt}::timestamptz AND ${isSpent}
     GROUP BY date`;
   const waiting = failed.filter(({ pulls, minutesAgo }) => minutesAgo < replanAfterMinutes(pulls));
-  const [planned] = await tx.$queryRaw<[{ open: number }]>`
-    SELECT count(*)::int AS open FROM conciliation.pull
-    WHERE slot_at IS NOT NULL AND state IN ('queued', 'running')`;
+  const openPulls = await tx.pull.count({
+    where: { slotAt: { not: null }, state: { in: ['queued', 'running'] } },
+  });
   return {
     startDate: firstDate,
-    lastReconciledDate: checkpoint.date,
+    lastReconciledDate,
     reconciledDates: new Set(reconciled.map((row) => row.date)),
     coveredDates: new Set([...covered, ...waiting].map((row) => row.date)),
     failedPulls: new Map(failed.map(({ date, pulls }) => [date, pulls])),
-    openPulls: planned.open,
+    openPulls,
   };
 }
 
 async function createDuePulls(tx: Transaction, pulls: readonly DuePull[]): Promise<number> {
-  if (pulls.length === 0) return 0;
-  const rows = pulls.map((pull, rank) => ({ rank, ...pull }));
-  return tx.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, slot_at, round, requested_by)
-    SELECT origin, date, "slotAt", round, 'scheduler'
-    FROM jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS due
-      (rank int, origin text, date date, "slotAt" timestamptz, round int)
-    ORDER BY rank
-    ON CONFLICT (origin, date, slot_at, round) DO NOTHING`;
+  const created = await tx.pull.createMany({
+    data: pulls.map((pull) => ({ ...pull, requestedBy: 'scheduler' })),
+    skipDuplicates: true,
+  });
+  return created.count;
 }
 
 /** A pull whose time has come, as the planner needs to know it. */

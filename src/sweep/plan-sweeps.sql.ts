@@ -79,10 +79,11 @@ async function createDueSweep(tx: Transaction, slotAt: Date, from: CivilDate): P
   const { isCovered, failures, minutesAgo } = ledger;
   if (isCovered) return 0;
   if (minutesAgo !== null && minutesAgo < replanAfterMinutes(failures)) return 0;
-  return tx.$executeRaw`
-    INSERT INTO conciliation.sweep (from_date, slot_at, round, requested_by)
-    VALUES (${from}::date, ${slotAt}::timestamptz, ${failures}::int, 'scheduler')
-    ON CONFLICT (slot_at, round) DO NOTHING`;
+  const created = await tx.sweep.createMany({
+    data: { fromDate: from, slotAt, round: failures, requestedBy: 'scheduler' },
+    skipDuplicates: true,
+  });
+  return created.count;
 }
 
 interface OpenDifference {
@@ -103,9 +104,10 @@ async function createDifferingPulls(tx: Transaction): Promise<number> {
   const open = await readOpenDifferences(tx);
   for (const { sweepId, date, queuedPullId } of open) {
     if (queuedPullId === null) continue;
-    await tx.$executeRaw`
-      UPDATE conciliation.sweep_difference SET pull_id = ${queuedPullId}
-      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
+    await tx.sweepDifference.updateMany({
+      where: { sweepId, date },
+      data: { pullId: queuedPullId },
+    });
   }
   const due = open.filter(({ queuedPullId }) => queuedPullId === null);
   let created = 0;
@@ -172,10 +174,10 @@ async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
 }
 
 async function readRoom(tx: Transaction): Promise<number> {
-  const [open] = await tx.$queryRaw<[{ pulls: number }]>`
-    SELECT count(*)::int AS pulls FROM conciliation.pull
-    WHERE origin = 'sweep' AND state IN ('queued', 'running')`;
-  return Math.max(0, MAX_OPEN_SWEEP_PULLS - open.pulls);
+  const open = await tx.pull.count({
+    where: { origin: 'sweep', state: { in: ['queued', 'running'] } },
+  });
+  return Math.max(0, MAX_OPEN_SWEEP_PULLS - open);
 }
 
 /**
@@ -187,9 +189,11 @@ async function createWeeklyPulls(
   from: CivilDate,
   lastDate: CivilDate,
 ): Promise<number> {
-  const [newest] = await tx.$queryRaw<[{ overLimit: boolean }?]>`
-    SELECT over_limit AS "overLimit" FROM conciliation.sweep
-    WHERE slot_at IS NOT NULL AND state IN ('complete', 'failed') ORDER BY fence DESC LIMIT 1`;
+  const newest = await tx.sweep.findFirst({
+    where: { slotAt: { not: null }, state: { in: ['complete', 'failed'] } },
+    orderBy: { fence: 'desc' },
+    select: { overLimit: true },
+  });
   if (newest?.overLimit !== true || lastDate < from) return 0;
   const [today] = await tx.$queryRaw<[{ pulls: number }]>`
     SELECT count(*)::int AS pulls FROM conciliation.pull

@@ -86,10 +86,11 @@ export async function createSweep(
       `a sweep reaches back ten years at most, to ${earliest}; load dates before it with "conciliation backfill"`,
     );
   }
-  const [row] = await database.prisma.$queryRaw<[{ id: bigint }]>`
-    INSERT INTO conciliation.sweep (from_date, requested_by)
-    VALUES (${from}::date, ${requestedBy}) RETURNING id`;
-  return row.id;
+  const { id } = await database.prisma.sweep.create({
+    data: { fromDate: from, requestedBy },
+    select: { id: true },
+  });
+  return id;
 }
 
 /**
@@ -121,14 +122,14 @@ export async function startSweepAttempt(
 
 /** @throws ConfigError where a newer version of this program has written one of the dates */
 export async function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
-  const [ledger] = await database.prisma.$queryRaw<[{ firstDate: CivilDate }?]>`
-    SELECT greatest(start_date, ${from}::date)::text AS "firstDate" FROM conciliation.checkpoint`;
-  const firstDate = ledger?.firstDate ?? from;
-  const rows = await database.prisma.$queryRaw<{ date: CivilDate; version: number }[]>`
-    SELECT date::text AS date, content_version AS version FROM conciliation.day
-    WHERE date >= ${firstDate}::date AND content_version <> ${newestContentVersion()}`;
+  const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
+  const firstDate = checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
+  const days = await database.prisma.day.findMany({
+    where: { date: { gte: firstDate }, contentVersion: { not: newestContentVersion() } },
+    select: { date: true, contentVersion: true },
+  });
   const versions = new Map(
-    rows.map(({ date, version }) => [date, requireKnownVersion(date, version)]),
+    days.map(({ date, contentVersion }) => [date, requireKnownVersion(date, contentVersion)]),
   );
   return { firstDate, versions };
 }
@@ -182,10 +183,10 @@ export function completeSweep(
         FROM jsonb_to_recordset(${JSON.stringify(differences)}::jsonb) AS differing
           (date date, count int, sum text, "ledgerCount" int, "ledgerSum" text)`;
     }
-    await tx.$executeRaw`
-      UPDATE conciliation.sweep
-      SET dates_compared = ${compared.length}::int, dates_differing = ${differences.length}::int
-      WHERE id = ${attempt.sweepId}`;
+    await tx.sweep.updateMany({
+      where: { id: attempt.sweepId },
+      data: { datesCompared: compared.length, datesDiffering: differences.length },
+    });
     reachFaultPoint('before-commit');
   });
 }
@@ -253,13 +254,12 @@ export function createDifferencePull(
       SELECT date::text AS date FROM conciliation.sweep_difference
       WHERE sweep_id = ${sweepId} AND date = ${date}::date AND pull_id IS NULL FOR UPDATE`;
     if (open === undefined) return null;
-    const [pull] = await tx.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.pull (origin, date, requested_by)
-      VALUES ('sweep', ${date}::date, ${requestedBy}) RETURNING id`;
-    await tx.$executeRaw`
-      UPDATE conciliation.sweep_difference SET pull_id = ${pull.id}
-      WHERE sweep_id = ${sweepId} AND date = ${date}::date`;
-    return pull.id;
+    const { id: pullId } = await tx.pull.create({
+      data: { origin: 'sweep', date, requestedBy },
+      select: { id: true },
+    });
+    await tx.sweepDifference.updateMany({ where: { sweepId, date }, data: { pullId } });
+    return pullId;
   });
 }
 
