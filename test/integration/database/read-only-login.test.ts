@@ -52,7 +52,10 @@ test('a reader cannot lock the rows that the program locks', async () => {
   await expect(
     analyst.query('SELECT FROM conciliation.program_lock FOR UPDATE'),
   ).rejects.toMatchObject({ code: '42501' });
-  await expect(analyst.query('LOCK TABLE conciliation.day IN SHARE MODE')).rejects.toMatchObject({
+  await expect(
+    analyst.query('BEGIN; LOCK TABLE conciliation.day IN SHARE MODE'),
+  ).rejects.toMatchObject({
     code: '42501',
   });
+  await analyst.query('ROLLBACK');
 });
