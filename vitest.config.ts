@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 /** Only what hangs is ended: no test is about speed, and a busy machine may take its time. */
 const PATIENCE_MS = 300_000;
 
-/** `npm test` runs unit and integration; `npm run test:full` runs the other projects. */
+/** `npm test` runs the projects unit and integration; `npm run test:full` runs the others. */
 export default defineConfig({
   test: {
     maxWorkers: availableParallelism(),
