@@ -7,10 +7,16 @@ const PATIENCE_MS = 300_000;
 /** `npm test` runs the projects unit and integration; `npm run test:full` runs the others. */
 export default defineConfig({
   test: {
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: availableParallelism(),
     projects: [
       {
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: PATIENCE_MS },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          exclude: ['test/unit/**/*.long.test.ts'],
+          testTimeout: PATIENCE_MS,
+        },
       },
       {
         test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: PATIENCE_MS },
@@ -28,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'long',
-          include: ['test/integration/**/*.long.test.ts'],
+          include: ['test/{unit,integration}/**/*.long.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,

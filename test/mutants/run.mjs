@@ -67,6 +67,15 @@ function copyTree() {
 }
 
 /**
+ * The project of vitest.config.ts that has the file.
+ *
+ * @param {string} test
+ */
+function projectOf(test) {
+  return test.endsWith('.long.test.ts') ? 'long' : (test.split('/')[1] ?? '');
+}
+
+/**
  * The names of the tests that failed; null where none did.
  *
  * @param {string[]} tests
@@ -74,7 +83,7 @@ function copyTree() {
 function failures(tests) {
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
-  const projects = [...new Set(tests.map((test) => test.split('/')[1] ?? ''))];
+  const projects = [...new Set(tests.map(projectOf))];
   const run = spawnSync(
     process.execPath,
     [

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { checkDate } from '../../../src/integrity/check-date.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -13,6 +14,7 @@ const SEQUENCES = Number(process.env['PROPERTY_RUNS'] ?? 500);
 const AFTER_ALL = addDays(toCivilDate('2030-01-01'), 0);
 
 let world: PullWorld;
+const { signal } = new AbortController();
 let nextDay = toCivilDate('1990-01-01');
 
 beforeAll(async () => {
@@ -141,6 +143,8 @@ test(`after any of ${SEQUENCES} sequences of responses a date is its last respon
           expect(scaled(day.discount)).toBe(exactSum(snapshot.map((fields) => fields.discount)));
         }
 
+        // The database computes the hashes that the reader has computed.
+        expect((await checkDate(world.database, date, signal)).alterations).toEqual([]);
         const rows = await readRows(date);
         const revisions = await readRevisions(date);
         for (const { pullId, contents } of states) {
