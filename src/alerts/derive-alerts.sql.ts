@@ -22,7 +22,10 @@ import {
   heldDayAlert,
   type NewDrift,
   type OpenRejects,
+  OVERDUE_HOURS,
+  type OverduePulls,
   openRejectsAlert,
+  overduePullsAlert,
   PUSH_FAILING_MINUTES,
   type RefusedProviders,
   refusedProvidersAlert,
@@ -60,6 +63,7 @@ export function deriveAlerts(
     const staleSweep = await readStaleSweep(tx, now, policy);
     const alerts: Alert[] = [
       ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+      ...(await readOverduePulls(tx)).map(overduePullsAlert),
       ...(await readFailedSweep(tx)).map(failedSweepAlert),
       ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
       ...(await readContradictedDates(tx)).map(contradictedDateAlert),
@@ -93,6 +97,17 @@ function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
     LEFT JOIN conciliation.pull AS held ON held.id = day.held_pull_id
     WHERE failed.state = 'failed' AND failed.fence > greatest(merged.fence, held.fence, 0)
     ORDER BY failed.date, failed.fence DESC`;
+}
+
+/** At most one row: the planned pulls that are queued or running long after their slot. */
+function readOverduePulls(tx: Transaction): Promise<OverduePulls[]> {
+  return tx.$queryRaw<OverduePulls[]>`
+    SELECT count(*) OVER ()::int AS pulls, date::text AS date, id AS "pullId"
+    FROM conciliation.pull
+    WHERE state IN ('queued', 'running')
+      AND slot_at < clock_timestamp() - make_interval(hours => ${OVERDUE_HOURS}::int)
+      AND created_at < clock_timestamp() - make_interval(hours => ${OVERDUE_HOURS}::int)
+    ORDER BY slot_at, id LIMIT 1`;
 }
 
 /** The newest failed sweep, unless a newer one is complete. */

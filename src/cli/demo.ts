@@ -70,6 +70,8 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
       timeoutSeconds: 60,
       maxMinutes: 60,
       maxBytes: 1024 ** 3,
+      minBytesPerSecond: 0,
+      maxTitles: 1_000_000,
     },
   };
   const staging = await openStaging(config, run.logger);

@@ -55,6 +55,8 @@ export interface PlatformConfig {
   /** Of one answer with titles. */
   readonly maxMinutes: number;
   readonly maxBytes: number;
+  readonly minBytesPerSecond: number;
+  readonly maxTitles: number;
 }
 
 export type { Environment } from './environment-reader.ts';
@@ -115,8 +117,9 @@ export function readConfig(
   return Object.freeze(config);
 }
 
-/** 16 GiB: about ten million titles. */
+/** 16 GiB. */
 const DEFAULT_MAX_BYTES = 16 * 1024 ** 3;
+const DEFAULT_MAX_TITLES = 10_000_000;
 
 function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   const baseUrl = readBaseUrl(reader);
@@ -136,9 +139,11 @@ function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
     1024 * 1024,
     Number.MAX_SAFE_INTEGER,
   );
-  return baseUrl === null
-    ? null
-    : { baseUrl, tokenFile, token, concurrency, timeoutSeconds, maxMinutes, maxBytes };
+  const minBytesPerSecond = reader.integer('PLATFORM_MIN_BYTES_PER_SECOND', 1000, 0, 1_000_000);
+  // `day.title_count` and the folds of the ledger are 32-bit integers.
+  const maxTitles = reader.integer('PLATFORM_MAX_TITLES', DEFAULT_MAX_TITLES, 1, 2_000_000_000);
+  const limits = { timeoutSeconds, maxMinutes, maxBytes, minBytesPerSecond, maxTitles };
+  return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, ...limits };
 }
 
 /** The hard bound is ten years: a sweep keeps a fold of each date in memory. */

@@ -6,6 +6,7 @@ import type { ProcessFault } from './process-fault.ts';
 /** Conditions that a person should know of. All can be read off the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
+  'pull_overdue',
   'sweep_failed',
   'sweep_stale',
   'sweep_differs',
@@ -49,6 +50,28 @@ export function failedPullAlert(pull: FailedPull): Alert {
     message: `the pull of ${pull.from} failed ${afterAttempts(pull)}`,
     date: pull.from,
     pullId: pull.pullId,
+  };
+}
+
+export interface OverduePulls {
+  readonly pulls: number;
+  /** Of the pull with the oldest slot. */
+  readonly date: CivilDate;
+  readonly pullId: bigint;
+}
+
+/** A planned pull that has not ended is overdue this long after its slot. */
+export const OVERDUE_HOURS = 2;
+
+/** One for all dates: whatever keeps them from being pulled keeps all of them. */
+export function overduePullsAlert({ pulls, date, pullId }: OverduePulls): Alert {
+  const subject = pulls === 1 ? 'a planned pull has' : `${pulls} planned pulls have`;
+  return {
+    kind: 'pull_overdue',
+    dedupeKey: 'pull_overdue',
+    message: `${subject} not ended ${OVERDUE_HOURS} hours after the slot; the oldest is that of ${date}`,
+    date,
+    pullId,
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import type { PullOrigin } from '../domain/pull-plan.ts';
@@ -15,6 +16,8 @@ export interface Attempt {
   readonly startedAt: Date;
   /** Attempts that were spent before this one. */
   readonly attemptsSpent: number;
+  /** Attempts in a row before this one whose process ended without recording an outcome. */
+  readonly attemptsAbandoned: number;
 }
 
 export interface AttemptFailure {
@@ -27,6 +30,9 @@ export interface AttemptFailure {
   /** Null: no further attempt, the pull has failed. */
   readonly retryDelayMs: number | null;
 }
+
+/** A process that was started again is another process. */
+const PROCESS_ID = randomUUID();
 
 /** Records that a date is to be pulled. The row, not any queue, is what makes the work exist. */
 export async function createPull(
@@ -54,14 +60,26 @@ export async function createPull(
  */
 export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
   const [row] = await database.prisma.$queryRaw<
-    [{ fence: bigint; origin: PullOrigin; date: string; startedAt: Date; attempts: number }?]
+    [
+      {
+        fence: bigint;
+        origin: PullOrigin;
+        date: string;
+        startedAt: Date;
+        attempts: number;
+        abandoned: number;
+      }?,
+    ]
   >`
     UPDATE conciliation.pull
     SET state = 'running', fence = nextval('conciliation.pull_fence_seq'),
         fetch_started_at = clock_timestamp(), next_attempt_at = NULL,
+        abandoned = abandoned + (state = 'running' AND process_id <> ${PROCESS_ID}::uuid)::int,
+        process_id = ${PROCESS_ID}::uuid,
         error_code = NULL, error_message = NULL, http_status = NULL, response_bytes = NULL
     WHERE id = ${pullId} AND state = ANY(${statesBefore('running')})
-    RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts`;
+    RETURNING fence, origin, date::text AS date, fetch_started_at AS "startedAt", attempts,
+              abandoned`;
   if (row === undefined) {
     throw new InputError(`pull ${pullId} does not exist or is already finished`, {
       context: { pullId: String(pullId) },
@@ -74,6 +92,7 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
     date: toCivilDate(row.date),
     startedAt: row.startedAt,
     attemptsSpent: row.attempts,
+    attemptsAbandoned: row.abandoned,
   };
 }
 
@@ -93,7 +112,7 @@ export function recordFailure(
   return database.prisma.$transaction(async (tx) => {
     const rows = await tx.$queryRaw<{ id: bigint }[]>`
       UPDATE conciliation.pull
-      SET state = ${state}, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
+      SET state = ${state}, abandoned = 0, attempts = attempts + ${failure.countsAsAttempt ? 1 : 0},
           next_attempt_at = CASE WHEN ${state} = 'queued' THEN
             clock_timestamp() + make_interval(secs => ${(failure.retryDelayMs ?? 0) / 1000}::float8) END,
           finished_at = CASE WHEN ${state} = 'failed' THEN clock_timestamp() END,

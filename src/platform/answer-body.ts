@@ -14,6 +14,9 @@ export interface AnswerLimits {
   readonly maxMinutes: number;
   /** Decoded. */
   readonly maxBytes: number;
+  /** Encoded bytes a second, as a mean over the time that the platform was waited for; 0: no limit. */
+  readonly minBytesPerSecond: number;
+  readonly maxTitles: number;
 }
 
 const MINUTE_MS = 60_000;
@@ -29,13 +32,13 @@ export interface AnswerBody {
  * Nothing is read before the consumer asks, and never more than a few buffers ahead of it.
  *
  * Throws PlatformContractError for an encoding that was not asked for. Reading throws
- * PlatformUnavailableError where the transfer is cut, silent for `timeoutMs` or longer under way than the
- * limit, and PlatformContractError where what came is not what its headers say or more than the limit.
+ * PlatformUnavailableError where the transfer is cut, silent for `timeoutMs`, slower or longer under way than
+ * the limit, and PlatformContractError where what came is not what its headers say or more than the limit.
  * Where a limit was exceeded, the error's context names its variable as `limit`.
  */
 export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerLimits): AnswerBody {
   if (limits !== undefined) stopAfter(answer, limits.maxMinutes);
-  const pieces = decode(answer, readPieces(answer, timeoutMs));
+  const pieces = decode(answer, readPieces(answer, timeoutMs, limits?.minBytesPerSecond ?? 0));
   let bytesReceived = 0;
   const iterator: AsyncIterableIterator<Uint8Array> = {
     async next() {
@@ -85,23 +88,68 @@ function tooLong(maxBytes: number): PlatformContractError {
 
 type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
 
-async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pieces {
+async function* readPieces(
+  { message, stop }: HttpAnswer,
+  timeoutMs: number,
+  minBytesPerSecond: number,
+): Pieces {
   const { headers, socket } = message;
   const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
   // Runs only while a piece is waited for. A slow consumer is no silence of the platform.
   const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
+  const throughput = new Throughput(timeoutMs, minBytesPerSecond);
   try {
     silence.arm();
+    throughput.beginWait();
     for await (const piece of message as AsyncIterable<Buffer>) {
       silence.clear();
+      throughput.endWait(piece.length);
       yield piece;
       silence.arm();
+      throughput.beginWait();
     }
   } finally {
     silence.clear();
   }
   // Node takes any end of the connection for the end of such a body, even a reset.
   if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
+}
+
+/** Measures the bytes that arrive while the platform is waited for. A slow consumer does not count. */
+class Throughput {
+  readonly #periodMs: number;
+  readonly #minBytesPerSecond: number;
+  #waitingSinceMs = 0;
+  #waitedMs = 0;
+  #bytes = 0;
+
+  /** @param periodMs the shortest time over which the mean is taken */
+  constructor(periodMs: number, minBytesPerSecond: number) {
+    this.#periodMs = periodMs;
+    this.#minBytesPerSecond = minBytesPerSecond;
+  }
+
+  beginWait(): void {
+    this.#waitingSinceMs = performance.now();
+  }
+
+  /** @throws PlatformUnavailableError where too few bytes have arrived in a period */
+  endWait(bytes: number): void {
+    // A longer wait is one during which this process did not run: the platform would have been silent.
+    this.#waitedMs += Math.min(performance.now() - this.#waitingSinceMs, this.#periodMs);
+    this.#bytes += bytes;
+    if (this.#waitedMs < this.#periodMs) return;
+    const bytesPerSecond = (this.#bytes / this.#waitedMs) * 1000;
+    if (bytesPerSecond < this.#minBytesPerSecond) {
+      throw new PlatformUnavailableError(
+        `the answer brought ${Math.floor(bytesPerSecond)} bytes a second, expected at least ` +
+          `${this.#minBytesPerSecond} (PLATFORM_MIN_BYTES_PER_SECOND)`,
+        { context: { limit: 'PLATFORM_MIN_BYTES_PER_SECOND' } },
+      );
+    }
+    this.#waitedMs = 0;
+    this.#bytes = 0;
+  }
 }
 
 function decode({ message }: HttpAnswer, pieces: Pieces): Pieces {

@@ -28,6 +28,8 @@ export interface ConciliationResponse {
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Decoded bytes handed out so far. */
   readonly bytesReceived: () => number;
+  /** The reader takes no more titles than these. */
+  readonly maxTitles: number;
 }
 
 export interface PlatformClient extends ProvidersClient {
@@ -90,7 +92,8 @@ function accept(
   try {
     if (httpStatus !== 200) throw toStatusError(httpStatus, headers, new Date());
     requireJson(headers['content-type']);
-    return { httpStatus, ...openBody(answer, timeoutMs, limits) };
+    const maxTitles = limits?.maxTitles ?? Number.POSITIVE_INFINITY;
+    return { httpStatus, maxTitles, ...openBody(answer, timeoutMs, limits) };
   } catch (error) {
     answer.message.destroy();
     throw error;

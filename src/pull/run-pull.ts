@@ -4,7 +4,7 @@
 import { lastClosedDate } from '../domain/business-day.ts';
 import { type Attempt, startAttempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
-import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';
+import { AttemptAbandonedError, ShutdownError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
@@ -51,6 +51,7 @@ async function pullDate(
   progress: TransferProgress,
   signal: AbortSignal,
 ): Promise<PullReport> {
+  requireSurvivors(attempt);
   // A repair compares every title of the response with the columns of the rows.
   const maxKnownTitles = isRepair(attempt) ? 0 : parts.maxKnownTitles;
   const known = await readKnownDay(parts.database.pool, attempt, maxKnownTitles);
@@ -67,6 +68,17 @@ async function pullDate(
   } finally {
     await closeResponse(response);
   }
+}
+
+/** Attempts that end their process keep the pulls of all other dates from being made. */
+const MAX_ABANDONED = 3;
+
+/** @throws AttemptAbandonedError where too many attempts have ended their process */
+function requireSurvivors({ attemptsAbandoned, date }: Attempt): void {
+  if (attemptsAbandoned < MAX_ABANDONED) return;
+  throw new AttemptAbandonedError(
+    `${attemptsAbandoned} attempts at ${date} ended their process, for example for want of memory`,
+  );
 }
 
 /** Sends the request, and returns when the header of the response has arrived. */

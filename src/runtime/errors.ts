@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'PLATFORM_REQUEST'
   | 'PLATFORM_CONTRACT'
   | 'STAGING_UNAVAILABLE'
+  | 'ATTEMPT_ABANDONED'
   | 'STALE_FENCE'
   | 'SHUTDOWN';
 
@@ -99,6 +100,12 @@ export class PlatformContractError extends ConciliationError {
 export class StagingUnavailableError extends ConciliationError {
   readonly code = 'STAGING_UNAVAILABLE';
   readonly retryable = true;
+}
+
+/** Attempts at a pull have ended their process again and again. */
+export class AttemptAbandonedError extends ConciliationError {
+  readonly code = 'ATTEMPT_ABANDONED';
+  readonly retryable = false;
 }
 
 /** Another worker has taken this pull over since; whatever this one did is discarded. */

@@ -490,6 +490,8 @@ CREATE TABLE conciliation.pull (
   requested_by     text        NOT NULL,
   state            text        NOT NULL DEFAULT 'queued',
   attempts         integer     NOT NULL DEFAULT 0,
+  abandoned        integer     NOT NULL DEFAULT 0,
+  process_id       uuid,
   fence            bigint,
   next_attempt_at  timestamptz,
   created_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -522,7 +524,8 @@ CREATE TABLE conciliation.pull (
   CONSTRAINT pull_round_check CHECK (round >= 0),
   -- A count that is null passes: no response has been merged yet.
   CONSTRAINT pull_counts_check
-    CHECK (attempts >= 0 AND response_bytes >= 0 AND titles >= 0 AND inserted >= 0 AND changed >= 0
+    CHECK (attempts >= 0 AND abandoned >= 0 AND response_bytes >= 0 AND titles >= 0
+           AND inserted >= 0 AND changed >= 0
            AND withdrawn >= 0 AND restored >= 0 AND unchanged >= 0 AND rejected >= 0),
   CONSTRAINT pull_withheld_check CHECK (withheld >= 0),
   CONSTRAINT pull_fold_check
@@ -555,6 +558,10 @@ COMMENT ON COLUMN conciliation.pull.state IS
   'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the platform stated what was already here. held: waits for a person''s release. superseded: a newer fetch had decided the date first; nothing was changed. failed: no attempt is left, or repeating is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
+COMMENT ON COLUMN conciliation.pull.abandoned IS
+  'Attempts in a row whose process ended without recording an outcome. After three of them the pull has failed.';
+COMMENT ON COLUMN conciliation.pull.process_id IS
+  'The process of the newest attempt; a process draws a new identifier when it starts.';
 COMMENT ON COLUMN conciliation.pull.fence IS
   'Number of the latest attempt; whatever an older attempt still tries to write is refused. Null: never attempted.';
 COMMENT ON COLUMN conciliation.pull.next_attempt_at IS

@@ -100,7 +100,8 @@ export const Sweep = Type.Object(
       description: 'Titles of a date before `from`. They belong to no date.',
     }),
     overLimit: Type.Boolean({
-      description: 'The answer exceeded PLATFORM_MAX_MINUTES or PLATFORM_MAX_BYTES.',
+      description:
+        'The answer exceeded a limit: PLATFORM_MAX_MINUTES, PLATFORM_MAX_BYTES, PLATFORM_MAX_TITLES or PLATFORM_MIN_BYTES_PER_SECOND.',
     }),
     errorCode: orNull('string'),
     errorMessage: orNull('string'),

@@ -40,6 +40,7 @@ const en = {
     kind: 'Kind',
     kinds: {
       pull_failed: 'Pull failed',
+      pull_overdue: 'Pulls overdue',
       sweep_failed: 'Sweep failed',
       sweep_stale: 'No sweep for long',
       sweep_differs: 'Many dates differ',
@@ -197,6 +198,7 @@ const ptBR: typeof en = {
     kind: 'Tipo',
     kinds: {
       pull_failed: 'Busca falhou',
+      pull_overdue: 'Buscas atrasadas',
       sweep_failed: 'Varredura falhou',
       sweep_stale: 'Sem varredura há muito tempo',
       sweep_differs: 'Muitas datas divergem',
@@ -216,6 +218,7 @@ const ptBR: typeof en = {
     },
     sentences: {
       pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
+      pull_overdue: 'Há buscas previstas que não terminaram duas horas depois do horário.',
       sweep_failed: 'Todas as tentativas da varredura foram esgotadas.',
       sweep_stale:
         'Há muito tempo nenhuma varredura termina; alterações em datas antigas passam despercebidas.',

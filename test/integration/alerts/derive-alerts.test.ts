@@ -45,6 +45,28 @@ function setDay(date: typeof DAY, uids: readonly string[]): void {
   );
 }
 
+test('planned pulls that have not ended two hours after their slot are one alert', async () => {
+  const plan = (date: string, slotAgo: string, createdAgo: string) => world.database.prisma
+    .$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, requested_by, slot_at, created_at)
+    VALUES ('daily', ${date}::date, 'test', now() - ${slotAgo}::interval, now() - ${createdAgo}::interval)`;
+  await plan(daysFrom(40), '119 minutes', '119 minutes');
+  await plan(daysFrom(41), '5 hours', '1 hour');
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await plan(daysFrom(42), '121 minutes', '121 minutes');
+  await plan(daysFrom(43), '3 hours', '3 hours');
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'pull_overdue',
+      date: daysFrom(43),
+      message: `2 planned pulls have not ended 2 hours after the slot; the oldest is that of ${daysFrom(43)}`,
+    },
+  ]);
+  await world.database.prisma.$executeRaw`DELETE FROM conciliation.pull WHERE slot_at IS NOT NULL`;
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+});
+
 test('a day that could not be pulled is an alert until it is', async () => {
   const date = daysFrom(1);
   setDay(date, ['a']);

@@ -97,6 +97,7 @@ describe('silence of the platform ends the attempt', () => {
 
 describe('the limits of one answer', () => {
   const MINUTES = TIMEOUT_MS / 60_000;
+  const LIMITS = { maxMinutes: 1, maxBytes: 1000, minBytesPerSecond: 0, maxTitles: 10 };
 
   test('end an answer that keeps dripping', async () => {
     const server = await startServer(async ({ socket }) => {
@@ -106,7 +107,7 @@ describe('the limits of one answer', () => {
         socket.write(' ');
       }
     });
-    const limits = { maxMinutes: MINUTES, maxBytes: 1000 };
+    const limits = { ...LIMITS, maxMinutes: MINUTES };
     const response = await fetchDay(openClient(server.url, { limits }));
     const failure = await failureOf(readAll(response));
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
@@ -115,6 +116,33 @@ describe('the limits of one answer', () => {
     );
     expect(failure.context['limit']).toBe('PLATFORM_MAX_MINUTES');
     await expect.poll(() => server.openSockets).toBe(0);
+  });
+
+  test('end an answer that is too slow, and not one whose consumer is slow', async () => {
+    const server = await startServer(async ({ socket }, ordinal) => {
+      const body = Buffer.alloc(1000, 0x20);
+      if (ordinal > 1) return void socket.write(answer('200 OK', body, JSON_TYPE));
+      socket.write(head('200 OK', JSON_TYPE, LENGTH));
+      while (!socket.destroyed) {
+        await sleep(TIMEOUT_MS / 8);
+        socket.write(' ');
+      }
+    });
+    const limits = { ...LIMITS, minBytesPerSecond: 100 };
+    const client = openClient(server.url, { limits, timeoutMs: TIMEOUT_MS });
+    const failure = await failureOf(readAll(await fetchDay(client)));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.message).toMatch(
+      /^the answer brought \d+ bytes a second, expected at least 100 \(PLATFORM_MIN_BYTES_PER_SECOND\)$/,
+    );
+    await expect.poll(() => server.openSockets).toBe(0);
+    const response = await fetchDay(client);
+    let bytes = 0;
+    for await (const chunk of response.chunks) {
+      bytes += chunk.length;
+      await sleep(TIMEOUT_MS * 3);
+    }
+    expect(bytes).toBe(1000);
   });
 
   test.each([false, true])('end an answer that is too long, compressed: %s', async (compressed) => {
@@ -126,7 +154,9 @@ describe('the limits of one answer', () => {
     );
     const fetchWithin = async (maxBytes: number) =>
       readAll(
-        await fetchDay(openClient(server.url, { limits: { maxMinutes: MINUTES, maxBytes } })),
+        await fetchDay(
+          openClient(server.url, { limits: { ...LIMITS, maxMinutes: MINUTES, maxBytes } }),
+        ),
       );
     expect(await fetchWithin(2000)).toHaveLength(2000);
     const failure = await failureOf(fetchWithin(1999));

@@ -58,7 +58,7 @@ const fetched = async (
   chunks: AsyncIterable<Uint8Array>,
 ): Promise<FetchedResponse> => ({
   attempt,
-  response: { httpStatus: 200, chunks, bytesReceived: () => 0 },
+  response: { httpStatus: 200, chunks, bytesReceived: () => 0, maxTitles: 1000 },
   known: await readKnownDay(world.database.pool, attempt),
   dateWasClosed: false,
 });

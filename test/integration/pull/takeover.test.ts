@@ -56,3 +56,43 @@ test.each([
   const report = await runPull(world.parts, pullId, new AbortController().signal);
   expect(report).toMatchObject({ kind: 'done', report: { state: 'merged' } });
 });
+
+test('whose attempts end their process three times in a row has failed, and is not planned again', async () => {
+  const date = daysFrom(5, DAY);
+  world.sandbox.setDayTexts(date, [titleText({ date })]);
+  const { database } = world;
+  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
+  const { signal } = new AbortController();
+  const abandonInOtherProcess = async () => {
+    await startAttempt(database, pullId);
+    await database.prisma.$executeRaw`
+      UPDATE conciliation.pull SET process_id = gen_random_uuid() WHERE id = ${pullId}`;
+  };
+  for (let attempt = 0; attempt < 3; attempt++) await abandonInOtherProcess();
+  world.sandbox.faults.add({ kind: 'status', status: 500, date });
+  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'failed' });
+  const pull = await database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+  expect(pull).toMatchObject({
+    state: 'failed',
+    errorCode: 'ATTEMPT_ABANDONED',
+    errorMessage: `3 attempts at ${date} ended their process, for example for want of memory`,
+  });
+  world.sandbox.faults.clear();
+  expect(await world.pull(date)).toMatchObject({ state: 'merged' });
+});
+
+test('is not set aside where its own process takes it up again, or an outcome came between', async () => {
+  const date = daysFrom(6, DAY);
+  world.sandbox.setDayTexts(date, [titleText({ date })]);
+  const { database } = world;
+  const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
+  const { signal } = new AbortController();
+  for (let attempt = 0; attempt < 5; attempt++) await startAttempt(database, pullId);
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.pull SET process_id = gen_random_uuid(), abandoned = 1 WHERE id = ${pullId}`;
+  world.sandbox.faults.add({ kind: 'status', status: 500, date });
+  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'retry' });
+  const pull = await database.prisma.pull.findUniqueOrThrow({ where: { id: pullId } });
+  expect(pull).toMatchObject({ state: 'queued', abandoned: 0 });
+  expect(await runPull(world.parts, pullId, signal)).toMatchObject({ kind: 'done' });
+});
