@@ -93,7 +93,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     });
 }
 
-/** Commander would ask for required options of the subcommands too. */
+/** Commander would also require the options for the subcommands. */
 function rangeOf({ from, to }: BackfillOptions): BackfillRange {
   if (from === undefined || to === undefined)
     throw new InputError('backfill needs --from and --to');
@@ -146,7 +146,7 @@ async function resume(run: CommandRun, id: bigint, detach: boolean): Promise<Com
   try {
     if (!detach) await requireAbleToPull(run.config, staging.database);
     const progress = await readBackfillProgress(staging.database, id);
-    // One that was interrupted is still running in the ledger; it only needs somebody to do it.
+    // An interrupted backfill still has the state `running` in the ledger.
     if (progress?.state !== 'running') await resumeBackfill(staging.database, id, operatorName());
     return await follow(run, staging, id, detach);
   } finally {

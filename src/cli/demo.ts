@@ -41,7 +41,7 @@ the console. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
-      // The demo is about its own parts: a real database or platform in the environment is left alone.
+      // The demo uses only its own parts, not a database or platform named in the environment.
       const environment = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '' };
       exit(
         await runCommand({ json: options.json, platform: false, environment }, async (run) => {
@@ -110,14 +110,14 @@ async function createDemoLink(database: Database): Promise<string> {
   });
 }
 
-/** The whole service, so that the buttons of the console do what they say. */
+/** Runs the complete service, so that every button of the console works. */
 async function serve(
   run: CommandRun,
   config: Config,
   announce: (consoleUrl: string) => string,
 ): Promise<void> {
   const service = await startService({
-    // A free port unless one is asked for: 8080 is taken on many a machine.
+    // Any free port by default, because port 8080 is often in use.
     config: { ...config, consolePort: process.env['CONSOLE_PORT'] ? config.consolePort : 0 },
     logger: run.logger,
     roles: new Set(ROLES),

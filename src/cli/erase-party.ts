@@ -95,7 +95,7 @@ async function readParty({ taxIdFile, externalId }: EraseOptions): Promise<Named
     return { taxId: null, externalId: externalId.trim() };
   }
   const content = await readSource(taxIdFile ?? '');
-  // Nothing of the file goes into the message.
+  // The message quotes nothing of the file.
   const taxId = parseTaxId(content.trim());
   if (taxId === null) throw new InputError('--tax-id-file: expected one CPF or CNPJ in it');
   return { taxId: taxId.digits, externalId: null };

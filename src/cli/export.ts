@@ -106,7 +106,8 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
     return await readTitleSnapshot(staging.database, selection, run.signal, async (snapshot) => {
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
-      // Before the first byte, so that nothing leaves the database that the audit log does not know.
+      // Before the first byte, so that no title leaves the database without an entry in the audit
+      // log.
       await recordExport(staging.database, operatorName(), { ...selection, format, rows });
       const titles = watch(snapshot.titles, (written) =>
         line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
@@ -164,7 +165,7 @@ function exportResult(
       AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
     ),
   ].join('\n');
-  // Standard output has the titles and nothing else.
+  // Standard output carries only the titles.
   if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
   return {
     document: {

@@ -17,7 +17,7 @@ interface AddOptions {
   readonly json?: boolean;
 }
 
-/** Keys with which scripts use `/api`. */
+/** Adds the command for the API keys of scripts. */
 export function addKeyCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const key = program.command('key').description('keys with which scripts use /api');
   const run = async (

@@ -32,8 +32,8 @@ the queue's schema up to date as well, unless REDIS_URL is set.`,
             const withRoles = options.roles === true;
             const { applied } = await migrate({ databaseUrl, logger });
             if (withRoles) {
-              // After the migrations, so that a refused database stays as it was; before the rights, which
-              // include those on the tables of the queue.
+              // After the migrations, so that a refused database stays unchanged; before the
+              // rights, which include those on the tables of the queue.
               if (config.redisUrl === null) await migrateQueue(databaseUrl, logger);
               await migrate({ databaseUrl, logger, roles: true });
             }

@@ -5,7 +5,10 @@ import type { ExitStatus } from './command-run.ts';
 type Exit = (status: ExitStatus) => void;
 type AddCommand = (program: Command, exit: Exit) => void;
 
-/** Each command's file, loaded when the command is asked for, because all of them take a second to load. */
+/**
+ * The file of each command. Loading all of them takes a second, so only the requested command is
+ * loaded.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start.ts')).addStartCommand,
   demo: async () => (await import('./demo.ts')).addDemoCommand,
@@ -28,17 +31,19 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   sandbox: async () => (await import('./sandbox.ts')).addSandboxCommand,
 };
 
-/** The commands to load for a command line: the one that it begins with, or all of them for help and errors. */
+/**
+ * Returns the commands to load for a command line: the command that it begins with, or all commands
+ * for help and errors.
+ */
 export function commandsFor([first = '']: readonly string[]): readonly string[] {
   if (first in COMMANDS) return [first];
   return first === '--version' ? [] : Object.keys(COMMANDS);
 }
 
 /**
- * The command line. Each command is one file of this folder.
- *
- * @param exit takes the exit status of the command that has run
- * @param names of the commands that the program gets
+ * Builds the command line. Each command is one file of this folder.
+ * @param exit receives the exit status of the command
+ * @param names the commands of the program
  */
 export async function buildProgram(
   exit: Exit,

@@ -14,7 +14,7 @@ import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command
 import { operatorName } from './operator-name.ts';
 import { formatCount, renderTable } from './output/table.ts';
 
-/** What the service or a person may still look at is younger. */
+/** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
 

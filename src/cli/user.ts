@@ -19,7 +19,10 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Who may sign in to the console. No password passes through a command line: people choose their own. */
+/**
+ * Adds the command for the users of the console. No password passes through a command line: users
+ * choose their passwords in the console.
+ */
 export function addUserCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const user = program
     .command('user')

@@ -42,7 +42,7 @@ export function exitOf(report: PullReport): ExitStatus {
   return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
-/** A pull in JSON. `titles` are those that keep the contract. */
+/** A pull as JSON. `titles` counts the titles that keep the contract. */
 export function toDocument(report: PullReport) {
   const { pullId: _, state, titles, ...counts } = report;
   return { ...counts, outcome: state, titles: titles - report.rejected };
@@ -76,7 +76,7 @@ export function pullsTable(reports: readonly PullReport[]): string {
   );
 }
 
-/** What a held response asks of a person. */
+/** Describes the decision that a held response needs. */
 export function holdAdvice(hold: {
   readonly date: CivilDate;
   readonly pullId: bigint | number;
@@ -107,7 +107,7 @@ export function withheldText(date: CivilDate, withheld: number): string {
     : `${formatCount(withheld)} titles of ${date} are not in the newest response and stay as they were, because a rejected title may be one of them.`;
 }
 
-/** What a person has to do after a pull. */
+/** Describes the work for a person after a pull. */
 export function advice(report: PullReport): string[] {
   const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
   const lines: string[] = [];
