@@ -78,5 +78,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Who gets in. */
+/** The texts of the sign-in pages. */
 export const accessText = { en, 'pt-BR': ptBR };

@@ -159,5 +159,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Who may use the console, and with which keys scripts do. */
+/** The texts of the page for users and API keys. */
 export const usersText = { en, 'pt-BR': ptBR };

@@ -14,7 +14,7 @@ import { actorOf, optionalReason, requireReason } from '../shell/path-parameters
 import { describe, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
-/** What the buttons of the pages do. */
+/** The API's equivalents of the buttons of the pages. */
 export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

@@ -37,7 +37,7 @@ import * as schemas from './api-schemas.ts';
 const MAX_DAYS = 1_000;
 const MAX_CHANGES = 1_000;
 
-/** What the pages show. */
+/** The API's equivalents of the pages. */
 export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -167,7 +167,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     ),
     async () => {
       const { digest, items } = await readOpenDrift(database);
-      // Without the values: one may be personal data.
+      // Without the values, which may be personal data.
       return { digest, items: items.map(({ value: _, ...item }) => item) };
     },
   );

@@ -7,7 +7,7 @@ import { ErrorAnswer } from './api-schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 
-/** What the document of the API says about a route, and what its input is checked against. */
+/** The description of a route in the API's document, with the schemas that check its input. */
 export function describe(
   tag: string,
   summary: string,
@@ -46,7 +46,7 @@ export function requireId(request: FastifyRequest): bigint {
   return id;
 }
 
-/** Validated by the schema, which makes numbers of what a query says. */
+/** Returns a parameter that the schema has converted to a number. */
 export function numberOf(
   request: FastifyRequest,
   name: string,

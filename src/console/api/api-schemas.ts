@@ -1,4 +1,7 @@
-/** What `/api` takes and gives, as JSON Schema: validated on the way in, published in OpenAPI. */
+/**
+ * The input and output of `/api` as JSON Schema. It validates the input and is published as
+ * OpenAPI.
+ */
 import { Type } from 'typebox';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
@@ -18,7 +21,7 @@ const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 const instantOrNull = orNull('string', { format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
 const id = Type.Integer({ minimum: 1 });
-/** Text, because most readers of JSON would round a number to a double. */
+/** Text, because most JSON parsers would round a number to a double. */
 const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 const amountOrNull = orNull('string');
 const reason = Type.String({ minLength: 1, maxLength: 500 });
@@ -231,7 +234,7 @@ export const Backfill = Type.Object({
 
 export const RangeQuery = Type.Object({ from: date, to: date });
 
-/** Read by the same parser as the page's, which takes what it cannot read for absent. */
+/** Parsed as on the pages, where an invalid parameter counts as absent. */
 export const TitleQueryParameters = Type.Object({
   order: Type.Optional(Type.String({ maxLength: 200 })),
   provider: Type.Optional(Type.String({ maxLength: 200 })),

@@ -72,5 +72,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Backfills. */
+/** The texts of the pages for backfills. */
 export const backfillsText = { en, 'pt-BR': ptBR };

@@ -291,5 +291,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** One day, and a release into it. */
+/** The texts of the pages for one day and for a release. */
 export const dayText = { en, 'pt-BR': ptBR };

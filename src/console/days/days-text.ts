@@ -126,5 +126,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** The ledger as a whole. */
+/** The texts of the start page. */
 export const daysText = { en, 'pt-BR': ptBR };

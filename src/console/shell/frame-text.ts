@@ -108,5 +108,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** What stands around every page, and what is said about what was done or could not be. */
+/** The texts around every page, and the notices about actions. */
 export const frameText = { en, 'pt-BR': ptBR };

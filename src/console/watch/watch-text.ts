@@ -56,7 +56,7 @@ const en = {
       platform_auth: 'No accepted token',
       clock_skew: 'Clock is wrong',
     } satisfies Readonly<Record<AlertKind, string>>,
-    // Alerts are written in English; these stand before what was written.
+    // Alerts are written in English. These sentences are shown before the original.
     sentences: null as Readonly<Record<AlertKind, string>> | null,
   },
   drift: {
@@ -330,5 +330,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** What there is to watch over. */
+/** The texts for alerts, the audit log and providers. */
 export const watchText = { en, 'pt-BR': ptBR };
