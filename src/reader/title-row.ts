@@ -1,6 +1,6 @@
 /**
- * The format of the rows that COPY takes: csv, with every text in quotes, so that neither a lone `\.` nor
- * an empty text can be read as anything but itself. `FastReader` renders the same rows as bytes.
+ * The format of the rows for COPY: csv with every text in quotes, so that a lone `\.` and an empty
+ * text keep their meaning. `FastReader` renders the same rows as bytes.
  */
 import { toJsonText } from '../domain/json-text.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
