@@ -1,6 +1,6 @@
 import { FIRST_SYNTHETIC_DATE } from './day-book.ts';
 
-/** What `GET /` tells a person who opens the sandbox in a browser. */
+/** The answer to `GET /`, for a person who opens the sandbox in a browser. */
 export const welcomeText = `This is the sandbox of erp-conciliation-sync: a local stand-in for the anticipation platform.
 Every company, person, tax identifier and amount in it is made up, from a seed.
 
