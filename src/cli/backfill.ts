@@ -187,7 +187,7 @@ async function cancel(run: CommandRun, id: bigint): Promise<CommandResult> {
     await cancelBackfill(staging.database, id, operatorName());
     return {
       document: { backfillId: Number(id), state: 'cancelled' },
-      text: `Backfill ${id} is cancelled; what it pulled stays.`,
+      text: `Backfill ${id} is cancelled; pulled dates stay.`,
       exit: EXIT.done,
     };
   } finally {
@@ -206,7 +206,7 @@ function resultOf(progress: BackfillProgress): CommandResult {
     state === 'running'
       ? `\nStopped; go on with: conciliation backfill resume ${id}`
       : failed + held > 0
-        ? '\nSee "conciliation status" for what to do.'
+        ? '\nSee "conciliation status" for the next steps.'
         : '';
   return {
     document: { backfillId: id, state, total, done, failed, held, titles },

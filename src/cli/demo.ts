@@ -29,7 +29,7 @@ const DEMO_DAYS = 14;
 export function addDemoCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('demo')
-    .description('show the product with nothing configured')
+    .description('show the product without any configuration')
     .option('--once', 'end after the pulls instead of serving on')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -202,14 +202,14 @@ function writeToken(dataDir: string, token: string): string {
 }
 
 function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
-  return `Everything stays up until Ctrl-C. In another terminal, in this folder:
+  return `Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
   node bin/conciliation.js pull ${date}       # again: nothing changes
   node bin/conciliation.js status
   node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv
 
-  # the platform answers 500 twice, the pull comes through:
+  # the platform answers 500 twice, then the pull succeeds:
   curl -X PUT ${sandbox.baseUrl}/_sandbox/faults -H 'content-type: application/json' -d '[{"kind":"status","status":500,"times":2}]'
   PULL_BACKOFF_SECONDS=1 node bin/conciliation.js pull ${date}`;
 }

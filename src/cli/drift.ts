@@ -43,7 +43,7 @@ Example: conciliation drift`,
   drift
     .command('acknowledge')
     .description('acknowledge everything that "drift" lists')
-    .requiredOption('--reason <text>', 'what you found out; kept in the audit log', reasonArgument)
+    .requiredOption('--reason <text>', 'your findings; kept in the audit log', reasonArgument)
     .addHelpText(
       'after',
       `

@@ -50,7 +50,7 @@ export function addExportCommand(program: Command, exit: (status: ExitStatus) =>
     .requiredOption('--from <date>', 'first accepted date, YYYY-MM-DD', dateArgument)
     .requiredOption('--to <date>', 'last accepted date, YYYY-MM-DD', dateArgument)
     .addOption(
-      new Option('--format <format>', 'what to write')
+      new Option('--format <format>', 'the file format')
         .choices(EXPORT_FORMATS)
         .makeOptionMandatory(),
     )
@@ -128,7 +128,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
   if (locale !== undefined && format !== 'csv') {
-    throw new InputError(`--locale ${locale}: goes with --format csv alone`);
+    throw new InputError(`--locale ${locale}: requires --format csv`);
   }
   if (out !== STANDARD_OUTPUT) return;
   if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');

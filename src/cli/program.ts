@@ -53,7 +53,7 @@ export async function buildProgram(
     .description('Pulls accepted anticipations from the platform into an ERP staging database.')
     .version(packageVersion())
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
-    .showHelpAfterError('(add --help for what the command takes)')
+    .showHelpAfterError('(add --help for the options of a command)')
     .exitOverride()
     .addHelpText(
       'after',

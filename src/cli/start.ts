@@ -21,8 +21,8 @@ serves the pages, /healthz, /readyz and /metrics on CONSOLE_HOST:CONSOLE_PORT. O
 by default. Several processes share one DATABASE_URL (and REDIS_URL); any number of processes of each role
 may run.
 
-SIGTERM lets a merge that has begun finish and a push under way be answered (30 s), hands everything
-else back and stops the database last.`,
+On SIGTERM, running merges and pushes get 30 s to finish. Other work returns to the queue. The database is
+stopped last.`,
     )
     .action(async (options: { roles: Role[] }) => {
       exit(

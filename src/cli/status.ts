@@ -194,7 +194,7 @@ function needsText({ days, pulls, rejects }: Status): string[] {
     }
     if (day.state === 'attention') {
       lines.push(
-        `${day.date}: pull again when mended, or: conciliation accept-rejects ${day.date} --reason "…"`,
+        `${day.date}: pull again after the correction, or: conciliation accept-rejects ${day.date} --reason "…"`,
       );
     }
   }

@@ -44,7 +44,7 @@ export function databaseAddressFault(text: string): string | null {
     searchParams.get('ssl') === 'no-verify' ||
     searchParams.has('uselibpqcompat')
   ) {
-    return 'sslmode=verify-full (or disable): a server that nobody vouches for is not to be trusted';
+    return 'sslmode=verify-full (or disable): the certificate of the server must be verified';
   }
   const rootCertificate = searchParams.get('sslrootcert');
   const fault = rootCertificate === null ? null : fileFault(rootCertificate);

@@ -180,7 +180,7 @@ function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig 
     reader,
     'OIDC_ISSUER_URL',
     issuer,
-    'who controls the way would decide who signs in',
+    'otherwise an attacker on the network could sign in',
   );
   const clientId = reader.text('OIDC_CLIENT_ID');
   if (clientId === null) {

@@ -138,7 +138,7 @@ function migrationFailure(name: string, error: unknown): unknown {
   if (isUnavailable(error) || refusalOf(error) !== null) return error;
   return new ConfigError([
     `migration ${name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
-      'Remove what stands in its way from the database, or go back to the version that ran before',
+      'Remove the cause from the database, or return to the previous version',
   ]);
 }
 
@@ -207,7 +207,7 @@ function refuseBrokenHistory(
 ): void {
   const problems = history.flatMap(({ name, checksum, finished }) => {
     if (!finished) {
-      return `migration ${name} was begun in this database by another tool and never finished: find out what of it is there, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
     }
     const script = migrations.find((migration) => migration.name === name)?.script;
     return script === undefined || checksumsOf(script).includes(checksum)

@@ -44,5 +44,5 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffFault, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
-  own_decision: 'who released or accepted something on the day may not sign it off',
+  own_decision: 'a user who decided about the day may not sign it off',
 };

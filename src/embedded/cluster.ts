@@ -69,7 +69,7 @@ export async function ensureCluster(
     const { code, path } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || path === undefined) throw error;
     throw new ConfigError([
-      `DATA_DIR (${resolve(dataDir)}) cannot be used: ${code} on ${path}; it takes a folder on a local disk that belongs to the user who runs this`,
+      `DATA_DIR (${resolve(dataDir)}) cannot be used: ${code} on ${path}; it must be a folder on a local disk that belongs to the user of this process`,
     ]);
   }
 }

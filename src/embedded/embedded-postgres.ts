@@ -157,7 +157,7 @@ async function leave(session: HolderSession, logger: Logger): Promise<void> {
   try {
     const pid = await session.leave().catch((error) => {
       // The server has stopped already.
-      logger.debug({ err: error }, 'the embedded database was gone before it was closed');
+      logger.debug({ err: error }, 'the embedded database had stopped before it was closed');
       return null;
     });
     // The lock is held during the stop, so that a new process waits and does not join.
@@ -210,7 +210,7 @@ function hold(
     while (session !== null) {
       await Promise.race([session.ended, closed]);
       if (closing.signal.aborted) return session.isOpen() ? session : null;
-      logger.warn('the embedded database ended our session: joining it again');
+      logger.warn('the embedded database ended this session: joining it again');
       session = await rejoin();
       if (session === null) return null;
       if (session.port !== port) {

@@ -29,7 +29,7 @@ export async function findPostmaster(clusterDir: string): Promise<Postmaster | n
       ]);
     case 'unclear':
       throw new ConfigError([
-        `the embedded database does not start: ${lock.path} names process ${lock.pid}, which may be a server of this folder, and this user may not look closer: see what the process is (ps -fp ${lock.pid}); if no PostgreSQL server uses the folder, delete the file and start again`,
+        `the embedded database does not start: ${lock.path} names process ${lock.pid}, which may be a server of this folder, and this user may not inspect it: find out which process it is (ps -fp ${lock.pid}); if no PostgreSQL server uses the folder, delete the file and start again`,
       ]);
     default:
       return null;

@@ -117,7 +117,7 @@ async function* titleSheetXml(
 ): AsyncGenerator<Buffer> {
   yield* rowsXml(sheet, feed.take(sheet.rowCount), limits);
   if (isLast && !(await feed.isExhausted())) {
-    throw new Error('there are more rows than the workbook was told of');
+    throw new Error('there are more rows than announced');
   }
 }
 
@@ -141,7 +141,7 @@ async function* rowsXml(
     }
   }
   if (rowNumber !== sheet.rowCount + 1) {
-    throw new Error('there are fewer rows than the workbook was told of');
+    throw new Error('there are fewer rows than announced');
   }
   yield Buffer.from(xml + sheetTail(sheet));
 }

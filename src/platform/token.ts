@@ -107,7 +107,7 @@ function parseToken(text: string, source: string): string {
   const token = text.trim();
   if (token === '') throw new TokenUnusableError([`${source}: is empty, expected a bearer token`]);
   if (/^bearer(\s|$)/i.test(token)) {
-    throw new TokenUnusableError([`${source}: expected the token alone, without the word Bearer`]);
+    throw new TokenUnusableError([`${source}: expected only the token, without the word Bearer`]);
   }
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new TokenUnusableError([

@@ -109,7 +109,7 @@ class CsvReader {
       this.#state = 'quoted';
       this.#cell += '"';
     } else {
-      this.#fault ??= 'a quote stands in a cell that is not quoted';
+      this.#fault ??= 'a quote in a cell that is not quoted';
       this.#cell += '"';
     }
     return null;

@@ -82,6 +82,6 @@ export async function importProviderFile(
 }
 
 const REPEATED = {
-  externalId: 'stands also in',
-  identificationNumber: 'stands under another externalId in',
+  externalId: 'is also in',
+  identificationNumber: 'belongs to another externalId in',
 } as const;

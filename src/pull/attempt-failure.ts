@@ -92,7 +92,7 @@ export function describeFailure(
   if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
   return {
     errorCode: known ? error.code : 'DEFECT',
-    errorMessage: known ? error.message : 'a defect of the program; its log tells where',
+    errorMessage: known ? error.message : 'a defect of the program; see its log',
     httpStatus: progress.httpStatus,
     responseBytes: progress.bytesReceived(),
     countsAsAttempt: spendsAttempt(error),
@@ -172,7 +172,7 @@ async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
   await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
     parts.logger.warn(
       { pullId: String(attempt.pullId), err: describeError(error) },
-      'the rows of a stale attempt stay behind',
+      'the rows of a stale attempt were not removed',
     );
   });
 }

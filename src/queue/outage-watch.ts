@@ -40,14 +40,14 @@ export function watchOutages(options: {
       return;
     }
     if (stopped.signal.aborted) return;
-    logger.error({ queue: name, err: describeError(error) }, 'the queue is away');
+    logger.error({ queue: name, err: describeError(error) }, 'the queue is not available');
     for (const follower of followers) follower.onAway();
     const awaySinceMs = performance.now();
     do {
       await sleep(PROBE_INTERVAL_MS, undefined, { signal: stopped.signal, ref: false });
     } while (!(await answers(probe)));
     const awayMs = Math.round(performance.now() - awaySinceMs);
-    logger.info({ queue: name, awayMs }, 'the queue is back');
+    logger.info({ queue: name, awayMs }, 'the queue is available again');
     for (const follower of followers) follower.onBack();
   }
 

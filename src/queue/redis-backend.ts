@@ -49,7 +49,9 @@ export async function openRedisBackend(
             maxRetriesPerRequest: 0,
           },
     toOpeningError: (error) =>
-      new StagingUnavailableError(`the queue's Redis at ${address} went away`, { cause: error }),
+      new StagingUnavailableError(`the connection to the queue's Redis at ${address} was lost`, {
+        cause: error,
+      }),
   };
 }
 

@@ -52,7 +52,7 @@ export async function checkRedis(
       );
     } else if (policy !== 'noeviction') {
       throw new ConfigError([
-        `REDIS_URL: the server at ${address} has maxmemory-policy ${policy} and would throw jobs away; set it to noeviction`,
+        `REDIS_URL: the server at ${address} has maxmemory-policy ${policy} and would evict jobs; set it to noeviction`,
       ]);
     }
     return { mayAskInfo: info !== null };

@@ -34,7 +34,7 @@ export function startHousekeeping({
   const clean = async () => {
     try {
       const titles = await discardAbandoned(database);
-      if (titles > 0) logger.info({ titles }, 'removed what a killed process had staged');
+      if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
     } catch (error) {
       logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
     }

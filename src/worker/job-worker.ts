@@ -62,7 +62,7 @@ const FAREWELL_MS = 2_000;
 const RETRY_DELAY_MS = 1_000;
 
 /** Stored in the queue, whose readers may not be allowed to read the log. */
-const DEFECT = 'a defect of the program; its log tells where';
+const DEFECT = 'a defect of the program; see its log';
 
 type Fate = Handled | 'hand back' | 'defect';
 
@@ -86,7 +86,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
       const fields = { queue: queue.kind.queueName, ...job.data, err: describeError(error) };
-      logger.error(fields, 'defect in a job; it is left alone for an hour');
+      logger.error(fields, 'defect in a job; it is retried in an hour');
       return 'defect';
     }
   }

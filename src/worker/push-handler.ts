@@ -41,7 +41,7 @@ export function createPushHandler(parts: PushHandlerParts): JobHandler<PushSubje
     } catch (error) {
       if (!(error instanceof StagingUnavailableError)) throw error;
       const fields = { err: describeError(error), retryInMs: stagingRetryMs };
-      logger.warn(fields, 'what became of the pushed providers could not be recorded');
+      logger.warn(fields, 'the outcome of a push could not be recorded');
       return { retryInMs: stagingRetryMs };
     }
   };

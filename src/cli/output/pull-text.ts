@@ -87,8 +87,8 @@ export function holdAdvice(hold: {
   const { date, pullId, reason } = hold;
   if (reason === 'unreadable') {
     return [
-      `${date} is held: ${formatCount(hold.titles)} title(s) came, none could be read. Nothing was changed.`,
-      `Pull again when the platform has mended them: conciliation pull ${date}`,
+      `${date} is held: ${formatCount(hold.titles)} title(s) were received, none could be read. Nothing was changed.`,
+      `Pull again when the platform has corrected them: conciliation pull ${date}`,
     ];
   }
   const why =
@@ -116,7 +116,7 @@ export function advice(report: PullReport): string[] {
     lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
   } else if (rejected > 0) {
     lines.push(
-      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again once they are mended, or: conciliation accept-rejects ${date} --reason "…"`,
+      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
     );
   }
   if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));

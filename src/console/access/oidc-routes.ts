@@ -46,7 +46,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   ) => {
     logger.warn(
       { fault, errorCode, err: describeError(cause) },
-      'the identity provider signed nobody in',
+      'the sign-in at the identity provider failed',
     );
     return show(request, reply, fault);
   };

@@ -62,7 +62,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/pulls/:id/release',
-    describe('pulls', 'Merge what a held pull would change', {
+    describe('pulls', 'Merge the changes of a held pull', {
       params: schemas.IdParameter,
       body: schemas.ReasonBody,
       answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
@@ -107,7 +107,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/backfills/:id/cancel',
-    describe('backfills', 'Stop a backfill; what was pulled stays', {
+    describe('backfills', 'Stop a backfill; pulled dates stay', {
       params: schemas.IdParameter,
       answer: schemas.Backfill,
     }),

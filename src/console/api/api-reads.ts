@@ -45,7 +45,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/status',
-    describe('status', 'How far the ledger is, and what waits for a person', {
+    describe('status', 'The progress of the ledger, and the decisions that are open', {
       answer: schemas.Status,
     }),
     async () => {
@@ -104,7 +104,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days/:date/changes',
-    describe('days', 'What moved since the sign-off, or what the newest change brought', {
+    describe('days', 'The changes since the sign-off, or those of the newest pull', {
       params: schemas.DateParameter,
       answer: schemas.Changes,
     }),
@@ -174,7 +174,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/audit',
-    describe('audit', 'Who did what, newest first', {
+    describe('audit', 'The audit log, newest first', {
       querystring: schemas.AuditQuery,
       answer: Type.Array(schemas.AuditEntry),
     }),

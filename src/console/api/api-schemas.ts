@@ -52,7 +52,7 @@ export const Day = Type.Object({
       }),
       Type.Null(),
     ],
-    { description: 'The response that waits for a person: what a release would withdraw.' },
+    { description: 'The response that waits for a person, and the withdrawals of a release.' },
   ),
   withheld: Type.Integer({
     minimum: 0,
@@ -72,12 +72,12 @@ export const Status = Type.Object({
   lastReconciledDate: dateOrNull,
   lagDays: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
-    description: 'Days that wait for a person, by what they need first.',
+    description: 'Days that wait for a person, by the next decision.',
   }),
   openAlerts: count,
   accountChanges: Type.Integer({
     minimum: 0,
-    description: 'Changed bank accounts that nobody acknowledged.',
+    description: 'Changed bank accounts that are not acknowledged.',
   }),
 });
 
@@ -108,7 +108,7 @@ export const Sweep = Type.Object(
     errorCode: orNull('string'),
     errorMessage: orNull('string'),
   },
-  { description: 'What only a complete sweep knows is null in any other state.' },
+  { description: 'The results of a complete sweep are null in any other state.' },
 );
 
 const TitleRow = Type.Object({

@@ -36,7 +36,7 @@ const en = {
     noSweep: 'none yet',
     waitingToSign: 'To sign off',
     openAlerts: 'Open alerts',
-    needs: 'What needs a person first',
+    needs: 'Days that need a person',
     need: {
       failed: 'Every attempt to pull it was spent',
       restated: 'Restated after sign-off',

@@ -167,7 +167,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
     answerError(request, reply, timeZone, {
       status: 404,
       code: 'NOT_FOUND',
-      message: 'there is nothing here',
+      message: 'not found',
       isForPerson: false,
     }),
   );

@@ -114,7 +114,7 @@ export function createMetrics(
   });
   const titles = new Counter({
     name: 'conciliation_titles_total',
-    help: 'Titles of merged responses, by what the merge did to them.',
+    help: 'Titles of merged responses, by the effect of the merge.',
     labelNames: ['change'],
     registers,
   });
@@ -220,11 +220,8 @@ function registerSources(
   ledgerGauge('conciliation_days', 'Days of the ledger by state.', ['state'], ({ days }) =>
     DAY_STATES.map((state) => [{ state }, days[state] ?? 0]),
   );
-  ledgerGauge(
-    'conciliation_alerts_open',
-    'Alerts whose condition lasts, by kind.',
-    ['kind'],
-    ({ openAlerts }) => ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
+  ledgerGauge('conciliation_alerts_open', 'Open alerts, by kind.', ['kind'], ({ openAlerts }) =>
+    ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
   );
   ledgerGauge(
     'conciliation_sweep_age_seconds',
@@ -234,7 +231,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_sweep_dates',
-    'Dates of the newest complete sweep by what it found.',
+    'Dates of the newest complete sweep, by result.',
     ['result'],
     ({ sweepDates }) =>
       sweepDates === null
@@ -246,7 +243,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_providers',
-    "The ERP's providers by what is known of them.",
+    "The ERP's providers, by state.",
     ['state'],
     ({ providers }) => SYNC_STATES.map((state) => [{ state }, providers[state] ?? 0]),
   );
@@ -258,7 +255,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_account_changes_open',
-    'Bank account changes that nobody has acknowledged.',
+    'Bank account changes that are not acknowledged.',
     [],
     ({ openAccountChanges }) => [[{}, openAccountChanges]],
   );
@@ -269,7 +266,7 @@ function registerSources(
   );
   gauge(
     'conciliation_source_up',
-    'Whether what the gauges are read from answered.',
+    'Whether the source of the gauges answered.',
     ['source'],
     async () => [
       [{ source: 'ledger' }, (await readLedger()) === null ? 0 : 1],

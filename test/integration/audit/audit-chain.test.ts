@@ -258,7 +258,7 @@ test('audit verify prints the head, takes it as an anchor, and ends with 1 at th
   const broken = await runCommand(['audit', 'verify'], environment);
   expect(broken).toMatchObject({
     exit: 1,
-    stdout: 'Broken after 2 link(s): entry 3 is not what it was when it was written.\n',
+    stdout: 'Broken after 2 link(s): entry 3 was changed after it was written.\n',
   });
   const json = await runCommand(['audit', 'verify', '--json'], environment);
   expect(json.exit).toBe(1);

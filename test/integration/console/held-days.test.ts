@@ -152,7 +152,7 @@ test('a response of which no title could be read asks for another pull, and for 
 
   const ran = await status();
   expect(ran.exit).toBe(3);
-  expect(ran.stdout).toContain(`${date} is held: 64 title(s) came, none could be read.`);
+  expect(ran.stdout).toContain(`${date} is held: 64 title(s) were received, none could be read.`);
   expect(ran.stdout).toContain(`conciliation pull ${date}`);
   expect(ran.stdout).not.toMatch(/conciliation release/);
   const pulled = await command('pull', date);
@@ -172,6 +172,6 @@ test('a response of which no title could be read asks for another pull, and for 
     `${date} is held: the response to pull ${pullId + 1n} has 64 titles, and none could be read`,
   );
   expect((await operator.get(`/pulls/${pullId + 1n}/release`)).text).toContain(
-    'Better pull again when the platform has mended them.',
+    'Pull again when the platform has corrected them.',
   );
 });

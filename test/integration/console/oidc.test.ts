@@ -73,7 +73,7 @@ test('a provider that is away, before or after, harms nobody and comes back', as
   const client = oidc.console.visitor();
   const before = await client.get('/login/oidc');
   expect(before.status).toBe(503);
-  expect(before.text).toContain('A password of this console works meanwhile');
+  expect(before.text).toContain('Sign in with a password of this console');
   expect(before.text).toContain('name="password"');
   oidc.provider.isDown = false;
   oidc.provider.account = account;

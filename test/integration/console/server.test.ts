@@ -106,7 +106,7 @@ test('an unknown path, a wrong method and a path that cannot be read are refused
   const unknown = await console.get('/nothing?secret=1');
   expect([unknown.status, unknown.json()]).toEqual([
     404,
-    { code: 'NOT_FOUND', message: 'there is nothing here' },
+    { code: 'NOT_FOUND', message: 'not found' },
   ]);
   expect((await console.send('DELETE', '/healthz')).status).toBe(404);
   const unreadable = await console.get('/%zz');

@@ -160,9 +160,9 @@ describeOnEachServer('a queue', (kind) => {
       await world.queue.enqueue(7n);
       await eventually(async () => expect((await world.queue.counts()).failed).toBe(1));
       const job = await world.queue.bullQueue.getJob('pull-7');
-      expect(job?.failedReason).toBe('a defect of the program; its log tells where');
+      expect(job?.failedReason).toBe('a defect of the program; see its log');
       expect(JSON.stringify(job)).not.toContain('12.345');
-      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      const [line] = world.logged('defect in a job; it is retried in an hour');
       expect(line).toMatchObject({
         level: 50,
         queue: 'pulls',
@@ -256,7 +256,7 @@ describeOnEachServer('a queue', (kind) => {
       });
       await world.pushQueue.enqueue('providers');
       await eventually(async () => expect((await world.pushQueue.counts()).failed).toBe(1));
-      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      const [line] = world.logged('defect in a job; it is retried in an hour');
       expect(line).toMatchObject({ level: 50, queue: 'pushes', subject: 'providers' });
       expect(JSON.stringify(world.log)).not.toContain('12.345');
       await world.pushQueue.enqueue('providers');

@@ -109,15 +109,15 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await expect(world.pushQueue.enqueue('providers')).rejects.toThrow(StagingUnavailableError);
       await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
       expect(performance.now() - startedMs).toBeLessThan(40_000);
-      await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
+      await eventually(() => expect(world.logged('the queue is not available')).toHaveLength(1));
       await world.server.goUp();
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
+      await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
       expect(await world.queue.isReachable()).toBe(true);
       await world.queue.enqueue(3n);
       await eventually(() => expect(handled).toEqual([1n, 3n]));
       await world.pushQueue.enqueue('providers');
       await eventually(() => expect(pushes).toBe(1));
-      expect(world.logged('the queue is away')).toHaveLength(1);
+      expect(world.logged('the queue is not available')).toHaveLength(1);
     });
 
     test('a worker whose pull ends meanwhile does not storm it, and goes on afterwards', async () => {
@@ -143,8 +143,8 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await world.server.goUp();
       await eventually(() => world.queue.enqueue(2n));
       await eventually(() => expect(begun).toContain(2n));
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
-      expect(world.logged('the queue is away')).toHaveLength(1);
+      await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
+      expect(world.logged('the queue is not available')).toHaveLength(1);
     });
 
     test('closing does not wait for it', async () => {

@@ -339,11 +339,11 @@ describe('pulls whose attempts are spent', () => {
 
 test('a queue that is away loses nothing: the next run enqueues what this one created', async () => {
   const away: WakeUpQueue = {
-    enqueue: () => Promise.reject(new Error('the queue is away')),
+    enqueue: () => Promise.reject(new Error('the queue is not available')),
     jobsOf: async () => new Set<bigint>(),
   };
   const run = await world.planner({ queue: away }).runOnce();
-  expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is away' } });
+  expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is not available' } });
   expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 10 });
 });
 

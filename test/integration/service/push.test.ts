@@ -281,14 +281,14 @@ withOwnRedis(
     try {
       const service = await world.start();
       await world.redis?.kill();
-      await eventually(() => expect(service.logged('the queue is away')).toHaveLength(1));
+      await eventually(() => expect(service.logged('the queue is not available')).toHaveLength(1));
       await write(world, 100);
       await sleep(2_500);
       expect(pushRequests(world)).toEqual([]);
       await world.redis?.restart();
       await expectStates(world, { synced: 100 });
       expect(pushRequests(world)).toHaveLength(1);
-      expect(service.logged('the queue is away')).toHaveLength(1);
+      expect(service.logged('the queue is not available')).toHaveLength(1);
     } finally {
       await world.close();
     }

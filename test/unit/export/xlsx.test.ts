@@ -87,14 +87,14 @@ describe('a workbook', () => {
   test.each([
     ['fewer', 2],
     ['more', 0],
-  ])('is refused where there are %s rows than it was told of', async (_, rowCount) => {
+  ])('is refused when there are %s rows than announced', async (_, rowCount) => {
     const { bytes } = writeXlsx({
       columns: COLUMNS,
       batches: batchesOf([row({ id: '1' })]),
       rowCount,
       totals: NO_TOTALS,
     });
-    await expect(collect(bytes)).rejects.toThrow('rows than the workbook was told of');
+    await expect(collect(bytes)).rejects.toThrow('rows than announced');
   });
 });
 

@@ -58,7 +58,7 @@ describe('readCsvRecords', () => {
   });
 
   it.each([
-    ['a"b;c', 'a quote stands in a cell that is not quoted'],
+    ['a"b;c', 'a quote in a cell that is not quoted'],
     ['"a"b;c', 'text follows the end of a quoted cell'],
     ['"a" ;c', 'text follows the end of a quoted cell'],
     ['"a;c', 'a quote is opened and never closed'],
