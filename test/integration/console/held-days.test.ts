@@ -100,7 +100,7 @@ test('accepting rejects withdraws no title, and the form and the command say so 
   expect(await showDay()).not.toContain('not in the newest response');
 });
 
-test('a response that would withdraw too much is shown as what it would do', async () => {
+test('a response that would withdraw too much is shown with its changes', async () => {
   await pull(...titles(10));
   const { pullId } = await pull(...titles(6), title('new'));
   const page = await showDay();
@@ -126,7 +126,7 @@ test('a response that would withdraw too much is shown as what it would do', asy
   expect(await readDay()).toMatchObject({ titles: 7, withdrawn: 4, hold: null });
 });
 
-test('a response without titles is told with what the date has', async () => {
+test('a response without titles is shown with the titles of the date', async () => {
   await pull(...titles(3));
   const { pullId } = await pull();
   expect(await showDay()).toContain(

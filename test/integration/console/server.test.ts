@@ -49,7 +49,7 @@ test('one check that fails is enough, and being not ready is not being dead', as
   expect((await console.get('/healthz')).status).toBe(200);
 });
 
-test('what a check throws is neither answered nor logged, but that it fails is logged once', async () => {
+test('the error of a check is neither returned nor logged, but the failure is logged once', async () => {
   const { logger, lines } = createTestLog();
   let fails = true;
   const console = await open({

@@ -142,7 +142,7 @@ describe('CSV', () => {
     expect(report).toMatchObject({ raised: 1, inserted: 2 });
   });
 
-  test('what the file no longer states is empty afterwards', async () => {
+  test('fields that the file no longer states are empty afterwards', async () => {
     await importFile('a.csv', csvOf([lineOf(1)]));
     const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });

@@ -111,7 +111,7 @@ describeOnEachServer('a queue', (kind) => {
       await eventually(() => expect(handled).toEqual([7n, 7n]));
     });
 
-    test('a pull whose handler asks for another attempt is handled again after that time', async () => {
+    test('a pull whose handler requests another attempt is handled again after that time', async () => {
       const handledAtMs: number[] = [];
       await world.startWorker(async () => {
         handledAtMs.push(performance.now());
@@ -126,7 +126,7 @@ describeOnEachServer('a queue', (kind) => {
     });
   });
 
-  describe('what it tells', () => {
+  describe('its reports', () => {
     test('which pulls have a job: waiting, delayed or in hand, and how many of each', async () => {
       const finish = new AbortController();
       await world.startWorker(() => aborted(finish.signal));
@@ -235,7 +235,7 @@ describeOnEachServer('a queue', (kind) => {
       finish.abort();
     });
 
-    test('a push whose handler asks for another batch is handled again, until it asks no more', async () => {
+    test('a push whose handler requests another batch is handled again, until it requests none', async () => {
       const answers = [{ retryInMs: 0 }, { retryInMs: 100 }, undefined];
       await world.startPushWorker(async () => answers.shift());
       await world.pushQueue.enqueue('providers');

@@ -202,7 +202,7 @@ function pushes(queue: ServiceQueue): void {
       { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
     ));
 
-  test('tells nothing of the providers: not in the log, the jobs, the metrics or the alerts', () =>
+  test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
     inWorld(
       async (world) => {
         const service = await world.start({ environment: { LOG_LEVEL: 'trace' } });

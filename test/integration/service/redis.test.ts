@@ -65,7 +65,7 @@ withOwnRedis(
         }
       }));
 
-    test('that goes away shows in /readyz and once in the log; when it is back, work goes on', () =>
+    test('that becomes unavailable shows in /readyz and once in the log; when it is back, work continues', () =>
       inWorld('Redis', async (world) => {
         const service = await world.start();
         const ready = { status: 200, notReady: [] };

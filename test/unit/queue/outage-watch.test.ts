@@ -43,7 +43,7 @@ test('any number of errors of one outage make two lines: away, and back', async 
   expect(log).toMatchObject([{ level: 50 }, { level: 30, msg: 'the queue is available again' }]);
 });
 
-test('a second outage is told of again', async () => {
+test('a second outage is reported again', async () => {
   for (let outage = 1; outage <= 2; outage += 1) {
     isUp = false;
     watch.onError(new Error('gone'));
