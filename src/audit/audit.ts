@@ -41,8 +41,8 @@ export interface AuditRow {
 }
 
 /**
- * Returns the entries of the audit log, newest first. @param before only entries with a smaller id;
- * null: starts at the newest
+ * Returns the entries of the audit log, newest first.
+ * @param before only entries with a smaller id; null: starts at the newest
  */
 export async function readAuditLog(
   database: Database,

@@ -28,8 +28,8 @@ export interface Database {
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
   /**
-   * Takes a connection from the pool. The caller releases it. @throws StagingUnavailableError,
-   * ConfigError
+   * Takes a connection from the pool. The caller releases it.
+   * @throws StagingUnavailableError, ConfigError
    */
   connect(): Promise<pg.PoolClient>;
   /**

@@ -49,8 +49,8 @@ function toDayNumber(date: CivilDate): number {
 }
 
 /**
- * Returns the date `days` later (earlier if negative). @throws RangeError outside the years 0001 to
- * 9999
+ * Returns the date `days` later (earlier if negative).
+ * @throws RangeError outside the years 0001 to 9999
  */
 export function addDays(date: CivilDate, days: number): CivilDate {
   return toCivilDate(new Date((toDayNumber(date) + days) * DAY_MS).toISOString().slice(0, 10));

@@ -50,7 +50,10 @@ export function fileToken(path: string): TokenSource {
   };
 }
 
-/** A fixed token from the environment. @throws TokenUnusableError when it is not usable */
+/**
+ * A fixed token from the environment.
+ * @throws TokenUnusableError when it is not usable
+ */
 export function fixedToken(token: string): TokenSource {
   const parsed = parseToken(token, 'PLATFORM_TOKEN');
   return { current: async () => parsed, reread: async () => parsed };

@@ -80,7 +80,10 @@ async function* readCsv(path: string): AsyncGenerator<FileCandidate> {
   if (csv === null) throw new InputError('the file is empty');
 }
 
-/** Removes a byte order mark. @throws InputError when the file cannot be read or is not UTF-8 */
+/**
+ * Removes a byte order mark.
+ * @throws InputError when the file cannot be read or is not UTF-8
+ */
 async function* readText(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {

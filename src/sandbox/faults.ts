@@ -98,7 +98,10 @@ export function parseFaults(value: unknown): Fault[] {
 export class FaultPlan {
   #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
 
-  /** Adds faults at the end of the plan. @throws InputError when one is invalid; none is added */
+  /**
+   * Adds faults at the end of the plan.
+   * @throws InputError when one is invalid; none is added
+   */
   add(...faults: readonly Fault[]): void {
     for (const fault of parseFaults(faults)) {
       const { times = 1 } = fault;

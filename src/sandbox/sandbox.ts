@@ -71,7 +71,8 @@ export interface Sandbox {
 }
 
 /**
- * Resolves when the sandbox listens. @throws InputError when it cannot listen on the host and port
+ * Resolves when the sandbox listens.
+ * @throws InputError when it cannot listen on the host and port
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const tokens = createTokenAuthority(options.secret ?? randomBytes(32).toString('base64url'));

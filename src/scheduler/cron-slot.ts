@@ -34,7 +34,10 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
   throw new RangeError('the cron expression never comes due');
 }
 
-/** Returns the slot before the latest one. @throws RangeError as `latestSlot` does */
+/**
+ * Returns the slot before the latest one.
+ * @throws RangeError as `latestSlot` does
+ */
 export function slotBefore(expression: string, timeZone: string, now: Date): Date {
   const latest = latestSlot(expression, timeZone, now);
   return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));

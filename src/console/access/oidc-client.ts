@@ -61,8 +61,8 @@ const TIMEOUT_SECONDS = 10;
 const DISCOVERY_AGE_MS = 3_600_000;
 
 /**
- * Sends no request to the provider. @throws ConfigError when the file with the secret cannot be
- * read
+ * Sends no request to the provider.
+ * @throws ConfigError when the file with the secret cannot be read
  */
 export function createOidcClient(options: OidcOptions): OidcClient {
   const { issuerUrl, publicUrl } = options;
