@@ -1,14 +1,14 @@
 /**
- * The supervised PostgreSQL that is used where no DATABASE_URL is set. Every command that works on
- * one DATA_DIR shares one server: the first to come starts it, the last to leave stops it, and in
- * between it belongs to nobody, so any of them may be killed.
+ * The supervised PostgreSQL that is used without a DATABASE_URL. All commands on one DATA_DIR share
+ * one server: the first command starts it, and the last one stops it. No command owns the server, so
+ * any of them may be killed.
  *
- *     embedded-postgres   joining, watching over the server, leaving
+ *     embedded-postgres   joining, watching and leaving the server
  *     cluster             the files: data folder, credentials, initdb
  *     lock-file           which process is the server
  *     postmaster          the server process: start, stop
- *     holder-session      who uses the server, as advisory locks in it
- *     server-programs     running the binaries as a user PostgreSQL accepts
+ *     holder-session      the processes that use the server, as advisory locks in it
+ *     server-programs     running the binaries as a user that PostgreSQL accepts
  *     postgres-binaries   the npm packages
  */
 import { setTimeout as sleep } from 'node:timers/promises';

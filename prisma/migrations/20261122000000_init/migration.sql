@@ -1201,7 +1201,7 @@ COMMENT ON COLUMN conciliation.erased_party.ended_at IS
 COMMENT ON COLUMN conciliation.erased_party.salt IS
   'For the program only: a secret random number that goes into the hashes.';
 COMMENT ON COLUMN conciliation.erased_party.key_hashes IS
-  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. Whoever has the salt can try out tax identifiers. Personal data.';
+  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. A reader with the salt can try out tax identifiers. Personal data.';
 
 
 -- Console --------------------------------------------------------------------------------------
