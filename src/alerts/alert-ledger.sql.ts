@@ -3,21 +3,25 @@ import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**
- * Whoever raises an alert holds this advisory lock until it has committed, so that two who notice the
- * same condition at once raise it once: "no second unresolved row of a key" is a partial unique
- * index, which Prisma's schema cannot state. One lock for all keys, because a few alerts a day are
- * raised, in a millisecond each, and a lock per key would let two raisers of many wait for each other.
+ * The advisory lock of a transaction that raises alerts, so that two processes that see the same
+ * condition raise it once. The rule "no second unresolved row of a key" is a partial unique index,
+ * which Prisma's schema cannot express. One lock covers all keys, because few alerts a day are
+ * raised, and with a lock for each key two processes that raise several alerts could wait for each
+ * other.
  */
 const ALERTS_LOCK = 7_201_604_312n;
 
-/** To be taken before the conditions are read: only then are they those of the latest raiser. */
+/**
+ * To be called before the conditions are read, so that they include the alerts of the previous
+ * holder.
+ */
 export async function lockAlerts(tx: Transaction): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(${ALERTS_LOCK}::bigint)`;
 }
 
 /**
- * Makes the unresolved alerts of `kinds` exactly `alerts`: raises what is new, resolves what is over,
- * and brings the words of those that last up to date without telling anybody again.
+ * Makes the unresolved alerts of `kinds` equal to `alerts`: raises new ones, resolves those that
+ * are over, and updates the messages of the others without another delivery.
  */
 export async function settleAlerts(
   tx: Transaction,
@@ -25,7 +29,8 @@ export async function settleAlerts(
   alerts: readonly Alert[],
 ): Promise<{ raised: number; resolved: number }> {
   const keys = alerts.map((alert) => alert.dedupeKey);
-  // Delivery goes on where it was: the retries of an alert that nobody took yet now say that it is over.
+  // The delivery continues: the retries of an alert that was not delivered now report that it is
+  // over.
   const resolved = await tx.$executeRaw`
     UPDATE conciliation.alert
     SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
@@ -40,7 +45,7 @@ export async function settleAlerts(
   return { raised: await insertNew(tx, alerts), resolved };
 }
 
-/** Due for delivery at once; whether there is anybody to deliver to is the deliverer's affair. */
+/** Due for delivery immediately. The delivery decides whether there is a recipient. */
 function insertNew(tx: Transaction, alerts: readonly Alert[]): Promise<number> {
   return tx.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, date, pull_id, next_delivery_at)

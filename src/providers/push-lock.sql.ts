@@ -1,26 +1,28 @@
 import { type Database, type Transaction, toStagingError } from '../database/database.ts';
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
-/** Of a bigint key PostgreSQL shows the halves; this one fits the lower, so the upper is 0. */
+/**
+ * For a bigint key PostgreSQL shows two halves. This key fits the lower half, so the upper one is
+ * 0.
+ */
 const PUSH_LOCK = 720_160_431n;
 
 /**
- * The right to push providers, which one process has at a time. An advisory lock of a session that
- * does nothing else: it needs no transaction, which would have to stay open as long as the platform
- * takes to answer, and it ends with the process, whatever kills it.
+ * The right to push providers, which at most one process has. It is an advisory lock of a session
+ * without other work: it needs no transaction, which would have to stay open during the platform's
+ * answer, and it ends with the process.
  */
 export interface PushLock {
-  /** Aborts with a StagingUnavailableError when the session is gone, and the lock with it. */
+  /** Aborts with a StagingUnavailableError when the session, and with it the lock, is lost. */
   readonly lost: AbortSignal;
-  /** Throws a StagingUnavailableError unless the session still has the lock. */
+  /** @throws StagingUnavailableError unless the session still has the lock */
   assertHeld(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Null where another process, or another call in this one, has the lock.
- *
- * @throws StagingUnavailableError when the database is away
+ * Returns null when another process, or another call in this one, has the lock.
+ * @throws StagingUnavailableError when the database is not available
  */
 export async function tryPushLock(database: Database): Promise<PushLock | null> {
   const client = await database.connect();
@@ -48,7 +50,7 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
         const failure = await client
           .query('SELECT pg_advisory_unlock($1::bigint)', [PUSH_LOCK])
           .then(() => undefined, toError);
-        // A connection on which this failed is closed, and that gives up the lock too.
+        // A connection on which this failed is closed, which also releases the lock.
         giveBack(failure);
       },
     };
@@ -59,8 +61,8 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
 }
 
 /**
- * The program may have stood still, or the network been cut, for so long that the server ended the
- * session unnoticed and somebody else is pushing by now.
+ * The program may have been suspended, or the network cut, until the server ended the session, and
+ * another process may be pushing now.
  */
 async function assertHeld(tx: Transaction, pid: number): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`
