@@ -35,6 +35,12 @@ export interface StagingOptions {
 /** Covers the longest step of a merge: a day of millions of titles on a slow disk. */
 const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 
+/**
+ * Opens the staging database of the configuration.
+ * @throws ConfigError when the database is not usable or not migrated
+ * @throws StagingUnavailableError when the database is not available
+ * @throws ShutdownError
+ */
 export async function openStaging(
   config: Config,
   logger: Logger,

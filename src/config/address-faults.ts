@@ -32,6 +32,7 @@ export function secureAddressFault(text: string, whyHttps: string): string | nul
   return null;
 }
 
+/** Checks DATABASE_URL. Returns the expected form, or null for a valid address. */
 export function databaseAddressFault(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:') {
@@ -51,6 +52,7 @@ export function databaseAddressFault(text: string): string | null {
   return fault === null ? null : `an sslrootcert that can be read (${fault})`;
 }
 
+/** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
 export function redisAddressFault(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url?.protocol === 'redis:' || url?.protocol === 'rediss:' ? null : 'redis://host:6379';

@@ -98,6 +98,7 @@ export interface SweepFindings {
 /** A larger share points to the platform or to this program, not to single dates. */
 const MAX_DIFFERING_SHARE = 1 / 5;
 
+/** Returns up to two alerts: many differing dates, and titles that belong to no requested date. */
 export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
   const { from, datesCompared, datesDiffering } = sweep;
   const unplaced = [

@@ -13,10 +13,12 @@ export interface PullWindow {
 export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual'] as const;
 export type PullOrigin = (typeof PULL_ORIGINS)[number];
 
+/** Returns the window of a pull: one date. */
 export function dayWindow(date: CivilDate): PullWindow {
   return { from: date, to: date };
 }
 
+/** Returns the window of a sweep: every date since `from`. */
 export function sweepWindow(from: CivilDate): PullWindow {
   return { from, to: null };
 }

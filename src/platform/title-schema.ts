@@ -20,6 +20,7 @@ export function isStorableText(text: string): boolean {
 }
 export const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
+/** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */
 export function isStorableNumber({ text }: JsonNumber): boolean {
   // Only an exponent gives a number more digits than its text has characters.
   return (text.length <= MAX_DECIMAL_DIGITS && !/e/i.test(text)) || parseDecimal(text) !== null;

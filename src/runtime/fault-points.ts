@@ -39,6 +39,7 @@ export function installFaultHook(next: FaultHook): void {
   hook = next;
 }
 
+/** Calls the hook of the tests, if there is one. */
 export function reachFaultPoint(point: FaultPoint): void {
   if (hook !== undefined) hook(point);
 }

@@ -55,6 +55,7 @@ const TRADES = [
 const COMPANY_FORMS = ['Ltda.', 'S.A.', 'S/A', 'EIRELI', '& Filhos', '"Matriz"'];
 const ALPHANUMERICS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
+/** Returns a CPF: the nine digits and their two check digits (modulo 11). */
 export function toCpf(nineDigits: string): string {
   const ten = nineDigits + cpf.verifierDigit(nineDigits);
   return ten + cpf.verifierDigit(ten);

@@ -38,6 +38,7 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
   };
 }
 
+/** Returns the exit status of a pull: `needsPerson` for rejects and for a held response. */
 export function exitOf(report: PullReport): ExitStatus {
   return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }

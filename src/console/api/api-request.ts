@@ -33,12 +33,20 @@ export function describe(
   };
 }
 
+/**
+ * Returns the date of the path.
+ * @throws InputError when it is not a calendar date
+ */
 export function requireDate(request: FastifyRequest): CivilDate {
   const date = dateOfPath(request);
   if (date === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
   return date;
 }
 
+/**
+ * Returns the id of the path.
+ * @throws InputError when it is not a number
+ */
 export function requireId(request: FastifyRequest): bigint {
   const text = numberOf(request, 'id', request.params);
   const id = text === null ? idOfPath(request) : BigInt(text);

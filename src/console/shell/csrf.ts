@@ -9,6 +9,7 @@ export function csrfTokenOf(cookie: string): string {
   return createHash('sha256').update(`csrf:${cookie}`, 'utf8').digest('base64url');
 }
 
+/** Whether `candidate` is the token of a form for this cookie. */
 export function isCsrfToken(candidate: unknown, cookie: string): boolean {
   if (typeof candidate !== 'string') return false;
   const [given, wanted] = [Buffer.from(candidate), Buffer.from(csrfTokenOf(cookie))];

@@ -165,6 +165,7 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(`/login${next}`, 303);
 }
 
+/** Whether the answer has to be JSON, also for an error. */
 export function isForPrograms(request: FastifyRequest): boolean {
   return request.url === '/api' || request.url.startsWith('/api/');
 }

@@ -15,6 +15,7 @@ export type DayLook =
   | 'restated'
   | 'absent';
 
+/** Returns the displayed state of a day; `absent` for a date that the ledger does not have. */
 export function lookOf(day: LedgerDay | null | undefined): DayLook {
   if (day === null || day === undefined) return 'absent';
   if (day.isRestated && day.state === 'reconciled') return 'restated';

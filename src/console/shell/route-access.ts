@@ -117,6 +117,7 @@ export function accessOf(method: string, url: string): RouteAccess | null {
   return ROUTE_ACCESS[`${method === 'HEAD' ? 'GET' : method} ${url}`] ?? null;
 }
 
+/** Whether a user of the role may use the route. */
 export function mayUse(role: ConsoleRole, method: string, url: string): boolean {
   const who = accessOf(method, url)?.who;
   return Array.isArray(who) && who.includes(role);
