@@ -39,7 +39,6 @@ const STATEMENT_TIMEOUT_MS = 15 * 60_000;
  * Opens the staging database of the configuration.
  * @throws ConfigError when the database is not usable or not migrated
  * @throws StagingUnavailableError when the database is not available
- * @throws ShutdownError
  */
 export async function openStaging(
   config: Config,
