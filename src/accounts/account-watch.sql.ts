@@ -42,10 +42,9 @@ export async function stageAccounts(
 }
 
 /**
- * Stores the bank account of every provider and financial agent that the merged titles name, and
- * records the changes; see `findAccountChanges`. To be called in the closing phase, whose lock
- * keeps other merges from the same parties. A change is not recorded a second time while it is
- * unacknowledged.
+ * Stores the bank account of every provider and financial agent that the merged titles name, and records the
+ * changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other merges from
+ * the same parties. A change is not recorded a second time while it is unacknowledged.
  */
 export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
   const changes = await findChanges(tx, source);
@@ -124,10 +123,7 @@ const providerColumns = Prisma.raw(
 );
 const agentColumns = Prisma.raw(['financial_agent_identification', ...AGENT_ACCOUNT].join(', '));
 
-/**
- * One row for each party that a row with the columns of a title names, with the account of the
- * party.
- */
+/** One row for each party that a row with the columns of a title names, with the account of the party. */
 const parties = Prisma.raw(`LATERAL (VALUES
   ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')}),
   ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')})

@@ -12,9 +12,7 @@ export interface AlertLoop {
 
 const INTERVAL_MS = 60_000;
 
-/**
- * Compares the ledger with the open alerts at once and then every minute, and delivers new alerts.
- */
+/** Compares the ledger with the open alerts at once and then every minute, and delivers new alerts. */
 export function startAlertLoop(parts: {
   readonly database: Database;
   readonly logger: Logger;

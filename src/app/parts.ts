@@ -1,7 +1,4 @@
-/**
- * Builds the parts of a process from its configuration. The database is opened first and closed
- * last.
- */
+/** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import type { Config, PlatformConfig } from '../config/config.ts';
 import { readClock, requireSameClock } from '../database/clock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
@@ -16,9 +13,7 @@ import { ConfigError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
 
-/**
- * The staging database, migrated and ready. Without a DATABASE_URL it is on the embedded server.
- */
+/** The staging database, migrated and ready. Without a DATABASE_URL it is on the embedded server. */
 export interface OpenStaging {
   readonly database: Database;
   readonly databaseUrl: string;
@@ -62,8 +57,7 @@ export async function openStaging(
     const database = openDatabase({
       databaseUrl,
       applicationName: 'conciliation',
-      // A pull uses two connections to copy and a third to merge. The others serve the rest of the
-      // process.
+      // A pull uses two connections to copy and a third to merge. The others serve the rest of the process.
       maxConnections: 3 * (config.platform?.concurrency ?? 1) + 4,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       logger,

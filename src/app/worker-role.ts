@@ -120,8 +120,7 @@ async function startPullWorker(
   });
   const worker = await startJobWorker({
     queue,
-    // A stop aborts requests immediately. A merge does not listen to the signal and may use the
-    // grace period.
+    // A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period.
     handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
     logger,
     concurrency: workerConcurrency(parts.config),
@@ -135,9 +134,7 @@ async function startPullWorker(
   };
 }
 
-/**
- * One sweep at a time. A stop aborts a sweep immediately: a sweep that starts again loses nothing.
- */
+/** One sweep at a time. A stop aborts a sweep immediately: a sweep that starts again loses nothing. */
 function startSweepWorker(
   parts: WorkerParts,
   watchdog: Watchdog,

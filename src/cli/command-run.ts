@@ -32,9 +32,8 @@ export interface CommandOptions {
 }
 
 /**
- * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints
- * the result on standard output and everything else on standard error. One of the three places that
- * translate errors.
+ * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints the result
+ * on standard output and everything else on standard error. One of the three places that translate errors.
  */
 export async function runCommand(
   options: CommandOptions,
@@ -73,9 +72,8 @@ export async function runCommand(
 const LEFTOVERS_LIMIT_MS = 3_000;
 
 /**
- * A stopped service must exit, so that the next one is started. A worker of BullMQ that was closed
- * during an outage of Redis may renew locks without end, and its timer would keep the process
- * alive.
+ * A stopped service must exit, so that the next one is started. A worker of BullMQ that was closed during an
+ * outage of Redis may renew locks without end, and its timer would keep the process alive.
  */
 function endDespiteLeftovers(): void {
   setTimeout(() => process.exit(), LEFTOVERS_LIMIT_MS).unref();

@@ -106,8 +106,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
     return await readTitleSnapshot(staging.database, selection, run.signal, async (snapshot) => {
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
-      // Before the first byte, so that no title leaves the database without an entry in the audit
-      // log.
+      // Before the first byte, so that no title leaves the database without an entry in the audit log.
       await recordExport(staging.database, operatorName(), { ...selection, format, rows });
       const titles = watch(snapshot.titles, (written) =>
         line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),

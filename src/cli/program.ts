@@ -5,10 +5,7 @@ import type { ExitStatus } from './command-run.ts';
 type Exit = (status: ExitStatus) => void;
 type AddCommand = (program: Command, exit: Exit) => void;
 
-/**
- * The file of each command. Loading all of them takes a second, so only the requested command is
- * loaded.
- */
+/** The file of each command. Loading all of them takes a second, so only the requested command is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start.ts')).addStartCommand,
   demo: async () => (await import('./demo.ts')).addDemoCommand,

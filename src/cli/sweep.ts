@@ -55,8 +55,7 @@ Example: conciliation sweep --from 2026-02-01`,
 }
 
 /**
- * A date that differs, with the outcome or the error of its pull. With neither, the service runs
- * the pull.
+ * A date that differs, with the outcome or the error of its pull. With neither, the service runs the pull.
  */
 interface SweptDate extends SweepDifference {
   readonly report: PullReport | null;

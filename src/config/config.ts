@@ -14,8 +14,7 @@ import { type Environment, EnvironmentReader } from './environment-reader.ts';
  */
 export interface Config {
   /**
-   * Null for commands with a platform of their own (`demo`, `sandbox`) and commands without one
-   * (`status`).
+   * Null for commands with a platform of their own (`demo`, `sandbox`) and commands without one (`status`).
    */
   readonly platform: PlatformConfig | null;
   /** Null: the embedded PostgreSQL under `dataDir`. */
@@ -34,9 +33,7 @@ export interface Config {
   readonly sweepMaxDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
-  /**
-   * The address of the console for browsers, behind a proxy; null: the address on which it listens.
-   */
+  /** The address of the console for browsers, behind a proxy; null: the address on which it listens. */
   readonly consolePublicUrl: URL | null;
   /** IP addresses and blocks of the proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
@@ -82,8 +79,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * @param needs the variables that the command requires; with `platform: false`, `PLATFORM_*` is not
- * read
+ * @param needs the variables that the command requires; with `platform: false`, `PLATFORM_*` is not read
  * @throws ConfigError with every invalid variable
  */
 export function readConfig(
@@ -226,9 +222,7 @@ function readSecureUrl(
   return fault === null ? new URL(text) : null;
 }
 
-/**
- * The addresses may hold a password. A fault describes the problem and never quotes the address.
- */
+/** The addresses may hold a password. A fault describes the problem and never quotes the address. */
 function readDatabaseUrl(reader: EnvironmentReader): string | null {
   const text = reader.text('DATABASE_URL');
   const fault = text === null ? null : databaseAddressFault(text);

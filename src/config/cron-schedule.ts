@@ -2,9 +2,8 @@ import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
 import { addDays, type CivilDate, daysBetween, toCivilDate } from '../domain/business-day.ts';
 
 /**
- * Numbers, names, `*`, lists, ranges and steps. cron-parser also accepts `H`, which gives every
- * process different slots; seconds, which a tick a minute cannot keep; fewer fields; `L`, `#` and
- * `?`.
+ * Numbers, names, `*`, lists, ranges and steps. cron-parser also accepts `H`, which gives every process
+ * different slots; seconds, which a tick a minute cannot keep; fewer fields; `L`, `#` and `?`.
  */
 const VALUE = '(?:\\d+|[a-z]{3})';
 const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d+)?`;
@@ -50,9 +49,7 @@ export function parseCron(expression: string): CronSchedule {
   };
 }
 
-/**
- * If both the day of month and the day of week are given, one match is enough, as in crontab(5).
- */
+/** If both the day of month and the day of week are given, one match is enough, as in crontab(5). */
 function toDateTest(fields: CronFieldCollection): (date: CivilDate) => boolean {
   const months = new Set<number>(fields.month.values);
   const daysOfMonth = new Set<number | string>(fields.dayOfMonth.values);

@@ -4,10 +4,7 @@ import { cronFault } from './cron-schedule.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads variables and collects all faults, so that a person can correct all of them at the same
- * time.
- */
+/** Reads variables and collects all faults, so that a person can correct all of them at the same time. */
 export class EnvironmentReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;

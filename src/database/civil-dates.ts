@@ -1,10 +1,9 @@
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 
 /**
- * The fields with `@db.Date`, for the `result` part of a client extension. Prisma returns such a
- * field as a `Date` at midnight UTC; the extension returns text. A row of these models is a proxy
- * with an additional symbol. Functions that return rows therefore copy the fields into plain
- * objects.
+ * The fields with `@db.Date`, for the `result` part of a client extension. Prisma returns such a field as a
+ * `Date` at midnight UTC; the extension returns text. A row of these models is a proxy with an additional
+ * symbol. Functions that return rows therefore copy the fields into plain objects.
  */
 export const CIVIL_DATES = {
   accountChange: { acceptedDate: civilDate('acceptedDate') },

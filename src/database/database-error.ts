@@ -54,8 +54,7 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A certificate may be replaced, so these errors are temporary. At the start of a process they are
- * refused.
+ * A certificate may be replaced, so these errors are temporary. At the start of a process they are refused.
  */
 const UNTRUSTED_CODE = /^(ERR_TLS_|ERR_SSL_|TlsConnectionError)|CERT|^UNABLE_TO_VERIFY/;
 
@@ -87,10 +86,7 @@ export function isUntrusted(error: unknown): boolean {
   return code === null ? NO_TLS_MESSAGE.test(error.message) : UNTRUSTED_CODE.test(code);
 }
 
-/**
- * Whether the error comes from the database or the connection to it, so that its text may quote a
- * row.
- */
+/** Whether the error comes from the database or the connection to it, so that its text may quote a row. */
 export function isDatabaseError(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError ||
@@ -110,9 +106,8 @@ export function databaseErrorCode(error: unknown): string | null {
 }
 
 /**
- * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505,
- * conciliation.title, constraint title_identity_key`. It never includes a message, a detail or a
- * value.
+ * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505, conciliation.title,
+ * constraint title_identity_key`. It never includes a message, a detail or a value.
  */
 export function describeDatabaseError(error: unknown): string {
   if (error instanceof DescribedError) return error.message;
@@ -124,9 +119,7 @@ export function describeDatabaseError(error: unknown): string {
   return known?.[0] ?? error.name;
 }
 
-/**
- * An error of the database. Its message is a description, because the original message quotes rows.
- */
+/** An error of the database. Its message is a description, because the original message quotes rows. */
 class DescribedError extends Error {
   readonly code: string | null;
 

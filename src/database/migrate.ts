@@ -53,8 +53,7 @@ export async function migrate(options: {
   readonly databaseUrl: string;
   readonly logger: Logger;
   /**
-   * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are
-   * updated.
+   * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated.
    */
   readonly roles?: boolean;
 }): Promise<{ applied: string[] }> {
@@ -278,10 +277,7 @@ async function withConnection<T>(
   }
 }
 
-/**
- * Describes the refusal of a server that is reachable; null: no refusal. Only a person can resolve
- * one.
- */
+/** Describes the refusal of a server that is reachable; null: no refusal. Only a person can resolve one. */
 function refusalOf(error: unknown): string | null {
   if (isUntrusted(error)) {
     return `DATABASE_URL: its server cannot be trusted (${describeDatabaseError(error)}); sslrootcert names the authority that vouches for it, and the host has to be the one in its certificate`;

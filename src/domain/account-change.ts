@@ -23,12 +23,11 @@ export interface FoundChange {
 }
 
 /**
- * Returns the changes of a party's bank account that the titles of one accepted date cause. The
- * account last seen is the known one with the latest accepted date; without a known one, it is the
- * account of the first title. A change is 1. an account that the party never had, whatever the date
- * of its title; 2. an account that it had before, in a title newer than all titles of the account
- * last seen; 3. an account to which a title was restated. A late title of an old date, with the
- * account of that time, is no change.
+ * Returns the changes of a party's bank account that the titles of one accepted date cause. The account last
+ * seen is the known one with the latest accepted date; without a known one, it is the account of the first
+ * title. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
+ * that it had before, in a title newer than all titles of the account last seen; 3. an account to which a
+ * title was restated. A late title of an old date, with the account of that time, is no change.
  */
 export function findAccountChanges(
   date: CivilDate,

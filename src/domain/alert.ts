@@ -349,10 +349,7 @@ function processAlert(kind: AlertKind, message: string): Alert {
   return { kind, dedupeKey: kind, message, date: null, pullId: null };
 }
 
-/**
- * How far the checkpoint may be behind, and how long it may stay unchanged, before an alert is
- * raised.
- */
+/** How far the checkpoint may be behind, and how long it may stay unchanged, before an alert is raised. */
 export interface StalenessLimits {
   readonly maxLagDays: number;
   /** Longer than the longest gap between two daily runs. */
@@ -361,10 +358,7 @@ export interface StalenessLimits {
 
 export const STALENESS_LIMITS: StalenessLimits = { maxLagDays: 3, maxIdleHours: 26 };
 
-/**
- * A shrinking backlog raises no alert: while it is worked off, days are merged more often than
- * this.
- */
+/** A shrinking backlog raises no alert: while it is worked off, days are merged more often than this. */
 const CATCH_UP_IDLE_HOURS = 1;
 
 const HOUR_MS = 3_600_000;

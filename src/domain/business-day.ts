@@ -17,9 +17,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && leap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }
 
-/**
- * Returns the date, or null when the text is not `YYYY-MM-DD` or not an existing day (2026-02-30).
- */
+/** Returns the date, or null when the text is not `YYYY-MM-DD` or not an existing day (2026-02-30). */
 export function parseCivilDate(text: string): CivilDate | null {
   const match = SHAPE.exec(text);
   if (match === null) return null;

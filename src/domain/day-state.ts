@@ -1,8 +1,7 @@
 /**
- * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet.
- * `attention`: merged, but the response held titles that broke the contract. `held`: the newest
- * response would remove more titles than allowed. `failed`: all attempts failed and the day was
- * never reconciled.
+ * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
+ * merged, but the response held titles that broke the contract. `held`: the newest response would remove more
+ * titles than allowed. `failed`: all attempts failed and the day was never reconciled.
  */
 export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
 export type DayState = (typeof DAY_STATES)[number];

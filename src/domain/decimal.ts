@@ -3,9 +3,7 @@
  * binary floating-point number in between.
  */
 export interface Decimal {
-  /**
-   * The original text, `1.10` or `1e2`. PostgreSQL reads both exactly and keeps the written scale.
-   */
+  /** The original text, `1.10` or `1e2`. PostgreSQL reads both exactly and keeps the written scale. */
   readonly written: string;
   /**
    * The same text for equal numbers: without an exponent, needless zeros or `-0`. `1.10`, `1.1` and
@@ -37,8 +35,7 @@ export function parseDecimal(written: string): Decimal | null {
       : null;
   }
   const exponent = Number(exponentText);
-  // `scale` is the number of digits after the point. If negative, that many zeros are missing
-  // before it.
+  // `scale` is the number of digits after the point. If negative, that many zeros are missing before it.
   const scale = fraction.length - exponent;
   const plainLength = Math.max(digits.length - scale, 0) + Math.max(scale, 0);
   if (plainLength > MAX_DECIMAL_DIGITS) return null;

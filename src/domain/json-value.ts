@@ -1,7 +1,6 @@
 /**
- * JSON as the platform wrote it. Numbers keep their text, because a binary floating-point number
- * cannot hold every amount. Objects have no prototype, so that a field named `__proto__` is an
- * ordinary field.
+ * JSON as the platform wrote it. Numbers keep their text, because a binary floating-point number cannot hold
+ * every amount. Objects have no prototype, so that a field named `__proto__` is an ordinary field.
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 

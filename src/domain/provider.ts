@@ -257,10 +257,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Describes faults for people: `name: missing; phones[0].number: expected text`. Free of personal
- * data.
- */
+/** Describes faults for people: `name: missing; phones[0].number: expected text`. Free of personal data. */
 export function describeFaults(faults: readonly ProviderFault[]): string {
   return faults.map(({ field, expected }) => `${field}: ${expected}`).join('; ');
 }

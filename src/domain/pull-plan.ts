@@ -1,9 +1,8 @@
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from './business-day.ts';
 
 /**
- * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a
- * sweep everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers
- * no bounded range.
+ * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
+ * everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers no bounded range.
  */
 export interface PullWindow {
   readonly from: CivilDate;

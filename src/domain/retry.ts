@@ -6,10 +6,9 @@ export interface RetryPolicy {
 const MAX_DELAY_MS = 3_600_000;
 
 /**
- * Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog,
- * 2015): a uniform share of a span that doubles from `backoffSeconds` to at most an hour, so that
- * pulls which failed together are not retried together. The delay is never shorter than the
- * platform's `Retry-After`.
+ * Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a
+ * uniform share of a span that doubles from `backoffSeconds` to at most an hour, so that pulls which failed
+ * together are not retried together. The delay is never shorter than the platform's `Retry-After`.
  * @param attemptsSpent the number of counted attempts, including the last one
  * @param random uniform in [0, 1)
  * @returns the delay in milliseconds

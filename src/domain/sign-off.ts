@@ -19,10 +19,7 @@ export interface SignOffRequest {
   readonly fourEyes: boolean;
 }
 
-/**
- * Why a day cannot be signed off. The codes do not change, because the console has a sentence for
- * each.
- */
+/** Why a day cannot be signed off. The codes do not change, because the console has a sentence for each. */
 export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'

@@ -26,10 +26,7 @@ export class TitleFold {
     return this.#count;
   }
 
-  /**
-   * @param digest the 16 bytes of a content hash, each as a character; further characters are
-   * ignored
-   */
+  /** @param digest the 16 bytes of a content hash, each as a character; further characters are ignored */
   add(digest: string): void {
     const lanes = this.#lanes;
     for (let lane = 0; lane < LANES; lane++) {
@@ -67,9 +64,7 @@ export class TitleFolds {
   readonly #versions: ReadonlyMap<CivilDate, number>;
   readonly #byDate = new Map<CivilDate, TitleFold>();
 
-  /**
-   * @param versions the versions of the content hashes of dates; all other dates have the newest
-   */
+  /** @param versions the versions of the content hashes of dates; all other dates have the newest */
   constructor(versions: ReadonlyMap<CivilDate, number> = new Map()) {
     this.#versions = versions;
   }

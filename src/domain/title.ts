@@ -119,9 +119,8 @@ export function hash128(canonical: string | Buffer): string {
 }
 
 /**
- * Returns SHA-256 with a character for each byte. The first 16 characters are the bytes of
- * `hash128`. Faster than `hash128` for many hashes, because no hexadecimal digits are made or
- * parsed.
+ * Returns SHA-256 with a character for each byte. The first 16 characters are the bytes of `hash128`. Faster
+ * than `hash128` for many hashes, because no hexadecimal digits are made or parsed.
  */
 export function digestOf(canonical: Buffer): string {
   return hash('sha256', canonical, 'binary');

@@ -28,10 +28,7 @@ interface Credentials {
   readonly port: number;
 }
 
-/**
- * The files of one embedded database. `owner` is the user of the server; null: the user of this
- * process.
- */
+/** The files of one embedded database. `owner` is the user of the server; null: the user of this process. */
 export interface Cluster {
   readonly dataDir: string;
   readonly clusterDir: string;
@@ -40,9 +37,7 @@ export interface Cluster {
   readonly owner: SystemUser | null;
 }
 
-/**
- * initdb takes seconds. A staging folder of this age belongs to a process that died during initdb.
- */
+/** initdb takes seconds. A staging folder of this age belongs to a process that died during initdb. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 const STAGING_PREFIX = 'postgres.new-';
 
@@ -166,9 +161,8 @@ async function createCluster(cluster: Cluster, signal: AbortSignal | undefined):
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // PostgreSQL's own C.UTF-8. The locale of the C library is missing on some systems and
-      // differs between versions, and an update of the image must not change the order of existing
-      // indexes.
+      // PostgreSQL's own C.UTF-8. The locale of the C library is missing on some systems and differs between
+      // versions, and an update of the image must not change the order of existing indexes.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',

@@ -20,14 +20,10 @@ import { findPostmaster } from './lock-file.ts';
 import { type StartedPostmaster, startPostmaster, stopPostmaster, trimLog } from './postmaster.ts';
 
 export interface EmbeddedPostgres {
-  /**
-   * `postgres://user:password@127.0.0.1:port/conciliation`. Never logged, because it holds a
-   * password.
-   */
+  /** `postgres://user:password@127.0.0.1:port/conciliation`. Never logged, because it holds a password. */
   readonly url: string;
   /**
-   * Stops the server if no other process uses it. All other connections must be closed before.
-   * Idempotent.
+   * Stops the server if no other process uses it. All other connections must be closed before. Idempotent.
    */
   close(): Promise<void>;
 }
@@ -43,10 +39,7 @@ export interface EmbeddedPostgresOptions {
 
 const DATABASE = 'conciliation';
 const POLL_MS = 50;
-/**
- * Recovery after a crash replays at most the WAL since a checkpoint, which takes much less than
- * this.
- */
+/** Recovery after a crash replays at most the WAL since a checkpoint, which takes much less than this. */
 const READY_LIMIT_MS = 120_000;
 const START_ATTEMPTS = 5;
 /**

@@ -3,9 +3,8 @@ import { ConfigError } from '../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * The mark of a process that uses the shared server: one idle session with advisory locks.
- * PostgreSQL releases the locks when the process ends in any way, so there is nothing to clean up
- * after a crash.
+ * The mark of a process that uses the shared server: one idle session with advisory locks. PostgreSQL
+ * releases the locks when the process ends in any way, so there is nothing to clean up after a crash.
  */
 export interface HolderSession {
   readonly port: number;

@@ -77,9 +77,8 @@ export async function findFalseMatch(clusterDir: string): Promise<string | null>
 type Identity = 'server' | 'server of the named folder' | 'other program' | 'gone' | 'unclear';
 
 /**
- * Whether the process with that number is a server of the cluster. Process numbers are reused after
- * a crash and in new containers, so the process may be any program, this one, or a server of
- * another folder.
+ * Whether the process with that number is a server of the cluster. Process numbers are reused after a crash
+ * and in new containers, so the process may be any program, this one, or a server of another folder.
  */
 async function identifyProcess(
   pid: number,

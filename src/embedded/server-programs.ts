@@ -28,10 +28,9 @@ export interface ServerPrograms {
 type Wrapper = (program: string, args: readonly string[]) => Launch;
 
 /**
- * Returns the user for the server, because PostgreSQL refuses to run as root. Null: this process is
- * not root, and the server runs as the same user.
- * @throws ConfigError when this process is root and the system has neither a `postgres` nor a
- * `nobody` user
+ * Returns the user for the server, because PostgreSQL refuses to run as root. Null: this process is not root,
+ * and the server runs as the same user.
+ * @throws ConfigError when this process is root and the system has neither a `postgres` nor a `nobody` user
  */
 export async function findUnprivilegedUser(): Promise<SystemUser | null> {
   if (process.getuid?.() !== 0) return null;

@@ -10,17 +10,13 @@ const SEPARATOR: Readonly<Record<CsvLocale, string>> = { 'pt-BR': ';', en: ',' }
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Matches text that a spreadsheet would run as a formula (OWASP, CSV Injection): `=`, `+`, `-` or
- * `@` or their full-width forms, also after blanks, control characters or quotes, which some
- * programs remove; and text that begins with a tab or a line break, which moves the rest into
- * another cell.
+ * Matches text that a spreadsheet would run as a formula (OWASP, CSV Injection): `=`, `+`, `-` or `@` or
+ * their full-width forms, also after blanks, control characters or quotes, which some programs remove; and
+ * text that begins with a tab or a line break, which moves the rest into another cell.
  */
 const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
-/**
- * Both separators and the tab, because a reader with another separator must not find additional
- * cells.
- */
+/** Both separators and the tab, because a reader with another separator must not find additional cells. */
 const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
 
 /**

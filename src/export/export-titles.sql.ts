@@ -34,9 +34,7 @@ export interface TitleSnapshot {
   readonly titles: RowBatches;
 }
 
-/**
- * Few, so that the rows are collected while they are young objects to V8. More rows are no faster.
- */
+/** Few, so that the rows are collected while they are young objects to V8. More rows are no faster. */
 const ROWS_PER_READ = 50;
 
 const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'current' OR $3::boolean)`;

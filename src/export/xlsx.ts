@@ -24,10 +24,7 @@ const COMPRESSION_LEVEL = 3;
 export interface WorkbookContent {
   readonly columns: readonly ExportColumn[];
   readonly batches: RowBatches;
-  /**
-   * The number of rows in all batches. A workbook names its sheets and their ranges before the
-   * rows.
-   */
+  /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
   readonly rowCount: number;
   readonly totals: {
     readonly columns: readonly ExportColumn[];

@@ -19,10 +19,7 @@ export interface AnswerLimits {
 const MINUTE_MS = 60_000;
 
 export interface AnswerBody {
-  /**
-   * Decoded bytes. Ends only after a complete transfer; leaving the iteration early drops the
-   * connection.
-   */
+  /** Decoded bytes. Ends only after a complete transfer; leaving the iteration early drops the connection. */
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Number of decoded bytes handed out. */
   readonly bytesReceived: () => number;
@@ -90,8 +87,7 @@ type Pieces = AsyncGenerator<Buffer, undefined, undefined>;
 async function* readPieces({ message, stop }: HttpAnswer, timeoutMs: number): Pieces {
   const { headers, socket } = message;
   const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
-  // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the
-  // platform.
+  // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the platform.
   const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
   try {
     silence.arm();

@@ -1,10 +1,9 @@
 /**
- * The platform's interface: the operation `GET /api/anticipations/conciliation` here, `POST
- * /api/providers` in providers-client.ts, the token for both, and the contract of a title. Faults
- * of the platform leave this folder as errors of `errors.ts` or as the reasons of a rejected title.
- * This folder repeats no request, except once after a replaced token. The transport is Node's own
- * HTTP client. It applies backpressure and does not report a slow consumer, or a server that closes
- * meanwhile, as a fault.
+ * The platform's interface: the operation `GET /api/anticipations/conciliation` here, `POST /api/providers`
+ * in providers-client.ts, the token for both, and the contract of a title. Faults of the platform leave this
+ * folder as errors of `errors.ts` or as the reasons of a rejected title. This folder repeats no request,
+ * except once after a replaced token. The transport is Node's own HTTP client. It applies backpressure and
+ * does not report a slow consumer, or a server that closes meanwhile, as a fault.
  */
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { type AnswerLimits, openBody } from './answer-body.ts';
@@ -30,11 +29,10 @@ export interface ConciliationResponse {
 
 export interface PlatformClient extends ProvidersClient {
   /**
-   * Requests the titles accepted on a day (`conciliationDate`) or since a day (`anticipationDate`).
-   * This call and the iteration throw PlatformUnavailableError, PlatformRateLimitedError,
-   * PlatformAuthError, PlatformRequestError, PlatformContractError and TokenUnusableError. After an
-   * abort they throw the signal's reason, or ShutdownError if the reason is not an error of this
-   * program.
+   * Requests the titles accepted on a day (`conciliationDate`) or since a day (`anticipationDate`). This call
+   * and the iteration throw PlatformUnavailableError, PlatformRateLimitedError, PlatformAuthError,
+   * PlatformRequestError, PlatformContractError and TokenUnusableError. After an abort they throw the
+   * signal's reason, or ShutdownError if the reason is not an error of this program.
    */
   fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse>;
   /** Aborts every request with a ShutdownError and closes all connections. */

@@ -8,10 +8,7 @@ import {
 } from '../runtime/errors.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
-/**
- * Idle connections are closed before most servers close theirs, so that few requests meet a closed
- * one.
- */
+/** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
 
 export interface HttpOriginOptions {
@@ -67,8 +64,7 @@ export class HttpOrigin {
    * Sends a request and waits for the headers.
    * @throws PlatformUnavailableError when no answer begins
    * @throws PlatformContractError when the answer is not HTTP
-   * @throws the error of `toStopReason` when the signal aborts, also during the wait for a
-   * connection
+   * @throws the error of `toStopReason` when the signal aborts, also during the wait for a connection
    */
   async send(
     { method, url, headers, body }: HttpRequest,
@@ -142,8 +138,7 @@ class Exchange {
           stopReason: () => this.#findStopReason(),
         });
       });
-      // Stays for the whole exchange: after the headers, the request still emits the errors of its
-      // socket.
+      // Stays for the whole exchange: after the headers, the request still emits the errors of its socket.
       request.on('error', (error) => this.#fail(toConnectionError(error)));
       // There is no earlier error when the server would switch to another protocol.
       request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));

@@ -41,8 +41,7 @@ export function toStatusError(
   if (httpStatus >= 500 || httpStatus === 408) {
     return new PlatformUnavailableError(answered, { context });
   }
-  // Redirects are not followed: the token is for this origin, and the interface has none. 404 and
-  // 405 mean that this is not the documented interface, for example because of a wrong base
-  // address.
+  // Redirects are not followed: the token is for this origin, and the interface has none. 404 and 405 mean
+  // that this is not the documented interface, for example because of a wrong base address.
   return new PlatformContractError(`${answered}, expected 200`, { context });
 }

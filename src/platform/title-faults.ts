@@ -31,8 +31,7 @@ export function toReasons(title: JsonValue, error: TLocalizedValidationError): s
     case 'type':
       return [`${path}: ${toTypeMismatch([error.params.type].flat()[0] ?? '', value)}`];
     case 'required':
-      // For an expected object, a number fails only here: in JavaScript it is an object without
-      // fields.
+      // For an expected object, a number fails only here: in JavaScript it is an object without fields.
       if (!isJsonObject(value)) return [`${path}: ${toTypeMismatch('object', value)}`];
       return error.params.requiredProperties.map(
         (name) => `${[...fields, name].join('.')}: missing`,

@@ -4,17 +4,11 @@ import { MAX_DECIMAL_DIGITS, parseDecimal } from '../domain/decimal.ts';
 import { JsonNumber } from '../domain/json-value.ts';
 import { toTypeMismatch } from './title-faults.ts';
 
-/**
- * For indexed columns: with four bytes a character, the text still fits an index entry of
- * PostgreSQL.
- */
+/** For indexed columns: with four bytes a character, the text still fits an index entry of PostgreSQL. */
 export const MAX_KEY_CHARACTERS = 255;
 export const MAX_TEXT_CHARACTERS = 1000;
 
-/**
- * Without U+0000 and lone surrogates, which PostgreSQL cannot hold. The hashes of titles depend on
- * that.
- */
+/** Without U+0000 and lone surrogates, which PostgreSQL cannot hold. The hashes of titles depend on that. */
 export function isStorableText(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
@@ -97,11 +91,10 @@ const BANK_ACCOUNT = {
 };
 
 /**
- * The platform's contract for one item of `titles` in `GET /api/anticipations/conciliation`, field
- * by field as documented. The necessary fields are required; all others may be absent or null.
- * Further fields and further values of enumerations are allowed, because the document does not
- * exclude them. Lengths are in code points. A number is a `JsonNumber`, for which JSON Schema has
- * no type.
+ * The platform's contract for one item of `titles` in `GET /api/anticipations/conciliation`, field by field
+ * as documented. The necessary fields are required; all others may be absent or null. Further fields and
+ * further values of enumerations are allowed, because the document does not exclude them. Lengths are in code
+ * points. A number is a `JsonNumber`, for which JSON Schema has no type.
  */
 export const CONCILIATION_TITLE_SCHEMA = object({
   order: object({ uid: requiredText(MAX_KEY_CHARACTERS) }),

@@ -1,10 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { TokenUnusableError } from '../runtime/errors.ts';
 
-/**
- * The source of the bearer token. Both calls throw TokenUnusableError when there is no usable
- * token.
- */
+/** The source of the bearer token. Both calls throw TokenUnusableError when there is no usable token. */
 export interface TokenSource {
   current(): Promise<string>;
   /** Returns the present token of the source, after the platform refused the last one. */
@@ -73,9 +70,8 @@ async function fileVersion(path: string): Promise<string> {
 }
 
 /**
- * Refuses a file with loose permissions: a user who can write it chooses the token of this program,
- * and a user who can read it can use the platform. Its group may read it, for containers that run
- * with a group.
+ * Refuses a file with loose permissions: a user who can write it chooses the token of this program, and a
+ * user who can read it can use the platform. Its group may read it, for containers that run with a group.
  */
 async function refuseOpenFile(path: string, mode: number): Promise<void> {
   if ((mode & OTHERS_WRITE) !== 0) {

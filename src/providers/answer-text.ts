@@ -6,10 +6,7 @@ export function toAnswerText(body: Buffer): string {
   return toStorableText(body.subarray(0, MAX_KEPT_BYTES).toString('utf8'));
 }
 
-/**
- * Replaces U+0000 and lone surrogates, which JSON can express and PostgreSQL cannot hold, with
- * U+FFFD.
- */
+/** Replaces U+0000 and lone surrogates, which JSON can express and PostgreSQL cannot hold, with U+FFFD. */
 export function toStorableText(text: string): string {
   return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD');
 }

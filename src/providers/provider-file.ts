@@ -31,8 +31,7 @@ export function formatOf(path: string): FileFormat {
 }
 
 /**
- * Reads the providers of a file and checks each of them. The import checks conflicts between
- * providers.
+ * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
  * @throws InputError when the file cannot be read, or does not have the format of its name
  */
 export async function* readProviderFile(path: string): AsyncGenerator<FileProvider> {

@@ -1,9 +1,6 @@
 import { toStorableText } from './answer-text.ts';
 
-/**
- * The fields in which the body of a 200 may have a list of statuses, unless the body itself is the
- * list.
- */
+/** The fields in which the body of a 200 may have a list of statuses, unless the body itself is the list. */
 const LIST_FIELDS = ['providers', 'results', 'items', 'statuses'] as const;
 
 /** Statuses that mean a provider was not accepted, in any case. Other statuses are ignored. */

@@ -1,9 +1,8 @@
 /**
- * providers/ sends the ERP's providers to the platform: pending rows are checked, sent in requests
- * of at most a hundred, and marked with the result. A refused request is halved until each faulty
- * provider was sent alone. This file handles one batch, from the right to push to the last answer.
- * A crash loses nothing: a row is pending until an answer about its present content was recorded,
- * and a row may be sent twice.
+ * providers/ sends the ERP's providers to the platform: pending rows are checked, sent in requests of at most
+ * a hundred, and marked with the result. A refused request is halved until each faulty provider was sent
+ * alone. This file handles one batch, from the right to push to the last answer. A crash loses nothing: a row
+ * is pending until an answer about its present content was recorded, and a row may be sent twice.
  */
 
 import type { Database } from '../database/database.ts';

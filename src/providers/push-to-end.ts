@@ -4,10 +4,7 @@ import { type PushCounts, type PushParts, pushOnce } from './push-providers.ts';
 
 /** Delay before the next look while another process pushes a batch, in milliseconds. */
 const BUSY_DELAY_MS = 1000;
-/**
- * Contract errors are retried only a few times, because a changed interface does not change back
- * soon.
- */
+/** Contract errors are retried only a few times, because a changed interface does not change back soon. */
 const CONTRACT_ATTEMPTS = 3;
 
 /** `error` is null when nothing is left to push. */
@@ -29,9 +26,8 @@ export interface PushWatch {
 }
 
 /**
- * Pushes batches until nothing is left, with the waits between failed attempts, for a person at a
- * terminal. Stops after as many consecutive failures as the policy has attempts. Undecided rows
- * stay pending.
+ * Pushes batches until nothing is left, with the waits between failed attempts, for a person at a terminal.
+ * Stops after as many consecutive failures as the policy has attempts. Undecided rows stay pending.
  * @throws ShutdownError when `signal` is aborted
  * @throws StagingUnavailableError when the database is not available
  */

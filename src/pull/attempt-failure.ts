@@ -21,9 +21,8 @@ import { readCommittedReport } from './committed-report.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
- * Contract errors are retried only a few times, because a changed interface does not change back
- * soon. The same holds for responses beyond the limits, which will have the same length the next
- * time.
+ * Contract errors are retried only a few times, because a changed interface does not change back soon. The
+ * same holds for responses beyond the limits, which will have the same length the next time.
  */
 const CONTRACT_ATTEMPTS = 3;
 

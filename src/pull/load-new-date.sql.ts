@@ -17,14 +17,13 @@ import type { MergePlan } from './merge/merge-plan.sql.ts';
 import type { PullParts } from './pull-parts.ts';
 
 /**
- * Merges a response into a date without titles while the response is read. All of its titles are
- * new, so they are copied into `title` itself, in the transaction that writes ledger and outcome
- * afterwards. The titles become visible only when the whole response was read and verified. The
- * transaction holds the row of its own date while the response arrives, and no lock that a merge of
- * another date waits for. `createStoppedLoadWatch` ends the session of a process that was stopped
- * meanwhile.
- * @returns null when the response has to be staged: the date has titles or a newer fetch, or the
- * list of erased parties is in use. Nothing of the response was read then.
+ * Merges a response into a date without titles while the response is read. All of its titles are new, so they
+ * are copied into `title` itself, in the transaction that writes ledger and outcome afterwards. The titles
+ * become visible only when the whole response was read and verified. The transaction holds the row of its own
+ * date while the response arrives, and no lock that a merge of another date waits for.
+ * `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
+ * @returns null when the response has to be staged: the date has titles or a newer fetch, or the list of
+ * erased parties is in use. Nothing of the response was read then.
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the connection to the database was lost; nothing was changed
  * @throws the errors of `copyResponse`; nothing was changed

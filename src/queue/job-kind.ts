@@ -1,7 +1,4 @@
-/**
- * The payload of a job: only ids, because readers of the queue may not be allowed to read the
- * tables.
- */
+/** The payload of a job: only ids, because readers of the queue may not be allowed to read the tables. */
 export type JobPayload = Readonly<Record<string, string>>;
 
 /** A kind of jobs, with a queue of its own. Each `Key` has at most one job. */
@@ -9,8 +6,7 @@ export interface JobKind<Key> {
   readonly queueName: string;
   readonly jobName: string;
   /**
-   * Returns one id per key, so that adding a second job has no effect. BullMQ reserves ids of
-   * digits only.
+   * Returns one id per key, so that adding a second job has no effect. BullMQ reserves ids of digits only.
    */
   toJobId(key: Key): string;
   toPayload(key: Key): JobPayload;

@@ -1,13 +1,12 @@
 /**
  * queue/ wakes workers. The tables hold the work: pulls in `conciliation.pull`, sweeps in
- * `conciliation.sweep`, rows to push in `conciliation.provider`. A job only says "look at pull 12
- * now". The loss of a job costs a minute, because the planner enqueues due work without a job
- * again. A job that runs twice costs a request: the fence lets one of two pulls merge and one of
- * two sweeps record its result, and a lock lets one of two pushes begin. Pulls, sweeps and pushes
- * each have a queue and workers of their own, so that none waits for another. BullMQ keeps the jobs
- * on Redis if REDIS_URL is set, otherwise in a schema of its own in the staging database. Its
- * retries are not used: one job is one attempt, and after a temporary failure the same job is
- * delayed until the next one.
+ * `conciliation.sweep`, rows to push in `conciliation.provider`. A job only says "look at pull 12 now". The
+ * loss of a job costs a minute, because the planner enqueues due work without a job again. A job that runs
+ * twice costs a request: the fence lets one of two pulls merge and one of two sweeps record its result, and a
+ * lock lets one of two pushes begin. Pulls, sweeps and pushes each have a queue and workers of their own, so
+ * that none waits for another. BullMQ keeps the jobs on Redis if REDIS_URL is set, otherwise in a schema of
+ * its own in the staging database. Its retries are not used: one job is one attempt, and after a temporary
+ * failure the same job is delayed until the next one.
  */
 import { type Job, Queue } from 'bullmq';
 import { StagingUnavailableError } from '../runtime/errors.ts';

@@ -4,10 +4,7 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 const PROBE_INTERVAL_MS = 1_000;
 
 export interface OutageWatch {
-  /**
-   * Receives every failure, such as BullMQ's `error` event, which comes with each attempt to
-   * connect.
-   */
+  /** Receives every failure, such as BullMQ's `error` event, which comes with each attempt to connect. */
   readonly onError: (error: unknown) => void;
   /** @returns a function that removes the follower */
   follow(follower: OutageFollower): () => void;

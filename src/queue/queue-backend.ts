@@ -6,14 +6,9 @@ import { within } from '../runtime/within.ts';
 const SETTLED_MS = 100;
 
 export interface BackendOptions {
-  /**
-   * `redis://` or `rediss://`, with user, password and database number; null: the queue is on
-   * PostgreSQL.
-   */
+  /** `redis://` or `rediss://`, with user, password and database number; null: the queue is on PostgreSQL. */
   readonly redisUrl: string | null;
-  /**
-   * PEM file of the certificate authority of a `rediss://` server; null: the authorities of Node.
-   */
+  /** PEM file of the certificate authority of a `rediss://` server; null: the authorities of Node. */
   readonly redisCaFile?: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
@@ -42,8 +37,7 @@ export interface QueueBackend {
 export async function cutConnections(owner: Queue | Worker): Promise<void> {
   const backend: Partial<RedisQueueBackend> = owner.getBackend();
   for (const client of [backend.client, backend.blockingClient]) {
-    // If the client never became ready, `close` has disconnected it, and this promise stays
-    // pending.
+    // If the client never became ready, `close` has disconnected it, and this promise stays pending.
     const ready = await within(SETTLED_MS, Promise.resolve(client)).catch(() => undefined);
     ready?.disconnect();
   }

@@ -11,8 +11,7 @@ const KEEP_ALIVE_MS = 10_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 5_000;
 /**
- * A server that does not answer within this time is disconnected. BullMQ's longest blocking call
- * takes 10 s.
+ * A server that does not answer within this time is disconnected. BullMQ's longest blocking call takes 10 s.
  */
 const SOCKET_TIMEOUT_MS = 30_000;
 

@@ -10,10 +10,7 @@ export interface WatchdogState {
   readonly isBlocked: boolean;
 }
 
-/**
- * Whether work has been due for `limitMs`, without progress in that time and without an external
- * reason.
- */
+/** Whether work has been due for `limitMs`, without progress in that time and without an external reason. */
 export function isStuck(state: WatchdogState, limitMs: number): boolean {
   return !state.isBlocked && state.oldestDueAgeMs > limitMs && state.sinceProgressMs > limitMs;
 }
@@ -45,8 +42,7 @@ export function startWatchdog(options: {
   let previousCheckMs = performance.now();
   const check = async () => {
     const nowMs = performance.now();
-    // After a suspension of the process or the machine, the time without progress is counted from
-    // now on.
+    // After a suspension of the process or the machine, the time without progress is counted from now on.
     const slept = nowMs - previousCheckMs > 3 * (options.checkIntervalMs ?? CHECK_INTERVAL_MS);
     previousCheckMs = nowMs;
     if (slept) progressAtMs = nowMs;

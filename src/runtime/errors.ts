@@ -75,10 +75,7 @@ export class PlatformRateLimitedError extends ConciliationError {
   }
 }
 
-/**
- * 401 after the token was read again. Every pull waits for another token. Does not count as an
- * attempt.
- */
+/** 401 after the token was read again. Every pull waits for another token. Does not count as an attempt. */
 export class PlatformAuthError extends ConciliationError {
   readonly code = 'PLATFORM_AUTH';
   readonly retryable = false;
@@ -90,9 +87,7 @@ export class PlatformRequestError extends ConciliationError {
   readonly retryable = false;
 }
 
-/**
- * The answer is not the documented one: not JSON, no `titles`, a redirect, a wrong content type.
- */
+/** The answer is not the documented one: not JSON, no `titles`, a redirect, a wrong content type. */
 export class PlatformContractError extends ConciliationError {
   readonly code = 'PLATFORM_CONTRACT';
   readonly retryable = true;

@@ -59,10 +59,7 @@ function describe(error: unknown): object {
   return { type: error.name, ...code, stack: stackFrames(error), ...cause };
 }
 
-/**
- * Returns only the stack frames. The message, which comes first and may look like a frame, is
- * removed.
- */
+/** Returns only the stack frames. The message, which comes first and may look like a frame, is removed. */
 export function stackFrames(error: Error): string[] {
   const stack = error.stack ?? '';
   const afterMessage = stack.indexOf(error.message) + error.message.length;

@@ -212,8 +212,7 @@ async function* drip(
 function compress(body: Answer['body']): AsyncIterable<Uint8Array> {
   const source = Readable.from(body, { objectMode: false });
   const gzip = createGzip();
-  // `pipe` does not forward errors. The reader of the compressed stream has to receive those of the
-  // source.
+  // `pipe` does not forward errors. The reader of the compressed stream has to receive those of the source.
   source.once('error', (error) => gzip.destroy(error));
   gzip.once('close', () => source.destroy());
   return source.pipe(gzip);

@@ -40,10 +40,7 @@ export class DayBook {
     this.#set(date, texts === null ? null : { kind: 'titles', texts: [...texts] });
   }
 
-  /**
-   * Sets the number of synthetic titles of the day, before withdrawals with age; null: the usual
-   * number.
-   */
+  /** Sets the number of synthetic titles of the day, before withdrawals with age; null: the usual number. */
   setSize(date: CivilDate, titleCount: number | null): void {
     this.#set(date, titleCount === null ? null : { kind: 'size', titleCount });
   }

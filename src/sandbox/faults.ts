@@ -19,9 +19,8 @@ function scoped<Fields extends Type.TProperties>(fields: Fields) {
 }
 
 /**
- * A fault of one answer. `status`, `redirect` and `body` replace the answer, and the request has no
- * effect. The other faults change the regular answer as networks and gateways do; a provider batch
- * is still applied.
+ * A fault of one answer. `status`, `redirect` and `body` replace the answer, and the request has no effect.
+ * The other faults change the regular answer as networks and gateways do; a provider batch is still applied.
  */
 const FaultSchema = Type.Union([
   scoped({

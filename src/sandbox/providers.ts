@@ -66,8 +66,7 @@ interface Outcome {
 }
 
 /**
- * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of
- * them only.
+ * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of them only.
  */
 export class ProviderRegistry {
   #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };

@@ -30,10 +30,7 @@ export interface SandboxOptions {
   readonly port?: number;
   /** The same seed gives the same titles on every machine. */
   readonly seed?: number | string;
-  /**
-   * Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a
-   * fifth.
-   */
+  /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
   readonly titlesPerDay?: number;
   /** HS256 secret; random by default, so that tokens are valid only for this sandbox. */
   readonly secret?: string;
@@ -61,10 +58,7 @@ export interface Sandbox {
   setDayTexts(date: CivilDate, titles: readonly string[] | null): void;
   /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
   setDaySize(date: CivilDate, titleCount: number | null): void;
-  /**
-   * Sets the complete answer to requests with the date, in either parameter; null: the regular
-   * answer.
-   */
+  /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
   setRawBody(date: CivilDate, raw: RawBody | null): void;
   /** Ends every connection immediately. */
   close(): Promise<void>;

@@ -1,10 +1,7 @@
 /** Odd, so that `index * GOLDEN_RATIO` yields every 32-bit number once before it repeats. */
 export const GOLDEN_RATIO = 0x9e3779b1;
 
-/**
- * Mixes 32 bits. A bijection (the finaliser of MurmurHash3), so distinct inputs have distinct
- * results.
- */
+/** Mixes 32 bits. A bijection (the finaliser of MurmurHash3), so distinct inputs have distinct results. */
 export function mixBits(bits: number): number {
   let mixed = bits ^ (bits >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

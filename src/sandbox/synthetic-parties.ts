@@ -8,9 +8,7 @@ import { createSeededRandom, pick, type SeededRandom } from './seeded-random.ts'
  */
 export interface SyntheticParties {
   readonly providers: readonly [ProviderText, ...ProviderText[]];
-  /**
-   * The `buyerIdentification` and the `financialAgent` of titles that the buyer itself pays early.
-   */
+  /** The `buyerIdentification` and the `financialAgent` of titles that the buyer itself pays early. */
   readonly buyers: readonly [BuyerText, ...BuyerText[]];
   /** JSON objects for the field `financialAgent`. */
   readonly financialAgents: readonly [string, ...string[]];

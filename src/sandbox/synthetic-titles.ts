@@ -15,9 +15,7 @@ const CENTS = Array.from({ length: 100 }, (_, cents) => String(cents).padStart(2
 
 export interface SyntheticTitlesOptions {
   readonly seed: string;
-  /**
-   * The number for a working day, plus or minus a tenth; a Saturday or Sunday has about a fifth.
-   */
+  /** The number for a working day, plus or minus a tenth; a Saturday or Sunday has about a fifth. */
   readonly titlesPerDay: number;
   /** Whether a day is restated with age: see `SyntheticTitles`. */
   readonly restate: boolean;
@@ -140,8 +138,7 @@ function drawFor(day: DayText, index: number, slot: number): number {
 }
 
 /**
- * Returns the number of the title with the content of this one: its own, or for a duplicate an
- * earlier one.
+ * Returns the number of the title with the content of this one: its own, or for a duplicate an earlier one.
  */
 function originalOf(day: DayText, index: number): number {
   let original = index;
@@ -153,10 +150,7 @@ function originalOf(day: DayText, index: number): number {
   return original;
 }
 
-/**
- * Distinct for every title: 32 bits are a bijection of its number, and 64 more distinguish the
- * days.
- */
+/** Distinct for every title: 32 bits are a bijection of its number, and 64 more distinguish the days. */
 function orderUid(day: DayText, index: number): string {
   const own = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
   const other = mixBits(day.laneB ^ mixBits(own + day.laneB));

@@ -17,8 +17,7 @@ const LOADS_INTERVAL_MS = 30_000;
 const SPARE_MS = 15_000;
 
 /**
- * Deletes the rows that killed processes left in the staging tables, and ends the loads of stopped
- * processes.
+ * Deletes the rows that killed processes left in the staging tables, and ends the loads of stopped processes.
  * @param silenceMs longest time without a byte of the platform within an attempt
  */
 export function startHousekeeping({

@@ -28,10 +28,7 @@ export interface PlannerConfig extends PlanPolicy {
   readonly startDate: CivilDate | null;
   /** Ignores the schedules: for a command that runs only its backfill. */
   readonly backfillsOnly?: boolean;
-  /**
-   * Most open pulls of all backfills together; fewer than the workers, so that one worker stays
-   * free.
-   */
+  /** Most open pulls of all backfills together; fewer than the workers, so that one worker stays free. */
   readonly maxOpenBackfillPulls: number;
 }
 
@@ -67,9 +64,8 @@ export type PlannerRun =
 
 export interface Planner {
   /**
-   * Plans once, unless this process's clock differs from the database's. Never rejects: a failure
-   * is logged once until planning works again, and the next run retries. A call during a run waits
-   * for that run.
+   * Plans once, unless this process's clock differs from the database's. Never rejects: a failure is logged
+   * once until planning works again, and the next run retries. A call during a run waits for that run.
    */
   runOnce(): Promise<PlannerRun>;
 }

@@ -1,7 +1,6 @@
 /**
- * sweep/ requests every title accepted since a date and compares each date with the ledger. It
- * merges nothing: a date that differs gets a pull. This file is one attempt, from the request to
- * the comparison.
+ * sweep/ requests every title accepted since a date and compares each date with the ledger. It merges
+ * nothing: a date that differs gets a pull. This file is one attempt, from the request to the comparison.
  */
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { sweepWindow } from '../domain/pull-plan.ts';

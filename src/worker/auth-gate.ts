@@ -7,8 +7,7 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 
 const POLL_INTERVAL_MS = 5_000;
 /**
- * How long the source may lack a usable token before that is reported, for example while a file is
- * replaced.
+ * How long the source may lack a usable token before that is reported, for example while a file is replaced.
  */
 const PATIENCE_MS = 60_000;
 

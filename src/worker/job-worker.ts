@@ -26,9 +26,8 @@ export type JobHandler<Key> = (
 
 export interface JobWorker {
   /**
-   * Takes no further jobs and waits for the active ones. After `graceMs` they are interrupted and
-   * returned to the queue. Does not wait for a queue that is not available. May be called more than
-   * once.
+   * Takes no further jobs and waits for the active ones. After `graceMs` they are interrupted and returned to
+   * the queue. Does not wait for a queue that is not available. May be called more than once.
    */
   close(graceMs: number): Promise<void>;
 }

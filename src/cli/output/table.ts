@@ -19,9 +19,7 @@ export function renderTable(
   return [line(columns.map((column) => column.title)), line(rule), ...rows.map(line)].join('\n');
 }
 
-/**
- * Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped.
- */
+/** Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped. */
 export function formatAmount(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');

@@ -148,8 +148,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }));
   };
 
-  // A GET shows a page with a button, because mail programs open links. Only the button uses the
-  // link.
+  // A GET shows a page with a button, because mail programs open links. Only the button uses the link.
   server.get<{ Params: { token: string } }>('/link/:token', (request, reply) =>
     showLink(request, reply, null),
   );

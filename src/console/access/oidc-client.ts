@@ -20,9 +20,7 @@ export interface OidcOptions {
   readonly clientSecret: string | null;
   /** The address of the console for browsers. */
   readonly publicUrl: URL;
-  /**
-   * Whether to accept an e-mail address that the provider calls neither verified nor unverified.
-   */
+  /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
   readonly assumesVerifiedEmail: boolean;
 }
 
@@ -35,9 +33,8 @@ interface OidcRequest {
 }
 
 /**
- * Why there is no identity. denied: the person refused. refused: the answer does not belong to the
- * request, or breaks a rule. unavailable: the provider does not answer as an OpenID Connect
- * provider.
+ * Why there is no identity. denied: the person refused. refused: the answer does not belong to the request,
+ * or breaks a rule. unavailable: the provider does not answer as an OpenID Connect provider.
  */
 export interface OidcFault {
   readonly fault: 'denied' | 'refused' | 'unavailable';

@@ -63,8 +63,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     });
   };
 
-  // A link, not a form: the form-action policy of browsers also applies to the redirect after a
-  // form.
+  // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
   server.get('/login/oidc', async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
     if (request.principal !== null) return reply.redirect('/', 303);

@@ -2,9 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../runtime/logger.ts';
 import { clientAddress } from '../shell/client-address.ts';
 
-/**
- * The names do not change, because rules of log systems match them. docs/operating.md lists them.
- */
+/** The names do not change, because rules of log systems match them. docs/operating.md lists them. */
 const MESSAGES = {
   sign_in_succeeded: 'a user signed in',
   sign_in_failed: 'a sign-in was refused',

@@ -63,8 +63,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       validMinutes: PASSWORD_LINK_HOURS * 60,
       by: actorOf(request),
     });
-    // The host of the request is not used: a forged Host header would put the link's token on
-    // another host.
+    // The host of the request is not used: a forged Host header would put the link's token on another host.
     const base = publicUrl?.origin ?? '';
     // Part of the response itself: a redirect would put the secret into addresses and logs.
     return show(request, reply, {

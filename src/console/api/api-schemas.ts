@@ -1,7 +1,4 @@
-/**
- * The input and output of `/api` as JSON Schema. It validates the input and is published as
- * OpenAPI.
- */
+/** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 import { Type } from 'typebox';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';

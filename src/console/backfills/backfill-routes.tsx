@@ -153,10 +153,7 @@ async function previewBackfill(
   };
 }
 
-/**
- * Ends with the backfill. If the reader disconnects, the stream that reads this generator is
- * destroyed.
- */
+/** Ends with the backfill. If the reader disconnects, the stream that reads this generator is destroyed. */
 async function* progressEvents(
   { database, logger }: ConsoleParts,
   { text, formats }: PageContext,

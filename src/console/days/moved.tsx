@@ -8,8 +8,7 @@ const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
 
 /**
- * The differing fields with the old and the new value. Identifiers are masked unless the reader may
- * see them.
+ * The differing fields with the old and the new value. Identifiers are masked unless the reader may see them.
  */
 export function Moves(props: {
   readonly context: PageContext;

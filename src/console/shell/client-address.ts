@@ -3,8 +3,7 @@ import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * Returns the client's address: the one that a trusted proxy reports, otherwise the peer of the
- * connection.
+ * Returns the client's address: the one that a trusted proxy reports, otherwise the peer of the connection.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string {
   return normalizeIP(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip, 128);

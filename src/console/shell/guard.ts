@@ -1,7 +1,6 @@
 /**
- * Runs before the handler of every request: identifies the user or key, checks the right in the
- * table of routes, and, for a change authorized by a cookie, checks that the request comes from a
- * page of the console.
+ * Runs before the handler of every request: identifies the user or key, checks the right in the table of
+ * routes, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
@@ -88,8 +87,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     const access = accessOf(request.method, url);
     if (access === null) return refuse(request, reply, 'access_refused');
     if (access.who === 'anyone') return undefined;
-    // Before any lookup, so that the answer to a foreign request does not depend on the state of
-    // the service.
+    // Before any lookup, so that the answer to a foreign request does not depend on the state of the service.
     const isUnsafe = !SAFE_METHODS.has(request.method);
     if (isUnsafe && isForeign(request, options.publicUrl)) {
       return refuse(request, reply, 'csrf_refused');

@@ -31,10 +31,7 @@ export function maskAccount(account: string): string {
   return account.length <= 4 ? DOT.repeat(4) : `${DOT.repeat(4)}${account.slice(-2)}`;
 }
 
-/**
- * Returns the value of a column of `title` for readers without the right to see it; null stays
- * null.
- */
+/** Returns the value of a column of `title` for readers without the right to see it; null stays null. */
 export function maskColumn(column: string, value: string | null): string | null {
   if (value === null || value === '') return value;
   if (TAX_IDS.has(column)) return maskTaxId(value);

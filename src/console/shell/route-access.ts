@@ -11,9 +11,7 @@ export interface RouteAccess {
    * the allowed roles.
    */
   readonly who: 'anyone' | 'visitor' | readonly ConsoleRole[];
-  /**
-   * The scope that a key needs; null: keys are refused, only signed-in people may use the route.
-   */
+  /** The scope that a key needs; null: keys are refused, only signed-in people may use the route. */
   readonly scope: KeyScope | null;
 }
 

@@ -19,9 +19,7 @@ const en = {
   ...usersText.en,
 };
 
-/**
- * Every sentence of the console. A text that is missing in one of the languages is a compile error.
- */
+/** Every sentence of the console. A text that is missing in one of the languages is a compile error. */
 export type Text = typeof en;
 
 const ptBR: Text = {

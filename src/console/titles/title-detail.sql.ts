@@ -20,10 +20,7 @@ interface TitleRevision extends ChangingPull {
   readonly fields: readonly MovedField[];
 }
 
-/**
- * A title with all its columns. Values are text as PostgreSQL writes it: exact amounts,
- * `YYYY-MM-DD`.
- */
+/** A title with all its columns. Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
 export interface TitleDetail {
   readonly id: number;
   readonly status: 'current' | 'withdrawn';

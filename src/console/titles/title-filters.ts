@@ -18,18 +18,14 @@ export interface TitleQuery {
   readonly sort: TitleSort;
   readonly isDescending: boolean;
   readonly cursor: TitleCursor | null;
-  /**
-   * Whether a parameter was not a valid date, number or position. Such a parameter counts as
-   * absent.
-   */
+  /** Whether a parameter was not a valid date, number or position. Such a parameter counts as absent. */
   readonly hasFault: boolean;
   /** Whether the range was cut to `MAX_LIST_DAYS`. */
   readonly isCut: boolean;
 }
 
 /**
- * Parses the parameters of a list. A sort is one of a few words; every other parameter is bound as
- * a value.
+ * Parses the parameters of a list. A sort is one of a few words; every other parameter is bound as a value.
  * @param day the one day whose titles are listed; null: the range is a parameter too
  */
 export function parseTitleQuery(

@@ -119,8 +119,7 @@ export async function readTitlePage(
   const isDescending = request.isDescending !== isBackward;
   const order = isDescending ? Prisma.sql`DESC` : Prisma.sql`ASC`;
   const beyond = isDescending ? Prisma.sql`<` : Prisma.sql`>`;
-  // Within a date the index title_identity_key orders by identity_hash; within one day the id is
-  // enough.
+  // Within a date the index title_identity_key orders by identity_hash; within one day the id is enough.
   const place = isOneDay
     ? Prisma.sql`${key.expression}, id`
     : Prisma.sql`accepted_date, identity_hash, occurrence`;

@@ -9,9 +9,7 @@ import { OverdueError } from '../../runtime/within.ts';
 export interface ReadinessCheck {
   /** Does not change: monitoring systems refer to it. */
   readonly name: string;
-  /**
-   * Returns null on success, otherwise the reason without secrets. A rejection is a failure too.
-   */
+  /** Returns null on success, otherwise the reason without secrets. A rejection is a failure too. */
   readonly run: () => Promise<string | null>;
 }
 
@@ -132,9 +130,7 @@ export function tokenCheck(
   };
 }
 
-/**
- * @param findFault returns the difference of this process's clock as part of a sentence, or null
- */
+/** @param findFault returns the difference of this process's clock as part of a sentence, or null */
 export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
   return { name: 'clock', run: findFault };
 }

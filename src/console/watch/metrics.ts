@@ -6,9 +6,7 @@ import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
 import type { LedgerGauges } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 
-/**
- * The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued.
- */
+/** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [
   'merged',
   'unchanged',
@@ -40,9 +38,7 @@ const TITLE_CHANGES = [
   'rejected',
 ] as const;
 
-/**
- * The effects of a pull on the titles of merged dates. Held and superseded dates are not included.
- */
+/** The effects of a pull on the titles of merged dates. Held and superseded dates are not included. */
 type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
 export interface Metrics {
@@ -57,8 +53,7 @@ export interface Metrics {
   observeSweep(outcome: SweepOutcome): void;
   observeBatch(outcome: BatchOutcome): void;
   /**
-   * @param status null: the platform sent none because of a failed connection, a timeout or a cut
-   * transfer
+   * @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer
    */
   observePlatformResponse(status: number | null): void;
 }
@@ -275,10 +270,7 @@ function registerSources(
   );
 }
 
-/**
- * The scrape reports that a source is not available. The readiness check and the log report the
- * reason.
- */
+/** The scrape reports that a source is not available. The readiness check and the log report the reason. */
 function orNull<T>(read: () => Promise<T>): () => Promise<T | null> {
   return () => read().catch(() => null);
 }
