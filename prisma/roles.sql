@@ -1,18 +1,18 @@
--- Roles of the staging database, set up and kept by "conciliation migrate --roles"; an administrator
--- may run this file by itself instead, with psql, as the user who owns the schema. It may run again and
--- again: rights that are not listed here are taken away.
+-- The roles of the staging database. "conciliation migrate --roles" creates and updates them. Alternatively
+-- an administrator runs this file with psql, as the owner of the schema. The file may run any number of
+-- times; it revokes rights that are not listed here.
 --
---   owner                      whoever runs "conciliation migrate": the only one with DDL
---   conciliation_worker        the service and every other command: no DDL, and history only grows
---   conciliation_finance       reads what finance reconciles with
+--   owner                      the user of "conciliation migrate"; the only user with DDL
+--   conciliation_worker        the service and every other command: no DDL, and no right to delete history
+--   conciliation_finance       reads the tables for the reconciliation
 --   conciliation_erp           reads the feed, and maintains its suppliers in provider
 --
--- The roles cannot log in; make users of your own members of them:
+-- The roles cannot log in. Grant them to users of your own:
 --
 --   CREATE ROLE service LOGIN PASSWORD '…' IN ROLE conciliation_worker;
 --
--- Making a role takes CREATEROLE. Where the owner has not got it, as on many managed databases, an
--- administrator makes the three roles first, NOLOGIN, and this finds them there.
+-- Creating a role requires CREATEROLE. If the owner lacks it, as on many managed databases, an
+-- administrator first creates the three roles with NOLOGIN.
 DO $$
 DECLARE
   role text;
@@ -23,7 +23,7 @@ BEGIN
       BEGIN
         EXECUTE format('CREATE ROLE %I NOLOGIN', role);
       EXCEPTION WHEN duplicate_object OR unique_violation THEN
-        -- Roles belong to the whole server, and another database's owner was faster.
+        -- Roles belong to the whole server. The owner of another database has just created this one.
         NULL;
       END;
     END IF;
@@ -70,7 +70,7 @@ BEGIN
     GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation_queue TO conciliation_worker;
   END IF;
 
-  -- Finance: neither who may sign in to the console, nor suppliers' contacts, nor the program's own tables.
+  -- Finance. Without the users of the console, the contacts of suppliers, and the internal tables of the program.
   GRANT SELECT ON
     conciliation.title, conciliation.title_revision, conciliation.title_feed, conciliation.day,
     conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
@@ -79,7 +79,7 @@ BEGIN
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
-  -- The ERP: what it books from, and its own suppliers. What became of a supplier is the service's to say.
+  -- The ERP: the tables for its bookings, and its own suppliers. Only the service records the result of a push.
   GRANT SELECT ON conciliation.title_feed, conciliation.day, conciliation.checkpoint, conciliation.provider
     TO conciliation_erp;
   GRANT DELETE ON conciliation.provider TO conciliation_erp;

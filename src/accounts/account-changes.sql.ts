@@ -3,7 +3,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 
-/** A bank account as titles name it. Personal data. */
+/** A bank account as the titles state it. Personal data. */
 export interface BankAccount {
   readonly bank: string | null;
   readonly agency: string | null;
@@ -12,7 +12,10 @@ export interface BankAccount {
   readonly accountDigit: string | null;
 }
 
-/** Another bank account than the one last seen. Personal data but for the ids, kind and dates. */
+/**
+ * A change from the bank account last seen to another one. Personal data, except for the ids, the
+ * kind and the dates.
+ */
 export interface AccountChange {
   readonly id: number;
   readonly kind: 'provider' | 'financial_agent';
@@ -25,7 +28,7 @@ export interface AccountChange {
   readonly detectedAt: Date;
 }
 
-/** The changes that nobody has acknowledged, oldest first. */
+/** Returns the changes without an acknowledgement, oldest first. */
 export async function readUnacknowledgedAccountChanges(
   database: Database,
   limit: number,
@@ -49,9 +52,8 @@ export async function readUnacknowledgedAccountChanges(
 }
 
 /**
- * A person has looked into a change.
- *
- * @throws InputError when there is no such change, or it was acknowledged before
+ * Records that a person has looked into a change.
+ * @throws InputError when the change does not exist or is already acknowledged
  */
 export function acknowledgeAccountChange(
   database: Database,

@@ -42,11 +42,9 @@ export async function stageAccounts(
 }
 
 /**
- * Remembers the bank account of every provider and financial agent that the merged titles name, and
- * records the changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other
- * merges from the same parties.
- *
- * A change to an account is not recorded again while it is not acknowledged.
+ * Stores the bank account of every provider and financial agent that the merged titles name, and records the
+ * changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other merges from
+ * the same parties. A change is not recorded a second time while it is unacknowledged.
  */
 export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
   const changes = await findChanges(tx, source);
@@ -114,7 +112,7 @@ async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Prom
   });
 }
 
-// The names are constants of this program: nothing from outside reaches Prisma.raw.
+// The names are constants of this program. No input reaches Prisma.raw.
 const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'];
 const PROVIDER_ACCOUNT = ACCOUNT.map((column) => `provider_${column}`);
 const AGENT_ACCOUNT = ACCOUNT.map((column) => `payment_${column}`);
@@ -125,13 +123,13 @@ const providerColumns = Prisma.raw(
 );
 const agentColumns = Prisma.raw(['financial_agent_identification', ...AGENT_ACCOUNT].join(', '));
 
-/** A row for each party that a row with the columns of a title names, with its account. */
+/** One row for each party that a row with the columns of a title names, with the account of the party. */
 const parties = Prisma.raw(`LATERAL (VALUES
   ('${PROVIDER}', provider_external_id, provider_identification, ${PROVIDER_ACCOUNT.join(', ')}),
   ('${FINANCIAL_AGENT}', NULL, financial_agent_identification, ${AGENT_ACCOUNT.join(', ')})
 ) AS named (kind, external_id, identification, ${ACCOUNT.join(', ')})`);
 
-/** The values of such a row without surrounding blanks; null for blanks alone. */
+/** The value of a column without surrounding blanks; null for blanks alone. */
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedParty = Prisma.raw(
   `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key,
@@ -151,9 +149,9 @@ const accountHash = Prisma.raw(
 );
 
 /**
- * Whether the merge restated one of the columns of a title that it had not inserted. `+ 0` keeps the
- * planner off the index by pull, whose statistics do not know this merge yet: it would read every
- * revision of the pull for every title.
+ * Whether the merge restated one of the columns of a title that existed before. The `+ 0` keeps the
+ * planner from using the index by pull. The statistics of that index do not include this merge yet,
+ * and the planner would read every revision of the pull for every title.
  */
 const isRestated = ({ pullId }: WatchedMerge, columns: readonly string[]) => Prisma.sql`
   CASE WHEN title.first_pull_id = ${pullId} THEN false ELSE EXISTS (
@@ -174,7 +172,7 @@ const accountJson = (alias: string) =>
        'accountDigit', ${alias}.account_digit)`,
   );
 
-/** The column of either kind of party. */
+/** The column for the kind of party. */
 const byKind = (providerColumn: string, agentColumn: string) =>
   `CASE grouping(provider_external_id) WHEN 0 THEN ${providerColumn} ELSE ${agentColumn} END`;
 const accountOfKind = Prisma.raw(

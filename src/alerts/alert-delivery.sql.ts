@@ -2,7 +2,7 @@ import type { Database } from '../database/database.ts';
 import type { AlertKind } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
-/** One state of an alert, raised or resolved, that somebody is still to be told of. */
+/** A state of an alert, raised or resolved, that is not delivered yet. */
 export interface DueAlert {
   readonly id: bigint;
   readonly kind: AlertKind;
@@ -10,15 +10,15 @@ export interface DueAlert {
   readonly date: CivilDate | null;
   readonly pullId: bigint | null;
   readonly raisedAt: Date;
-  /** Null: it lasts. */
+  /** Null: the alert lasts. */
   readonly resolvedAt: Date | null;
-  /** Deliveries tried, this one included. */
+  /** Tried deliveries, including this one. */
   readonly attempts: number;
 }
 
 /**
- * Takes the alert that has been due the longest, and nobody else gets it for `leaseMs`. Should this
- * process die in between, it is due again after that. Null: none is due.
+ * Claims the alert that has been due the longest for `leaseMs`. If this process dies, the alert is
+ * due again after that time. Null: none is due.
  */
 export async function claimDueAlert(database: Database, leaseMs: number): Promise<DueAlert | null> {
   const [alert] = await database.prisma.$queryRaw<[DueAlert?]>`
@@ -35,8 +35,9 @@ export async function claimDueAlert(database: Database, leaseMs: number): Promis
 }
 
 /**
- * The state that was claimed has arrived. An alert that was resolved meanwhile is due again at once,
- * to tell that. The count of attempts is the claim: whoever lost it to another process changes nothing.
+ * Records that the claimed state was delivered. An alert that was resolved meanwhile is due again
+ * immediately. The count of attempts identifies the claim: a process that has lost its claim
+ * changes nothing.
  */
 export async function recordDelivery(database: Database, alert: DueAlert): Promise<void> {
   await database.prisma.$executeRaw`
@@ -48,11 +49,10 @@ export async function recordDelivery(database: Database, alert: DueAlert): Promi
 }
 
 /**
- * The state that was claimed did not arrive. The next try waits as long as the state has waited
- * already, which doubles the wait each time, but at least 30 seconds and at most an hour; after a day
- * nobody tries any more.
- *
- * @returns when it is tried next; null: given up, or taken over by another process
+ * Records that the delivery of the claimed state failed. The next try waits as long as the state
+ * has waited so far, which doubles the wait each time, but at least 30 seconds and at most an hour.
+ * After a day there are no further tries.
+ * @returns the time of the next try; null: given up, or claimed by another process
  */
 export async function recordMissedDelivery(
   database: Database,
@@ -69,7 +69,7 @@ export async function recordMissedDelivery(
   return row?.nextDeliveryAt ?? null;
 }
 
-/** Takes everything that is due and plans no delivery: for those who have nowhere to deliver to. */
+/** Takes all due alerts without planning a delivery, for a process without a webhook. */
 export function takeDueAlerts(database: Database): Promise<DueAlert[]> {
   return database.prisma.$queryRaw<DueAlert[]>`
     UPDATE conciliation.alert

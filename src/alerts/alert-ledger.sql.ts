@@ -4,17 +4,18 @@ import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**
- * Takes the lock under which alerts are raised. A partial unique index allows one unresolved row of a key, and
- * two raisers that notice the same condition must not both insert it. To be called before the conditions are
- * read: only then are they those of the latest raiser.
+/**
+ * Takes the lock under which alerts are raised, so that two processes that see the same condition raise it
+ * once. The rule "no second unresolved row of a key" is a partial unique index, which Prisma's schema cannot
+ * express. To be called before the conditions are read, so that they include the alerts of the previous holder.
  */
 export function lockAlerts(tx: Transaction): Promise<void> {
   return takeLock(tx, 'alerts');
 }
 
 /**
- * Makes the unresolved alerts of `kinds` exactly `alerts`: raises what is new, resolves what is over,
- * and brings the words of those that last up to date without telling anybody again.
+ * Makes the unresolved alerts of `kinds` equal to `alerts`: raises new ones, resolves those that
+ * are over, and updates the messages of the others without another delivery.
  */
 export async function settleAlerts(
   tx: Transaction,
@@ -22,7 +23,8 @@ export async function settleAlerts(
   alerts: readonly Alert[],
 ): Promise<{ raised: number; resolved: number }> {
   const keys = alerts.map((alert) => alert.dedupeKey);
-  // Delivery goes on where it was: the retries of an alert that nobody took yet now say that it is over.
+  // The delivery continues: the retries of an alert that was not delivered now report that it is
+  // over.
   const resolved = await tx.$executeRaw`
     UPDATE conciliation.alert
     SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
@@ -37,7 +39,7 @@ export async function settleAlerts(
   return { raised: await insertNew(tx, alerts), resolved };
 }
 
-/** Due for delivery at once; whether there is anybody to deliver to is the deliverer's affair. */
+/** Due for delivery immediately. The delivery decides whether there is a recipient. */
 function insertNew(tx: Transaction, alerts: readonly Alert[]): Promise<number> {
   return tx.$executeRaw`
     INSERT INTO conciliation.alert (kind, dedupe_key, message, date, pull_id, next_delivery_at)

@@ -13,7 +13,7 @@ export interface AlertRow {
   readonly deliveredAt: Date | null;
 }
 
-/** Alerts that last, and then those that are over, newest first. */
+/** Returns open alerts first, then those that are over, newest first. */
 export function readAlerts(database: Database, limit: number): Promise<AlertRow[]> {
   return database.prisma.$queryRaw<AlertRow[]>`
     SELECT id::float8 AS id, kind, message, date::text AS date, pull_id::float8 AS "pullId",

@@ -6,13 +6,13 @@ import { deliverAlerts } from './deliver-alerts.ts';
 import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
 
 export interface AlertLoop {
-  /** No further round begins; the one under way is cut short. */
+  /** Starts no further round and cuts the running one short. */
   stop(): Promise<void>;
 }
 
 const INTERVAL_MS = 60_000;
 
-/** Compares the ledger with the open alerts now and then once a minute, and tells what is new. */
+/** Compares the ledger with the open alerts at once and then every minute, and delivers new alerts. */
 export function startAlertLoop(parts: {
   readonly database: Database;
   readonly logger: Logger;

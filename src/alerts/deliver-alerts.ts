@@ -1,8 +1,8 @@
 /**
- * alerts/ derives alerts from the ledger and delivers them: every alert once when it is raised and once when it
- * is over, to the webhook, or to the log where there is none. Undelivered alerts wait in the database,
- * so a process may die at any instant; one that dies between the webhook's answer and its record
- * makes the delivery happen again, with the same `Idempotency-Key`.
+ * alerts/ derives alerts from the ledger and delivers them. Each alert is delivered when it is
+ * raised and when it is over, to the webhook or, without a webhook, to the log. Undelivered alerts
+ * wait in the database, so a process may stop at any time. If a process stops between the webhook's
+ * answer and the record of it, the delivery is repeated with the same `Idempotency-Key`.
  */
 import { Agent, request } from 'undici';
 import type { Database } from '../database/database.ts';
@@ -18,22 +18,22 @@ import {
 export interface DeliveryParts {
   readonly database: Database;
   readonly logger: Logger;
-  /** A secret, because it may hold a token. Null: alerts go to the log only. */
+  /** A secret, because the URL may hold a token. Null: alerts go to the log only. */
   readonly webhookUrl: URL | null;
-  /** Longest wait for the webhook's answer; 10 seconds unless told. */
+  /** Longest wait for the webhook's answer, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
-/** How much longer than a delivery can take its alert stays claimed. */
+/** How long the claim of an alert outlasts the longest possible delivery, in milliseconds. */
 const LEASE_MARGIN_MS = 60_000;
 
 /**
- * Delivers what is due, the oldest first, and stops at the first delivery that fails: the others are
- * likely to fail too, and wait for the next call. Several processes may do this at once.
- *
- * @returns how many deliveries arrived
- * @throws StagingUnavailableError when the database is away
+ * Delivers the alerts that are due, oldest first, and stops at the first delivery that fails: the
+ * others would probably fail too, and wait for the next call. Several processes may call this
+ * function at the same time.
+ * @returns the number of successful deliveries
+ * @throws StagingUnavailableError when the database is not available
  */
 export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
   if (parts.webhookUrl === null) {
@@ -65,8 +65,9 @@ export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): 
 }
 
 /**
- * Null: it arrived. Otherwise why not, in words that name neither the address nor anything of the
- * answer. Only a 2xx is an arrival; a redirect is not followed, because it might lead anywhere.
+ * Returns null after a successful delivery, otherwise the reason for the failure. The reason
+ * includes neither the address nor any part of the answer. Only a 2xx status is a success.
+ * Redirects are not followed, because their target is unknown.
  */
 async function post(
   agent: Agent,
@@ -102,7 +103,7 @@ async function post(
       // Not AbortSignal.any of AbortSignal.timeout: Node may collect such a signal before it fires.
       signal: ended.signal,
     });
-    // The status has told; what follows is read only so that the connection can be used again.
+    // The status is known. The body is read only so that the connection can be used again.
     await body.dump().catch(() => {});
     return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
   } catch (error) {
@@ -113,7 +114,7 @@ async function post(
   }
 }
 
-/** Messages of the socket and of undici quote the address. */
+/** The messages of sockets and of undici quote the address. */
 function faultOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -41,16 +41,16 @@ import { readFaults } from '../ledger/process-faults.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
 export interface AlertPolicy extends StalenessLimits {
-  /** Decides which dates are over. */
+  /** Decides which dates are closed. */
   readonly timeZone: string;
-  /** The slot before the latest of the sweeps. Absent: whether sweeps are missing is not asked. */
+  /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
 
 /**
- * Brings the alerts in line with the tables: raises what is new, resolves what is over. Because they
- * are read off the tables and not off events, a process that died between a merge and its alert has
- * lost nothing: the next call raises it. May run in several processes at once.
+ * Updates the alerts to the state of the tables: raises new ones and resolves those that are over.
+ * Alerts are derived from tables and not from events, so that the next call raises the alert of a
+ * merge whose process died. Several processes may call this function at the same time.
  */
 export function deriveAlerts(
   database: Database,
@@ -83,8 +83,8 @@ export function deriveAlerts(
 }
 
 /**
- * Of each date the newest pull that failed, unless a newer fetch was merged into the date or is held there.
- * A pull that is queued or running has proved nothing yet.
+ * Returns for each date the newest failed pull, unless a newer fetch was merged into the date or is
+ * held there. A queued or running pull does not count.
  */
 function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
@@ -134,8 +134,8 @@ function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
 const SWEEPS_LOOKED_AT = 10;
 
 /**
- * The dates of which the two newest sweeps over them differ from the answers of the pulls that followed. A
- * sweep whose pull of the date has no answer yet has proved nothing.
+ * Returns the dates that differ in both of the two newest sweeps over them from the answers of the
+ * following pulls. A sweep whose pull of the date has no answer yet does not count.
  */
 function readContradictedDates(tx: Transaction): Promise<ContradictedDate[]> {
   return tx.$queryRaw<ContradictedDate[]>`
@@ -164,7 +164,10 @@ function readContradictedDates(tx: Transaction): Promise<ContradictedDate[]> {
     ORDER BY newest.date`;
 }
 
-/** Where the newest complete sweep is older than two slots, and the ledger is older than that, too. */
+/**
+ * Returns a row if the newest complete sweep is older than two slots, and the ledger is older than
+ * that too.
+ */
 async function readStaleSweep(
   tx: Transaction,
   now: Date,
@@ -193,7 +196,7 @@ function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
     WHERE day.state = 'held'`;
 }
 
-/** A day that is held says so, and its older rejects wait with it. */
+/** A held day has an alert of its own, which includes its older rejects. */
 function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
   return tx.$queryRaw<OpenRejects[]>`
     SELECT reject.date::text AS date, count(*)::int AS rejects, max(reject.last_pull_id) AS "pullId"
@@ -225,7 +228,10 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
     GROUP BY date`;
 }
 
-/** Counted by the date on which the ERP wrote them, because nothing tells when they were refused. */
+/**
+ * Counted by the date on which the ERP wrote the rows, because the time of the refusal is not
+ * stored.
+ */
 function readRefusedProviders(tx: Transaction, timeZone: string): Promise<RefusedProviders[]> {
   return tx.$queryRaw<RefusedProviders[]>`
     SELECT (changed_at AT TIME ZONE ${timeZone})::date::text AS "writtenDate",
@@ -237,8 +243,9 @@ function readRefusedProviders(tx: Transaction, timeZone: string): Promise<Refuse
 }
 
 /**
- * At most one row: the failures since the platform last decided anything, if the first is old enough.
- * A token that is refused (401) or unusable (CONFIG_INVALID) has an alert of its own.
+ * Returns at most one row: the failures since the platform last decided a request, if the first one
+ * is old enough. A refused token (401) and an unusable one (CONFIG_INVALID) have an alert of their
+ * own.
  */
 function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
   return tx.$queryRaw<FailingPush[]>`

@@ -6,13 +6,13 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 
 export interface FaultReports {
-  /** The faults of a process that stops stay reported, until they are found to be over. */
+  /** The reports of a process that stops stay in the table until the fault is over. */
   stop(): Promise<void>;
 }
 
 const INTERVAL_MS = 15_000;
 
-/** Reports now and then every 15 seconds what keeps this process from its work. */
+/** Reports at once, and then every 15 seconds, the faults that keep this process from its work. */
 export function startFaultReports(parts: {
   readonly database: Database;
   readonly logger: Logger;
@@ -23,7 +23,10 @@ export function startFaultReports(parts: {
   const { database, logger, read, intervalMs = INTERVAL_MS } = parts;
   const { silenceMs = PROCESS_SILENCE_MS } = parts;
   const processId = randomUUID();
-  /** Since when every report arrived; while the database is away all processes are silent. */
+  /**
+   * Start of the time in which every report arrived. While the database is not available, no
+   * process can report.
+   */
   let reportingSinceMs: number | null = null;
 
   const round = async () => {

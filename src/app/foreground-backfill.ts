@@ -1,4 +1,7 @@
-/** A backfill in the foreground: a worker and a planner for as long as it takes, beside any service. */
+/**
+ * Runs a backfill in the foreground: with a worker and a planner of its own, beside a running
+ * service or without one.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackfillProgress, readBackfillProgress } from '../backfills/backfill-ledger.sql.ts';
 import type { Config } from '../config/config.ts';
@@ -17,21 +20,20 @@ import { type OpenStaging, openPlatform, openPulls, openToken } from './parts.ts
 export interface ForegroundOptions {
   readonly config: Config;
   readonly logger: Logger;
-  /** Ends the work early; the backfill stays as it is and can be resumed. */
+  /** Ends the work early. The backfill keeps its state and can be resumed. */
   readonly signal: AbortSignal;
 }
 
 const POLL_INTERVAL_MS = 300;
-/** What was lost on the way, such as a job, is found again by the next run of the planner. */
+/** A lost job is replaced by the next run of the planner. */
 const PLAN_INTERVAL_MS = 10_000;
 const STOP_GRACE_MS = 5_000;
 
 /**
- * Works on a backfill until it is done, cancelled, or `signal` aborts.
- *
+ * Works on a backfill until it is done or cancelled, or until `signal` aborts.
  * @param onProgress called a few times a second
- * @returns how far it is
- * @throws PlatformAuthError when the platform refuses the token: nobody could go on
+ * @returns the progress at the end
+ * @throws PlatformAuthError when the platform refuses the token
  */
 export async function runBackfill(
   { config, logger, signal }: ForegroundOptions,

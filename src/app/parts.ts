@@ -1,6 +1,4 @@
-/**
- * Makes the parts of a process from its configuration. The database is opened first and closed last.
- */
+/** Builds the parts of a process from its configuration. The database is opened first and closed last. */
 import type { Config, PlatformConfig } from '../config/config.ts';
 import { readClock, requireSameClock } from '../database/clock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
@@ -15,7 +13,7 @@ import { ConfigError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
 
-/** The staging database, migrated and ready; on the embedded server where no DATABASE_URL is set. */
+/** The staging database, migrated and ready. Without a DATABASE_URL it is on the embedded server. */
 export interface OpenStaging {
   readonly database: Database;
   readonly databaseUrl: string;
@@ -23,15 +21,20 @@ export interface OpenStaging {
 }
 
 export interface StagingOptions {
-  /** Also migrate a server of somebody else's. */
+  /** Whether a server named by DATABASE_URL is migrated too. */
   readonly migrate?: boolean;
-  /** Refuse an embedded database that another service has taken. */
+  /** Whether to refuse an embedded database that another service uses exclusively. */
   readonly exclusive?: boolean;
 }
 
-/** The longest step of a merge, with a day of millions of titles on a slow disk. */
+/** Covers the longest step of a merge: a day of millions of titles on a slow disk. */
 const STATEMENT_TIMEOUT_MS = 15 * 60_000;
 
+/**
+ * Opens the staging database of the configuration.
+ * @throws ConfigError when the database is not usable or not migrated
+ * @throws StagingUnavailableError when the database is not available
+ */
 export async function openStaging(
   config: Config,
   logger: Logger,
@@ -47,13 +50,14 @@ export async function openStaging(
       : null;
   try {
     const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
-    // Somebody else's server is changed only by the command that says so; our own is ours.
+    // A database named by DATABASE_URL is changed only by the `migrate` command. The embedded one
+    // is always migrated.
     if (options.migrate === true || embedded !== null) await migrate({ databaseUrl, logger });
     else await requireMigrated(databaseUrl);
     const database = openDatabase({
       databaseUrl,
       applicationName: 'conciliation',
-      // A pull copies on two connections and merges on a third; a few more serve everybody else.
+      // A pull uses two connections to copy and a third to merge. The others serve the rest of the process.
       maxConnections: 3 * (config.platform?.concurrency ?? 1) + 4,
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
       logger,
@@ -80,7 +84,7 @@ async function requireMigrated(databaseUrl: string): Promise<void> {
   ]);
 }
 
-/** Where the platform's token comes from, as the configuration says. */
+/** Returns the token source that the configuration names. */
 export function openToken(config: Config): TokenSource {
   const { tokenFile, token } = requirePlatform(config);
   return tokenFile === null ? fixedToken(token ?? '') : fileToken(tokenFile);
@@ -91,7 +95,7 @@ function requirePlatform(config: Config): PlatformConfig {
   return config.platform;
 }
 
-/** The client of the platform that the configuration names. */
+/** Returns a client of the platform that the configuration names. */
 export function openPlatform(config: Config, token = openToken(config)): PlatformClient {
   const platform = requirePlatform(config);
   return createPlatformClient({
@@ -105,10 +109,9 @@ export function openPlatform(config: Config, token = openToken(config)): Platfor
 }
 
 /**
- * For a command that pulls: what would keep it from doing so is found before the ledger hears of it.
- *
- * @throws ConfigError when there is no usable token, when the clock of this machine differs from the
- *   database's, or when START_DATE is not over
+ * For commands that pull: finds what would stop a pull before the ledger is written.
+ * @throws ConfigError when there is no usable token, when the clock of this machine differs from
+ * the database's, or when START_DATE is not over
  */
 export async function requireAbleToPull(config: Config, database: Database): Promise<void> {
   await openToken(config).current();
@@ -117,9 +120,8 @@ export async function requireAbleToPull(config: Config, database: Database): Pro
 }
 
 /**
- * What the pull engine needs, and the first date of the ledger decided.
- *
- * @param now what decides which dates are over; the database's clock unless given
+ * Returns the parts of the pull engine, and stores the first date of the ledger.
+ * @param now decides which dates are over; default: the database's clock
  * @throws ConfigError when START_DATE is not over
  */
 export async function openPulls(

@@ -1,6 +1,6 @@
 /**
- * The always-on service: which parts a process has by its roles, in the order in which they start.
- * They stop in the opposite order, so that the database goes last.
+ * The long-running service. The roles of a process decide which parts it has and in which order
+ * they start. The parts stop in the opposite order, so that the database is closed last.
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
@@ -45,7 +45,7 @@ export interface ServiceOptions {
   readonly overrides?: ServiceOverrides;
 }
 
-/** What tests replace: the clock that says what is due, and times too long to be waited for. */
+/** Values that tests replace: the clock, and times that are too long for a test. */
 export interface ServiceOverrides {
   readonly clock?: { readonly now: () => Date };
   readonly tickExpression?: string;
@@ -61,28 +61,31 @@ export interface ServiceOverrides {
 export interface Service {
   /** Null without the console. */
   readonly consoleUrl: string | null;
-  /** Settles when the service finds that it cannot go on and should be restarted. */
+  /** Settles when the service can make no progress and has to be restarted. */
   readonly stuck: Promise<void>;
-  /** Gives running merges `graceMs`, then hands the other pulls back. May be called more than once. */
+  /**
+   * Lets running merges work on for up to `graceMs`, then returns the other pulls to the queue. May
+   * be called more than once.
+   */
   stop(graceMs?: number): Promise<void>;
 }
 
 type Stop = (graceMs: number) => Promise<void>;
 
-/** What the parts of one process share. */
+/** The parts that the roles of one process share. */
 interface Shared extends WorkerParts {
   readonly config: Config;
   readonly overrides: ServiceOverrides;
   readonly databaseUrl: string;
 }
 
-/** As long as container platforms commonly wait, less what the rest of the stop takes. */
+/** The usual grace period of container platforms, less the time of the other steps of a stop. */
 const STOP_GRACE_MS = 30_000;
 
 /**
- * Starts the parts of `roles`. Whatever has started is stopped again when a later part cannot start.
- *
- * @throws ConfigError, StagingUnavailableError
+ * Starts the parts of `roles`. If one part cannot start, the parts before it are stopped again.
+ * @throws ConfigError
+ * @throws StagingUnavailableError
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { logger, roles } = options;
@@ -152,7 +155,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
       sweepDays: config.sweepDays,
       sweepMaxDays: config.sweepMaxDays,
       startDate: config.startDate,
-      // One request is always left for what is due today.
+      // One request is always reserved for the dates that are due today.
       maxOpenBackfillPulls: Math.max(1, workerConcurrency(config) - 1),
     },
     ...overrides.clock,
@@ -183,7 +186,7 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   };
 }
 
-/** Only a worker has use for a token. */
+/** Only a worker uses the token. */
 function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
   const { logger, overrides, database, gate } = shared;
   const reports = startFaultReports({
@@ -268,7 +271,7 @@ async function startConsole(
   return (await webConsole.start()).url;
 }
 
-/** One part that cannot be stopped must not keep the database from being stopped. */
+/** A part that cannot be stopped must not keep the database open. */
 async function stopAll(stops: readonly Stop[], graceMs: number, logger: Logger): Promise<void> {
   reachFaultPoint('shutdown');
   for (const stop of stops.toReversed()) {

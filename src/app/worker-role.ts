@@ -1,6 +1,6 @@
 /**
- * The worker's role of the service: what takes the jobs of the queues, and what each outcome sets in
- * motion besides the tables, which the attempts write themselves.
+ * The worker role of the service: it takes jobs from the queues and acts on their outcomes. The
+ * attempts themselves write the tables.
  */
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../console/watch/metrics.ts';
@@ -36,26 +36,25 @@ export interface WorkerParts {
   readonly pulls: PullParts;
 }
 
-/** Times too long for tests to wait for. */
+/** Times that are too long for tests. */
 export interface WorkerOverrides {
   readonly worker?: { readonly lockMs: number };
   readonly handler?: { readonly stagingRetryMs: number };
 }
 
-/** Who pushes, in the audit log. */
+/** The actor that the audit log records for pushes. */
 const ACTOR = 'service';
 
-/** A worker beyond the requests that may be made at once would only wait. */
+/** More workers than concurrent requests would only wait. */
 export function workerConcurrency(config: Config): number {
   return config.platform?.concurrency ?? 1;
 }
 
 /**
  * Starts a worker for each queue.
- *
- * @param onStuck called when due pulls make no progress here
- * @returns closes both at once, see `JobWorker.close`
- * @throws StagingUnavailableError when the queue has gone since it was opened
+ * @param onStuck called when due pulls make no progress in this process
+ * @returns a function that closes all workers at the same time, see `JobWorker.close`
+ * @throws StagingUnavailableError when the queue is no longer available
  */
 export async function startWorkers(
   parts: WorkerParts,
@@ -98,7 +97,7 @@ async function startPullWorker(
   overrides: WorkerOverrides,
 ): Promise<JobWorker> {
   const { logger, queue, gate, metrics } = parts;
-  // Plans after an ended pull, so that a backfill need not wait a minute for its next date.
+  // Plans after each ended pull. Otherwise a backfill would wait up to a minute for its next date.
   const planning = loop({ run: () => parts.planner.runOnce() });
   const pulls: PullParts = {
     ...parts.pulls,
@@ -121,7 +120,7 @@ async function startPullWorker(
   });
   const worker = await startJobWorker({
     queue,
-    // What is still being fetched is given up at once; a merge listens to no signal and has the grace.
+    // A stop aborts requests immediately. A merge does not listen to the signal and may use the grace period.
     handle: (pullId, _signal, stopping) => handle(pullId, stopping, stopping),
     logger,
     concurrency: workerConcurrency(parts.config),
@@ -135,7 +134,7 @@ async function startPullWorker(
   };
 }
 
-/** One at a time. What is still being read is given up at once: a sweep that is started again loses nothing. */
+/** One sweep at a time. A stop aborts a sweep immediately: a sweep that starts again loses nothing. */
 function startSweepWorker(
   parts: WorkerParts,
   watchdog: Watchdog,
@@ -144,7 +143,7 @@ function startSweepWorker(
   const { logger, gate, metrics } = parts;
   const sweeps: SweepParts = {
     ...parts.pulls,
-    // Where one request is allowed at a time, pulls wait for the sweep, which does make progress.
+    // With a single concurrent request, pulls wait for the sweep. The sweep counts as progress.
     onProgress: () => watchdog.progress(),
     onSweepOutcome: ({ outcome, httpStatus }) => {
       metrics.observeSweep(outcome.kind);
@@ -167,7 +166,10 @@ function startSweepWorker(
   });
 }
 
-/** A request under way has the grace to be answered: one that is given up may be applied all the same. */
+/**
+ * A request under way may finish within the grace period, because the platform might apply an
+ * aborted request all the same.
+ */
 function startPushWorker(parts: WorkerParts, overrides: WorkerOverrides): Promise<JobWorker> {
   const { logger, database, gate, metrics } = parts;
   const push: PushParts = {

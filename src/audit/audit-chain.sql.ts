@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../database/database.ts';
 
-/** A link of the audit log's chain. Kept elsewhere, it proves that nothing up to it was taken away. */
+/**
+ * A link of the audit log's chain. A copy that is kept elsewhere proves that no entry up to this
+ * link was removed.
+ */
 export interface ChainLink {
   readonly position: number;
   /** SHA-256 in hexadecimal. */
@@ -9,13 +12,13 @@ export interface ChainLink {
 }
 
 /**
- * What is wrong with the chain.
- *
- * - `changed`: the entry is not the one that was linked
- * - `deleted`: the entry is gone
- * - `unlinked`: the entry was put in past the chain, or its link was removed
- * - `broken_link`: the link does not follow the one before it
- * - `anchor_missing`, `anchor_changed`: the link that was kept elsewhere is gone, or another one
+ * The fault of a chain.
+ * - `changed`: the entry differs from the entry that was linked
+ * - `deleted`: the entry does not exist
+ * - `unlinked`: the entry was inserted without a link, or its link was removed
+ * - `broken_link`: the link does not continue the link before it
+ * - `anchor_missing`, `anchor_changed`: the link that was kept elsewhere does not exist, or is a
+ * different one
  */
 export type ChainFault =
   | 'changed'
@@ -26,9 +29,9 @@ export type ChainFault =
   | 'anchor_changed';
 
 export interface ChainReport {
-  /** Links that were found right, up to the first fault. */
+  /** Number of valid links before the first fault. */
   readonly links: number;
-  /** The last of them; null: none. */
+  /** The last valid link; null: there is none. */
   readonly head: ChainLink | null;
   /** Null: the chain is whole. */
   readonly fault: {
@@ -52,11 +55,10 @@ const FIRST_PREVIOUS_HASH = '0'.repeat(64);
 const LINKS_PER_READ = 1000;
 
 /**
- * Walks the whole chain and recomputes every hash from the columns of its entry. The program computes the
- * hashes itself, because a function of the database may have been replaced.
- *
- * @param anchor a link that was kept outside of the database; without one, it does not show that the
- *   newest entries were taken away together with their links
+ * Reads the whole chain and recomputes every hash from the columns of its entry. The program
+ * computes the hashes itself, because a function of the database may have been replaced.
+ * @param anchor a link that was kept outside of the database. Without an anchor, the removal of the
+ * newest entries together with their links is not found.
  */
 export async function verifyAuditChain(
   database: Database,
@@ -91,7 +93,7 @@ export async function verifyAuditChain(
   return { links: head?.position ?? 0, head, fault: null };
 }
 
-/** The newest link; null: nothing was ever done. */
+/** Returns the newest link; null: the log is empty. */
 export async function readChainHead(database: Database): Promise<ChainLink | null> {
   const head = await database.prisma.auditChain.findFirst({ orderBy: { position: 'desc' } });
   return head && { position: Number(head.position), hash: head.hash };
@@ -111,7 +113,7 @@ function faultOf(link: LinkedEntry, head: ChainLink | null): ChainFault | null {
   return hashOf([link.position, previousHash, ...link.fields]) === link.hash ? null : 'changed';
 }
 
-/** As conciliation.audit_entry_hash. */
+/** Computes the hash of an entry as conciliation.audit_entry_hash does. */
 function hashOf(fields: readonly (string | null)[]): string {
   const text = fields
     .map((field) => (field === null ? '-' : `${Buffer.byteLength(field)}:${field}`))

@@ -17,7 +17,7 @@ export interface AuditRecord {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Notes who did what; with the transaction of the deed where there is one. */
+/** Writes an entry of the audit log. An action in a transaction passes that transaction. */
 export async function recordAudit(
   client: Pick<Transaction, 'auditEntry'>,
   { actor, action, date = null, pullId = null, reason = null, details }: AuditRecord,
@@ -40,7 +40,10 @@ export interface AuditRow {
   readonly details: unknown;
 }
 
-/** What was done, newest first. @param before only entries with a smaller id; null: from the newest */
+/**
+ * Returns the entries of the audit log, newest first.
+ * @param before only entries with a smaller id; null: starts at the newest
+ */
 export async function readAuditLog(
   database: Database,
   page: {

@@ -12,7 +12,7 @@ import { cancelQueuedPulls } from './backfill-plans.sql.ts';
 
 type BackfillState = 'running' | 'done' | 'cancelled';
 
-/** How far a backfill is, in dates. `done`, `failed`, `held` and `open` are disjoint. */
+/** The progress of a backfill in dates. `done`, `failed`, `held` and `open` are disjoint. */
 export interface BackfillProgress {
   readonly id: number;
   readonly from: CivilDate;
@@ -23,22 +23,21 @@ export interface BackfillProgress {
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   readonly total: number;
-  /** Pulled, or found to have been pulled by somebody else since. */
+  /** Pulled by the backfill, or by another pull since. */
   readonly done: number;
   readonly failed: number;
-  /** Pulled, and waiting for a person's release. */
+  /** Pulled, and waiting for a release by a person. */
   readonly held: number;
-  /** Being pulled, or about to be. The rest of `total` have no pull yet. */
+  /** With an open pull. The rest of `total` have no pull yet. */
   readonly open: number;
   /** Titles in the responses so far. */
   readonly titles: number;
 }
 
 /**
- * Records that a range is to be pulled day by day; a planner does the rest.
- *
- * @param by who asks for it, for the audit log
- * @throws InputError for a range or concurrency that cannot be
+ * Records a request to pull a range day by day. A planner creates the pulls.
+ * @param by the requester, for the audit log
+ * @throws InputError for an invalid range or concurrency
  */
 export async function createBackfill(
   database: Database,
@@ -64,10 +63,9 @@ export async function createBackfill(
 }
 
 /**
- * Stops a backfill: it gets no further pulls, and those that wait are cancelled. One that is being
- * made ends by itself; what was pulled stays.
- *
- * @throws InputError when there is no such backfill or it is not running
+ * Stops a backfill: it gets no further pulls, and its waiting ones are cancelled. A running pull
+ * ends normally; pulled dates stay.
+ * @throws InputError when the backfill does not exist or is not running
  */
 export function cancelBackfill(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
@@ -78,14 +76,13 @@ export function cancelBackfill(database: Database, id: bigint, by: string): Prom
 }
 
 /**
- * Goes on with a cancelled backfill where it was stopped: dates that it pulled are not pulled again.
- * One that was interrupted in any other way needs no resuming, the next planner goes on with it.
- *
- * @throws InputError when there is no such backfill or it was not cancelled
+ * Continues a cancelled backfill where it was stopped: dates that it pulled are not pulled again. A
+ * backfill that was interrupted in another way is continued by the next run of a planner.
+ * @throws InputError when the backfill does not exist or was not cancelled
  */
 export function resumeBackfill(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
-    // What was cancelled with it is cancelled for good; the planner makes new pulls.
+    // Pulls that were cancelled stay cancelled; the planner creates new ones.
     await cancelQueuedPulls(tx, id);
     await step(tx, id, 'cancelled', 'running');
     await audit(tx, 'backfill.resume', by, id);
@@ -123,7 +120,7 @@ async function audit(
   await recordAudit(tx, { actor, action, details });
 }
 
-/** Null where there is no such backfill. */
+/** Returns null for an unknown backfill. */
 export async function readBackfillProgress(
   database: Database,
   id: bigint,

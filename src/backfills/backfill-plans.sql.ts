@@ -18,7 +18,7 @@ interface RunningBackfill {
  */
 export async function planBackfills(tx: Transaction, maxOpenPulls: number): Promise<number> {
   await cancelQueuedPulls(tx, null);
-  // Locked, so that one which is being cancelled now gets no pull that nobody would cancel.
+  // Locked, so that one which is being cancelled now gets no pull that would never be cancelled.
   const backfills = await tx.$queryRaw<RunningBackfill[]>`
     SELECT id, from_date::text AS "from", to_date::text AS "to", concurrency
     FROM conciliation.backfill WHERE state = 'running' ORDER BY id FOR UPDATE`;

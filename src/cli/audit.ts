@@ -9,12 +9,12 @@ import {
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {
-  changed: 'is not what it was when it was written',
+  changed: 'was changed after it was written',
   deleted: 'was deleted',
   unlinked: 'was put in past the chain, or its link was removed',
   broken_link: 'does not follow the link before it: a link was removed, put in or moved',
-  anchor_missing: 'is gone: the newest entries were deleted together with their links',
-  anchor_changed: 'is another one than was kept: the chain was written anew',
+  anchor_missing: 'does not exist: the newest entries were deleted together with their links',
+  anchor_changed: 'differs from the kept one: the chain was rewritten',
 };
 
 export function addAuditCommand(program: Command, exit: (status: ExitStatus) => void): void {
@@ -27,9 +27,10 @@ export function addAuditCommand(program: Command, exit: (status: ExitStatus) => 
     .addHelpText(
       'after',
       `
-Each entry's hash covers the entry and the hash before it. Exit status 1 names the first entry that is
-not as it was. Keep the head that is printed outside of this database and give it to the next run as
---anchor: a user who can delete the newest entries can delete their links too, and only the anchor shows it.
+Each entry's hash covers the entry and the hash before it. With exit status 1 the command
+names the first entry that was changed. Keep the printed head outside of this database and pass it to the
+next run as --anchor: a user who can delete the newest entries can delete their links too, and only the
+anchor reveals that.
 
 Example: conciliation audit verify --anchor 412:5f1c…`,
     )

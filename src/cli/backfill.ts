@@ -93,7 +93,7 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     });
 }
 
-/** Commander would ask for required options of the subcommands too. */
+/** Commander would also require the options for the subcommands. */
 function rangeOf({ from, to }: BackfillOptions): BackfillRange {
   if (from === undefined || to === undefined)
     throw new InputError('backfill needs --from and --to');
@@ -146,7 +146,7 @@ async function resume(run: CommandRun, id: bigint, detach: boolean): Promise<Com
   try {
     if (!detach) await requireAbleToPull(run.config, staging.database);
     const progress = await readBackfillProgress(staging.database, id);
-    // One that was interrupted is still running in the ledger; it only needs somebody to do it.
+    // An interrupted backfill still has the state `running` in the ledger.
     if (progress?.state !== 'running') await resumeBackfill(staging.database, id, operatorName());
     return await follow(run, staging, id, detach);
   } finally {
@@ -187,7 +187,7 @@ async function cancel(run: CommandRun, id: bigint): Promise<CommandResult> {
     await cancelBackfill(staging.database, id, operatorName());
     return {
       document: { backfillId: Number(id), state: 'cancelled' },
-      text: `Backfill ${id} is cancelled; what it pulled stays.`,
+      text: `Backfill ${id} is cancelled; pulled dates stay.`,
       exit: EXIT.done,
     };
   } finally {
@@ -206,7 +206,7 @@ function resultOf(progress: BackfillProgress): CommandResult {
     state === 'running'
       ? `\nStopped; go on with: conciliation backfill resume ${id}`
       : failed + held > 0
-        ? '\nSee "conciliation status" for what to do.'
+        ? '\nSee "conciliation status" for the next steps.'
         : '';
   return {
     document: { backfillId: id, state, total, done, failed, held, titles },

@@ -7,7 +7,7 @@ import { createLogger, describeError, type Logger } from '../runtime/logger.ts';
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-/** What a command is given. */
+/** The parameters of a command. */
 export interface CommandRun {
   readonly config: Config;
   readonly logger: Logger;
@@ -15,7 +15,7 @@ export interface CommandRun {
   readonly signal: AbortSignal;
 }
 
-/** What a command leaves: a document for `--json`, the same for people, and the exit status. */
+/** The result of a command: a document for `--json`, text for people, and the exit status. */
 export interface CommandResult {
   readonly document: object;
   readonly text: string;
@@ -25,27 +25,26 @@ export interface CommandResult {
 export interface CommandOptions {
   readonly json?: boolean | undefined;
   readonly platform: boolean;
-  /** A service logs for its operators; a command for people is silent unless asked. */
+  /** A service logs at its configured level. Other commands log only on request. */
   readonly service?: boolean;
-  /** Overrides of the environment, for commands that bring parts of their own. */
+  /** Overrides of the environment, for commands with parts of their own. */
   readonly environment?: Environment;
 }
 
 /**
- * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints
- * the result on standard output and everything else on standard error. One of the three places that
- * translate errors.
+ * Runs a command to its exit status: reads the configuration, turns signals into an abort, prints the result
+ * on standard output and everything else on standard error. One of the three places that translate errors.
  */
 export async function runCommand(
   options: CommandOptions,
   command: (run: CommandRun) => Promise<CommandResult>,
 ): Promise<ExitStatus> {
   const abort = new AbortController();
-  // Every pull of a backfill listens; Node would take more than ten for a leak.
+  // Every pull of a backfill adds a listener. Node warns of a leak above ten.
   setMaxListeners(0, abort.signal);
   const stop = () => {
     abort.abort();
-    // A second signal ends the process at once, the way an impatient person expects.
+    // A second signal ends the process immediately.
     process.removeListener('SIGINT', stop);
     process.removeListener('SIGTERM', stop);
   };
@@ -69,12 +68,12 @@ export async function runCommand(
   }
 }
 
-/** By then everything that ends by itself has ended. */
+/** By this time, everything that ends without help has ended. */
 const LEFTOVERS_LIMIT_MS = 3_000;
 
 /**
- * A service that has stopped must end, or nobody starts the next one. A worker of BullMQ that was
- * closed while Redis was away may renew locks for ever, and its timer would keep the process alive.
+ * A stopped service must exit, so that the next one is started. A worker of BullMQ that was closed during an
+ * outage of Redis may renew locks without end, and its timer would keep the process alive.
  */
 function endDespiteLeftovers(): void {
   setTimeout(() => process.exit(), LEFTOVERS_LIMIT_MS).unref();

@@ -22,7 +22,7 @@ interface DecisionOptions {
 export function addReleaseCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('release')
-    .description('merge what a held pull would change')
+    .description('merge the changes of a held pull')
     .argument('<pull-id>', 'the pull that holds, see "status"', idArgument('pull'))
     .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
     .option('--json', 'print one JSON document')

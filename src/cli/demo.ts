@@ -29,7 +29,7 @@ const DEMO_DAYS = 14;
 export function addDemoCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('demo')
-    .description('show the product with nothing configured')
+    .description('show the product without any configuration')
     .option('--once', 'end after the pulls instead of serving on')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -41,7 +41,7 @@ the console. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
-      // The demo is about its own parts: a real database or platform in the environment is left alone.
+      // The demo uses only its own parts, not a database or platform named in the environment.
       const environment = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '' };
       exit(
         await runCommand({ json: options.json, platform: false, environment }, async (run) => {
@@ -112,14 +112,14 @@ async function createDemoLink(database: Database): Promise<string> {
   });
 }
 
-/** The whole service, so that the buttons of the console do what they say. */
+/** Runs the complete service, so that every button of the console works. */
 async function serve(
   run: CommandRun,
   config: Config,
   announce: (consoleUrl: string) => string,
 ): Promise<void> {
   const service = await startService({
-    // A free port unless one is asked for: 8080 is taken on many a machine.
+    // Any free port by default, because port 8080 is often in use.
     config: { ...config, consolePort: process.env['CONSOLE_PORT'] ? config.consolePort : 0 },
     logger: run.logger,
     roles: new Set(ROLES),
@@ -204,14 +204,14 @@ function writeToken(dataDir: string, token: string): string {
 }
 
 function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
-  return `Everything stays up until Ctrl-C. In another terminal, in this folder:
+  return `Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
   node bin/conciliation.js pull ${date}       # again: nothing changes
   node bin/conciliation.js status
   node bin/conciliation.js export --from ${date} --to ${date} --format csv --out titles.csv
 
-  # the platform answers 500 twice, the pull comes through:
+  # the platform answers 500 twice, then the pull succeeds:
   curl -X PUT ${sandbox.baseUrl}/_sandbox/faults -H 'content-type: application/json' -d '[{"kind":"status","status":500,"times":2}]'
   PULL_BACKOFF_SECONDS=1 node bin/conciliation.js pull ${date}`;
 }

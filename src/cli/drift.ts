@@ -7,7 +7,7 @@ import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command
 import { operatorName } from './operator-name.ts';
 import { formatCount, renderTable } from './output/table.ts';
 
-/** What responses have beyond the documented interface. */
+/** Adds the command that lists fields beyond the documented interface. */
 export function addDriftCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const run = async (
     json: boolean | undefined,
@@ -43,7 +43,7 @@ Example: conciliation drift`,
   drift
     .command('acknowledge')
     .description('acknowledge everything that "drift" lists')
-    .requiredOption('--reason <text>', 'what you found out; kept in the audit log', reasonArgument)
+    .requiredOption('--reason <text>', 'your findings; kept in the audit log', reasonArgument)
     .addHelpText(
       'after',
       `
@@ -52,7 +52,7 @@ Ends the alert. The same fields and values raise no alert again; new ones do.
 Example: conciliation drift acknowledge --reason "announced by the platform on 2 March"`,
     )
     .action((_, command: Command) => {
-      // --json is an option of "drift" itself, wherever it stands.
+      // --json is an option of "drift" itself, in any position.
       const { json, reason } = command.optsWithGlobals<{ json?: boolean; reason: string }>();
       return run(json, async (database) => {
         const decision = { by: operatorName(), reason, seenDigest: null };

@@ -42,7 +42,7 @@ interface EraseOptions {
 export function addErasePartyCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('erase-party')
-    .description('erase the personal data of a supplier or financial agent, for good')
+    .description('permanently erase the personal data of a supplier or financial agent')
     .option('--tax-id-file <file>', 'a file with its CPF or CNPJ; - is standard input')
     .option('--external-id <id>', "the supplier's number in the ERP")
     .option('--lift <id>', 'end an erasure, by the number of the erased party', idArgument('party'))
@@ -52,18 +52,18 @@ export function addErasePartyCommand(program: Command, exit: (status: ExitStatus
     .addHelpText(
       'after',
       `
-Erase only what the law lets you erase: docs/privacy.md. It cannot be undone.
+Erase only data that the law permits you to erase: docs/privacy.md. An erasure cannot be undone.
 
 Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
-history, in the watch on bank accounts, in rejected titles and in what was pushed, and deletes the supplier
+history, in the watch on bank accounts, in rejected titles and in recorded pushes, and deletes the supplier
 from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
 about the party are written without its personal data, until --lift.
 
 A tax identifier is read from a file, because other users of the machine can see command lines.
 
-Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does. The service may run meanwhile.
+Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does. The service may keep running.
 
-Exit status: 0 erased, 1 failed, 2 wrong usage or nothing names the party.
+Exit status: 0 erased, 1 failed, 2 wrong usage or no row names the party.
 
 Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-17, retention ended"`,
     )
@@ -95,7 +95,7 @@ async function readParty({ taxIdFile, externalId }: EraseOptions): Promise<Named
     return { taxId: null, externalId: externalId.trim() };
   }
   const content = await readSource(taxIdFile ?? '');
-  // Nothing of the file goes into the message.
+  // The message quotes nothing of the file.
   const taxId = parseTaxId(content.trim());
   if (taxId === null) throw new InputError('--tax-id-file: expected one CPF or CNPJ in it');
   return { taxId: taxId.digits, externalId: null };

@@ -50,7 +50,7 @@ export function addExportCommand(program: Command, exit: (status: ExitStatus) =>
     .requiredOption('--from <date>', 'first accepted date, YYYY-MM-DD', dateArgument)
     .requiredOption('--to <date>', 'last accepted date, YYYY-MM-DD', dateArgument)
     .addOption(
-      new Option('--format <format>', 'what to write')
+      new Option('--format <format>', 'the file format')
         .choices(EXPORT_FORMATS)
         .makeOptionMandatory(),
     )
@@ -106,7 +106,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
     return await readTitleSnapshot(staging.database, selection, run.signal, async (snapshot) => {
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
-      // Before the first byte, so that nothing leaves the database that the audit log does not know.
+      // Before the first byte, so that no title leaves the database without an entry in the audit log.
       await recordExport(staging.database, operatorName(), { ...selection, format, rows });
       const titles = watch(snapshot.titles, (written) =>
         line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
@@ -127,7 +127,7 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
   if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
   if (locale !== undefined && format !== 'csv') {
-    throw new InputError(`--locale ${locale}: goes with --format csv alone`);
+    throw new InputError(`--locale ${locale}: requires --format csv`);
   }
   if (out !== STANDARD_OUTPUT) return;
   if (format === 'xlsx') throw new InputError('--out -: a workbook goes to a file');
@@ -164,7 +164,7 @@ function exportResult(
       AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
     ),
   ].join('\n');
-  // Standard output has the titles and nothing else.
+  // Standard output carries only the titles.
   if (out === STANDARD_OUTPUT) process.stderr.write(`${text}\n`);
   return {
     document: {

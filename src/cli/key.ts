@@ -17,7 +17,7 @@ interface AddOptions {
   readonly json?: boolean;
 }
 
-/** Keys with which scripts use `/api`. */
+/** Adds the command for the API keys of scripts. */
 export function addKeyCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const key = program.command('key').description('keys with which scripts use /api');
   const run = async (
@@ -48,7 +48,7 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
     .option('--user <name>', 'its owner, a console user: the key ends when the user is disabled')
     .option(
       '--days <n>',
-      `works for so long, at most ${KEY_DAYS.max} days`,
+      `valid for this many days, at most ${KEY_DAYS.max}`,
       integerArgument(1, KEY_DAYS.max),
       KEY_DAYS.default,
     )
@@ -56,9 +56,9 @@ export function addKeyCommand(program: Command, exit: (status: ExitStatus) => vo
     .addHelpText(
       'after',
       `
-Scopes: read reads, export takes titles away as files, decide signs off, accepts and releases, pull pulls
-and backfills. A script sends the key as "Authorization: Bearer <key>". A key without an owner ends with its
-days or with "key revoke", also when the person who made the key leaves the company.
+Scopes: read (see the ledger), export (download titles as files), decide (sign off, accept and release),
+pull (pull dates and run backfills). A script sends the key as "Authorization: Bearer <key>". A key without
+an owner is valid until its last day or until "key revoke", even after its creator has left the company.
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )
@@ -81,7 +81,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
     );
   key
     .command('revoke')
-    .description('end a key at once')
+    .description('end a key immediately')
     .argument('<id>', 'its number, see "key list"', idArgument('key'))
     .option('--json', 'print one JSON document')
     .action((id: bigint, options: { json?: boolean }) =>

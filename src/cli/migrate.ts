@@ -13,12 +13,12 @@ export function addMigrateCommand(program: Command, exit: (status: ExitStatus) =
     .addHelpText(
       'after',
       `
-Applies what is missing of prisma/migrations to DATABASE_URL (or the embedded database) under a lock, so
-that it may be started twice at once. Nothing is ever dropped.
+Applies the missing migrations of prisma/migrations to DATABASE_URL (or the embedded database) under a lock,
+so that several processes may run it at the same time. No data is dropped.
 
-With --roles, DATABASE_URL is that of the owner, who alone changes the schema; the service then runs with
-a DATABASE_URL whose user is a member of conciliation_worker. Run it again after every upgrade: it brings
-the queue's schema up to date as well, unless REDIS_URL is set.`,
+With --roles, DATABASE_URL names the owner of the schema. The service then runs with another DATABASE_URL,
+with a user who is a member of conciliation_worker. Run the command again after every upgrade: it also
+brings the queue's schema up to date, unless REDIS_URL is set.`,
     )
     .action(async (options: { roles?: boolean; json?: boolean }) => {
       exit(
@@ -32,8 +32,8 @@ the queue's schema up to date as well, unless REDIS_URL is set.`,
             const withRoles = options.roles === true;
             const { applied } = await migrate({ databaseUrl, logger });
             if (withRoles) {
-              // After the migrations, so that a refused database stays as it was; before the rights, which
-              // include those on the tables of the queue.
+              // After the migrations, so that a refused database stays unchanged; before the
+              // rights, which include those on the tables of the queue.
               if (config.redisUrl === null) await migrateQueue(databaseUrl, logger);
               await migrate({ databaseUrl, logger, roles: true });
             }

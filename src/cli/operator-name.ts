@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 
-/** Who acts at a command line, for the audit log: the account of the operating system. */
+/** Returns the account of the operating system, as the actor for the audit log. */
 export function operatorName(): string {
   return `command line: ${accountName()}`;
 }
 
-/** Containers often run under a number that no account has. */
+/** Containers often run under a user id without an account. */
 function accountName(): string {
   try {
     return userInfo().username;

@@ -5,7 +5,7 @@ import type { ExitStatus } from './command-run.ts';
 type Exit = (status: ExitStatus) => void;
 type AddCommand = (program: Command, exit: Exit) => void;
 
-/** Each command's file, loaded when the command is asked for, because all of them take a second to load. */
+/** The file of each command. Loading all of them takes a second, so only the requested command is loaded. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start.ts')).addStartCommand,
   demo: async () => (await import('./demo.ts')).addDemoCommand,
@@ -29,17 +29,19 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   sandbox: async () => (await import('./sandbox.ts')).addSandboxCommand,
 };
 
-/** The commands to load for a command line: the one that it begins with, or all of them for help and errors. */
+/**
+ * Returns the commands to load for a command line: the command that it begins with, or all commands
+ * for help and errors.
+ */
 export function commandsFor([first = '']: readonly string[]): readonly string[] {
   if (first in COMMANDS) return [first];
   return first === '--version' ? [] : Object.keys(COMMANDS);
 }
 
 /**
- * The command line. Each command is one file of this folder.
- *
- * @param exit takes the exit status of the command that has run
- * @param names of the commands that the program gets
+ * Builds the command line. Each command is one file of this folder.
+ * @param exit receives the exit status of the command
+ * @param names the commands of the program
  */
 export async function buildProgram(
   exit: Exit,
@@ -49,7 +51,7 @@ export async function buildProgram(
     .description('Pulls accepted anticipations from the platform into an ERP staging database.')
     .version(packageVersion())
     .configureHelp({ sortSubcommands: false, showGlobalOptions: true })
-    .showHelpAfterError('(add --help for what the command takes)')
+    .showHelpAfterError('(add --help for the options of a command)')
     .exitOverride()
     .addHelpText(
       'after',

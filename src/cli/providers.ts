@@ -45,7 +45,7 @@ function addImport(providers: Command, exit: (status: ExitStatus) => void): void
     .addHelpText(
       'after',
       `
-JSON in the interface's shape, {"providers": [...]} or the list alone. CSV in UTF-8 with "," or ";" and a
+JSON in the interface's shape, {"providers": [...]} or only the list. CSV in UTF-8 with "," or ";" and a
 header of these columns, in any order; only the first three are required:
 
   externalId, identificationNumber, name, type, canAnticipate, phones, emailAddresses,
@@ -77,8 +77,9 @@ function addPush(providers: Command, exit: (status: ExitStatus) => void): void {
     .addHelpText(
       'after',
       `
-Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. Where
-the platform refuses a request, it is halved until each culprit is alone in a request. May run beside the service.
+Sends the pending rows of the staging table, at most 100 a request, and records the outcome for each. A
+request that the platform refuses is halved until each faulty provider is alone in a request. The service may
+keep running.
 
 Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some were rejected or invalid.
 
@@ -98,10 +99,9 @@ function addStatus(providers: Command, exit: (status: ExitStatus) => void): void
       'after',
       `
 Reads the staging table only; the platform is not asked. Lists up to ${MAX_LISTED} rejected or invalid rows.
-What the platform said of a rejected row may be personal data and is not repeated here: see
-provider.last_error.
+The platform's answer about a rejected row may be personal data and is not shown: see provider.last_error.
 
-Exit status: 0 all is well, 3 some row needs a person.
+Exit status: 0 no row is rejected or invalid, 3 some are.
 
 Example: conciliation providers status`,
     )
@@ -208,7 +208,7 @@ function pushResult(outcome: PushOutcome, summary: ProviderSummary): CommandResu
         pending: summary.pending,
         error: { code: error.code, message: error.message },
       },
-      text: `The push failed: ${error.message}.\n${done} What is pending is pushed the next time.`,
+      text: `The push failed: ${error.message}.\n${done} Pending rows are pushed the next time.`,
       exit: EXIT.failed,
     };
   }

@@ -12,7 +12,7 @@ import { formatCount } from './output/table.ts';
 export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('pull')
-    .description('pull one date now and print what changed')
+    .description('pull one date now and print the changes')
     .argument('<date>', 'the accepted date, YYYY-MM-DD, not in the future', dateArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(

@@ -14,7 +14,7 @@ import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command
 import { operatorName } from './operator-name.ts';
 import { formatCount, renderTable } from './output/table.ts';
 
-/** What the service or a person may still look at is younger. */
+/** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;
 const MAX_DAYS = 36_500;
 
@@ -38,7 +38,7 @@ export function addRetentionCommand(program: Command, exit: (status: ExitStatus)
     .description('remove old rows and texts that are no longer needed')
     .requiredOption(
       '--older-than <days|date>',
-      `what ended so many days ago, or before a date; at least ${MIN_DAYS} days`,
+      `rows that ended this many days ago, or before a date; at least ${MIN_DAYS} days`,
       parseAge,
     )
     .option('--dry-run', 'count only')
@@ -51,7 +51,7 @@ Removes:
 ${RETENTION_KINDS.map((kind) => `  ${kind.padEnd(18)}${KIND_TEXTS[kind]}`).join('\n')}
 
 Titles, revisions, days, seals, audit entries and every pull that changed a title stay. The service may
-run meanwhile. A run that was interrupted is completed by the next one.
+keep running. The next run completes an interrupted one.
 
 Needs the DATABASE_URL of the schema's owner, as "migrate --roles" does: the service's user may not delete.
 
@@ -108,7 +108,7 @@ function toResult(before: CivilDate, isDryRun: boolean, counts: RetentionCounts)
   );
   return {
     document: { before, dryRun: isDryRun, removed: counts },
-    text: `What ended before ${before}:\n\n${table}`,
+    text: `Rows that ended before ${before}:\n\n${table}`,
     exit: EXIT.done,
   };
 }

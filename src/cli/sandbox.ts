@@ -30,12 +30,12 @@ export function addSandboxCommand(program: Command, exit: (status: ExitStatus) =
       'after',
       `
 Both operations of the platform with made-up titles, which are the same for the same seed: some are
-identical, some are restated or withdrawn as days go by. Faults can be ordered:
+identical, some are restated or withdrawn as days pass. To request faults:
 
   curl -X PUT  http://127.0.0.1:PORT/_sandbox/faults -H 'content-type: application/json' -d '[{"kind":"status","status":500}]'
   curl -X DELETE http://127.0.0.1:PORT/_sandbox/faults
 
-The address itself, opened in a browser, tells the rest.`,
+Open the address itself in a browser for the complete description.`,
     )
     .action(
       async (options: { port: number; seed: string; titlesPerDay: number; tokenFile?: string }) => {

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { ROLES, type Role, startService } from '../app/service.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
-/** What a process that is stuck may take to stop before it is ended anyway. */
+/** Time that a stuck process gets to stop before it exits, in milliseconds. */
 const STUCK_STOP_MS = 15_000;
 
 export function addStartCommand(program: Command, exit: (status: ExitStatus) => void): void {
@@ -21,8 +21,8 @@ serves the pages, /healthz, /readyz and /metrics on CONSOLE_HOST:CONSOLE_PORT. O
 by default. Several processes share one DATABASE_URL (and REDIS_URL); any number of processes of each role
 may run.
 
-SIGTERM lets a merge that has begun finish and a push under way be answered (30 s), hands everything
-else back and stops the database last.`,
+On SIGTERM, running merges and pushes get 30 s to finish. Other work returns to the queue. The database is
+stopped last.`,
     )
     .action(async (options: { roles: Role[] }) => {
       exit(
@@ -33,7 +33,7 @@ else back and stops the database last.`,
             aborted.then(() => false),
             service.stuck.then(() => true),
           ]);
-          // Whatever hangs may hang the stop as well; the container starts a new process.
+          // The stop may hang too. The container runtime starts a new process.
           if (isStuck) setTimeout(() => process.exit(EXIT.failed), STUCK_STOP_MS).unref();
           await service.stop();
           return { document: {}, text: '', exit: isStuck ? EXIT.failed : EXIT.done };

@@ -23,9 +23,9 @@ import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command
 import { holdAdvice, withheldText } from './output/pull-text.ts';
 import { formatAmount, formatCount, renderTable } from './output/table.ts';
 
-/** Days shown when no range is asked for. */
+/** Days shown by default. */
 const DEFAULT_DAYS = 31;
-/** Rejected titles listed per day; `--json` lists as many. */
+/** Rejected titles listed for each day, also with `--json`. */
 const MAX_REJECTS = 20;
 
 export function addStatusCommand(program: Command, exit: (status: ExitStatus) => void): void {
@@ -111,7 +111,7 @@ function statusResult(status: Status): CommandResult {
   };
 }
 
-/** Closed days that the watermark has not reached; null before the first start. */
+/** Number of closed days after the checkpoint; null before the first start. */
 function lagOf({ checkpoint, closed }: Status): number | null {
   if (checkpoint === null) return null;
   const reached = checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1);
@@ -194,7 +194,7 @@ function needsText({ days, pulls, rejects }: Status): string[] {
     }
     if (day.state === 'attention') {
       lines.push(
-        `${day.date}: pull again when mended, or: conciliation accept-rejects ${day.date} --reason "…"`,
+        `${day.date}: pull again after the correction, or: conciliation accept-rejects ${day.date} --reason "…"`,
       );
     }
   }

@@ -54,7 +54,9 @@ Example: conciliation sweep --from 2026-02-01`,
     });
 }
 
-/** A date that differs, and what its pull did, or failed with. Neither: the service has the date's pull. */
+/**
+ * A date that differs, with the outcome or the error of its pull. With neither, the service runs the pull.
+ */
 interface SweptDate extends SweepDifference {
   readonly report: PullReport | null;
   readonly error: ConciliationError | null;
@@ -68,7 +70,7 @@ async function sweepSince(run: CommandRun, from: CivilDate): Promise<CommandResu
   const platform = openPlatform(config);
   const line = createProgressLine();
   try {
-    // First, because it refuses an empty ledger, which the parts of a pull would begin.
+    // Comes first, because it refuses an empty ledger, and the parts of a pull would start one.
     const sweepId = await createSweep(staging.database, {
       from,
       today: dateIn(config.timeZone, new Date()),

@@ -19,7 +19,10 @@ interface JsonOption {
   readonly json?: boolean;
 }
 
-/** Who may sign in to the console. No password passes through a command line: people choose their own. */
+/**
+ * Adds the command for the users of the console. No password passes through a command line: users
+ * choose their passwords in the console.
+ */
 export function addUserCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const user = program
     .command('user')
@@ -60,7 +63,7 @@ Example: conciliation user add ana --role reviewer`,
   user
     .command('link')
     .description('a new link for a user who has no password, or forgot it')
-    .argument('<name>', 'whose link')
+    .argument('<name>', 'the user of the link')
     .option('--json', 'print one JSON document')
     .action((name: string, options: JsonOption) =>
       run(options.json, (command) =>
@@ -72,7 +75,7 @@ Example: conciliation user add ana --role reviewer`,
     .description(
       'give a user another role; signs the user out, and revokes the keys that may do more than the role',
     )
-    .argument('<name>', 'whose role')
+    .argument('<name>', 'the user of the role')
     .argument('<role>', CONSOLE_ROLES.join(', '))
     .option('--json', 'print one JSON document')
     .action((name: string, text: string, options: JsonOption) =>
@@ -92,7 +95,7 @@ Example: conciliation user add ana --role reviewer`,
     .description(
       'the e-mail address of the account with which a user signs in at the company; signs the user out and releases the tied account',
     )
-    .argument('<name>', 'whose address')
+    .argument('<name>', 'the user of the address')
     .argument('[address]', 'none: the user signs in with a password only')
     .option('--json', 'print one JSON document')
     .action((name: string, address: string | undefined, options: JsonOption) =>
@@ -105,7 +108,7 @@ Example: conciliation user add ana --role reviewer`,
       ),
     );
   for (const [verb, isDisabled, description] of [
-    ['disable', true, 'keep a user out: sign the user out at once and revoke the keys of the user'],
+    ['disable', true, 'disable a user: end the sessions and revoke the API keys'],
     ['enable', false, 'let a disabled user in again'],
   ] as const) {
     user
@@ -169,7 +172,7 @@ async function listResult(database: Database): Promise<CommandResult> {
   return done(
     { users },
     users.length === 0
-      ? 'There is nobody yet: conciliation user add <name> --role <role>'
+      ? 'There are no users yet: conciliation user add <name> --role <role>'
       : renderTable(
           ['name', 'role', 'e-mail', 'last sign-in', 'state'].map((title) => ({ title })),
           users.map((user) => [

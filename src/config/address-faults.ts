@@ -1,18 +1,17 @@
 /**
- * What is wrong with an address of the configuration: what was expected instead, in words, or null. It
- * may hold a password or a token, so no fault quotes it.
+ * Checks the addresses of the configuration. Each function returns a description of the expected
+ * value, or null. An address may hold a password or a token, so no fault quotes it.
  */
 import { readFileSync } from 'node:fs';
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** As pg 8 has them: each of these but `disable` checks certificate and host name. */
+/** The modes of pg 8. Each of them except `disable` checks the certificate and the host name. */
 const SSL_MODES = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full']);
 
 /**
- * An address of somebody else's service: https, or http on this machine alone. As a person reads it and
- * as a URL parser does, it is the same: whatever a parser would silently drop, convert or take for
- * something else is refused, for secrets go there.
+ * Checks the address of a remote service: https, or http on this machine alone. Secrets are sent to
+ * this address, so text that a URL parser would drop, convert or reinterpret is refused.
  */
 export function secureAddressFault(text: string, whyHttps: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -33,6 +32,7 @@ export function secureAddressFault(text: string, whyHttps: string): string | nul
   return null;
 }
 
+/** Checks DATABASE_URL. Returns the expected form, or null for a valid address. */
 export function databaseAddressFault(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:') {
@@ -45,19 +45,20 @@ export function databaseAddressFault(text: string): string | null {
     searchParams.get('ssl') === 'no-verify' ||
     searchParams.has('uselibpqcompat')
   ) {
-    return 'sslmode=verify-full (or disable): a server that nobody vouches for is not to be trusted';
+    return 'sslmode=verify-full (or disable): the certificate of the server must be verified';
   }
   const rootCertificate = searchParams.get('sslrootcert');
   const fault = rootCertificate === null ? null : fileFault(rootCertificate);
   return fault === null ? null : `an sslrootcert that can be read (${fault})`;
 }
 
+/** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
 export function redisAddressFault(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url?.protocol === 'redis:' || url?.protocol === 'rediss:' ? null : 'redis://host:6379';
 }
 
-/** Why a file cannot be read, as the system's code for it. */
+/** Returns the system's error code for a file that cannot be read; null: it can. */
 export function fileFault(path: string): string | null {
   try {
     readFileSync(path);

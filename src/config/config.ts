@@ -8,18 +8,23 @@ import {
 } from './address-faults.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 
-/** Everything the environment decides, checked once; docs/configuration.md describes each variable. */
+/**
+ * The complete configuration from the environment, checked once; docs/configuration.md describes
+ * each variable.
+ */
 export interface Config {
-  /** Null where the command brings its own platform (`demo`, `sandbox`) or needs none (`status`). */
+  /**
+   * Null for commands with a platform of their own (`demo`, `sandbox`) and commands without one (`status`).
+   */
   readonly platform: PlatformConfig | null;
   /** Null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   readonly timeZone: string;
   readonly startDate: CivilDate | null;
-  /** Null: the queue lives in the staging database. */
+  /** Null: the queue is in the staging database. */
   readonly redisUrl: string | null;
-  /** PEM file of the authority that vouches for Redis; null: those that Node trusts. */
+  /** PEM file of the certificate authority for Redis; null: the authorities of Node. */
   readonly redisCaFile: string | null;
   readonly pullCron: string;
   readonly lookbackDays: number;
@@ -28,15 +33,15 @@ export interface Config {
   readonly sweepMaxDays: number;
   readonly consoleHost: string;
   readonly consolePort: number;
-  /** Where people's browsers find the console, behind a proxy; null: where it listens. */
+  /** The address of the console for browsers, behind a proxy; null: the address on which it listens. */
   readonly consolePublicUrl: URL | null;
-  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed. */
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Null: people sign in to the console with passwords alone. */
+  /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
-  /** Whether who released or accepted something on a day may not sign it off. */
+  /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
-  /** May hold a secret in its path or query: never logged. */
+  /** Never logged: its path or query may hold a secret. */
   readonly alertWebhookUrl: URL | null;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
@@ -52,7 +57,7 @@ export interface PlatformConfig {
   readonly token: string | null;
   readonly concurrency: number;
   readonly timeoutSeconds: number;
-  /** Of one answer with titles. */
+  /** Time limit for an answer with titles. */
   readonly maxMinutes: number;
   readonly maxBytes: number;
   readonly minBytesPerSecond: number;
@@ -67,7 +72,7 @@ interface OidcConfig {
   /** At most one of the two is set; neither for a public client. */
   readonly clientSecretFile: string | null;
   readonly clientSecret: string | null;
-  /** Where the provider sends browsers back to. */
+  /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   readonly assumesVerifiedEmail: boolean;
 }
@@ -76,8 +81,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * @param needs what the command cannot do without; `platform: false` leaves `PLATFORM_*` unread.
- * @throws ConfigError naming every variable at fault
+ * @param needs the variables that the command requires; with `platform: false`, `PLATFORM_*` is not read
+ * @throws ConfigError with every invalid variable
  */
 export function readConfig(
   environment: Environment,
@@ -146,7 +151,7 @@ function readPlatform(reader: EnvironmentReader): PlatformConfig | null {
   return baseUrl === null ? null : { baseUrl, tokenFile, token, concurrency, ...limits };
 }
 
-/** The hard bound is ten years: a sweep keeps a fold of each date in memory. */
+/** At most ten years: a sweep keeps a fold of each date in memory. */
 function readSweepReach(reader: EnvironmentReader): Pick<Config, 'sweepDays' | 'sweepMaxDays'> {
   const sweepDays = reader.integer('SWEEP_DAYS', 45, 1, 366);
   const sweepMaxDays = reader.integer('SWEEP_MAX_DAYS', 400, 1, 3652);
@@ -176,7 +181,7 @@ function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig 
     reader,
     'OIDC_ISSUER_URL',
     issuer,
-    'who controls the way would decide who signs in',
+    'otherwise an attacker on the network could sign in',
   );
   const clientId = reader.text('OIDC_CLIENT_ID');
   if (clientId === null) {
@@ -222,7 +227,7 @@ function readSecureUrl(
   return fault === null ? new URL(text) : null;
 }
 
-/** Addresses that may hold a password: what is wrong with one is said, never the address. */
+/** The addresses may hold a password. A fault describes the problem and never quotes the address. */
 function readDatabaseUrl(reader: EnvironmentReader): string | null {
   const text = reader.text('DATABASE_URL');
   const fault = text === null ? null : databaseAddressFault(text);
@@ -247,7 +252,7 @@ function readRedis(reader: EnvironmentReader): Pick<Config, 'redisUrl' | 'redisC
   return { redisUrl, redisCaFile };
 }
 
-/** Node would trust any certificate, of the platform's and of everybody's server alike. */
+/** NODE_TLS_REJECT_UNAUTHORIZED=0 would make Node accept any certificate from any server. */
 function refuseTrustInAnybody(reader: EnvironmentReader): void {
   const name = 'NODE_TLS_REJECT_UNAUTHORIZED';
   if (reader.text(name) !== '0') return;

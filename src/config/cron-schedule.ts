@@ -2,8 +2,8 @@ import { CronExpressionParser, type CronFieldCollection } from 'cron-parser';
 import { addDays, type CivilDate, daysBetween, toCivilDate } from '../domain/business-day.ts';
 
 /**
- * Numbers, names, `*`, lists, ranges and steps. cron-parser accepts more: `H`, which gives every process
- * other slots; seconds, which one tick a minute cannot keep; fewer fields; `L`, `#`, `?`.
+ * Numbers, names, `*`, lists, ranges and steps. cron-parser also accepts `H`, which gives every process
+ * different slots; seconds, which a tick a minute cannot keep; fewer fields; `L`, `#` and `?`.
  */
 const VALUE = '(?:\\d+|[a-z]{3})';
 const ITEM = `(?:\\*|${VALUE}(?:-${VALUE})?)(?:/\\d+)?`;
@@ -17,13 +17,13 @@ export interface TimeOfDay {
   readonly minute: number;
 }
 
-/** The days and times of day of a cron expression. The times begin with the latest. */
+/** The days and times of day of a cron expression. The times are in descending order. */
 export interface CronSchedule {
   readonly isOnDate: (date: CivilDate) => boolean;
   readonly times: readonly TimeOfDay[];
 }
 
-/** Returns what a valid cron expression looks like, or null when `expression` is valid. */
+/** Returns a description of a valid cron expression, or null when `expression` is valid. */
 export function cronFault(expression: string): string | null {
   const expected = 'a cron expression of five fields, such as "0 6 * * *"';
   try {
@@ -49,7 +49,7 @@ export function parseCron(expression: string): CronSchedule {
   };
 }
 
-/** Where both the day of month and the day of week are given, one of the two is enough, as in crontab. */
+/** If both the day of month and the day of week are given, one match is enough, as in crontab(5). */
 function toDateTest(fields: CronFieldCollection): (date: CivilDate) => boolean {
   const months = new Set<number>(fields.month.values);
   const daysOfMonth = new Set<number | string>(fields.dayOfMonth.values);

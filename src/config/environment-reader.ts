@@ -4,7 +4,7 @@ import { cronFault } from './cron-schedule.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables and gathers every fault, so that a person mends them all in one go. */
+/** Reads variables and collects all faults, so that a person can correct all of them at the same time. */
 export class EnvironmentReader {
   readonly problems: string[] = [];
   readonly #environment: Environment;
@@ -13,7 +13,7 @@ export class EnvironmentReader {
     this.#environment = environment;
   }
 
-  /** An empty variable counts as unset: that is what `VARIABLE=` in an env file means. */
+  /** An empty variable counts as unset, as in a line `VARIABLE=` of an env file. */
   text(name: string): string | null {
     const value = this.#environment[name]?.trim();
     return value === undefined || value === '' ? null : value;
@@ -64,7 +64,7 @@ export class EnvironmentReader {
     return fallback;
   }
 
-  /** IP addresses and blocks of addresses (CIDR); none unless set. */
+  /** IP addresses and blocks of addresses (CIDR); default: none. */
   addressBlocks(name: string): string[] {
     const entries = this.text(name)?.split(',') ?? [];
     return entries.map((entry) => {
@@ -76,7 +76,7 @@ export class EnvironmentReader {
     });
   }
 
-  /** The value is a secret or may hold one, so only what is wrong with it is said. */
+  /** The value is or may hold a secret, so the fault does not quote it. */
   secretFault(name: string, expected: string): void {
     this.problems.push(`${name}: expected ${expected}`);
   }
@@ -86,7 +86,7 @@ export class EnvironmentReader {
   }
 }
 
-/** A block of all addresses is none: everybody could name any address as theirs. */
+/** A block of all addresses is refused, because every client could then choose its address. */
 function isAddressBlock(text: string): boolean {
   const [address = '', length, ...rest] = text.split('/');
   const version = isIP(address);

@@ -1,9 +1,9 @@
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 
 /**
- * The fields with `@db.Date`, for the `result` part of a client extension. Prisma holds such a field as a
- * `Date` at midnight UTC; the extension gives it as text. A row of these models is a proxy with a symbol of
- * its own: functions that return rows copy the fields into plain objects.
+ * The fields with `@db.Date`, for the `result` part of a client extension. Prisma returns such a field as a
+ * `Date` at midnight UTC; the extension returns text. A row of these models is a proxy with an additional
+ * symbol. Functions that return rows therefore copy the fields into plain objects.
  */
 export const CIVIL_DATES = {
   accountChange: { acceptedDate: civilDate('acceptedDate') },
@@ -29,7 +29,7 @@ export const CIVIL_DATES = {
   titleFinding: { date: civilDate('date') },
 };
 
-/** The fields of type `Json`, whose values may have any key. */
+/** The fields of type `Json`. Their values may have any key. */
 export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'accounts',
   'after',
@@ -43,8 +43,8 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
 const DATE_FIELDS: ReadonlySet<string> = new Set(Object.values(CIVIL_DATES).flatMap(Object.keys));
 
 /**
- * Returns the arguments of a model's call with the text of civil dates replaced by the `Date` that Prisma
- * takes. Text that is no civil date is left to Prisma, which refuses it.
+ * Returns the arguments of a model's call with civil-date text replaced by the `Date` that Prisma
+ * expects. Other text is left unchanged, and Prisma refuses it.
  */
 export function withPrismaDates<Args>(args: Args): Args {
   return convert(args, false) as Args;
@@ -55,7 +55,7 @@ function convert(value: unknown, isDate: boolean): unknown {
     return isDate && parseCivilDate(value) !== null ? new Date(`${value}T00:00:00Z`) : value;
   }
   if (Array.isArray(value)) return value.map((each) => convert(each, isDate));
-  // Instants, decimals, buffers and Prisma's own values are no plain objects.
+  // Instants, decimals, buffers and Prisma's own values are not plain objects.
   if (value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(
     Object.entries(value as object).map(([key, each]) => [
@@ -82,7 +82,7 @@ function optionalCivilDate<Field extends string>(field: Field) {
   };
 }
 
-/** Of the years 0001 to 9999, as every date in the tables. */
+/** Years 0001 to 9999, like every date in the tables. */
 function toText(date: Date): CivilDate {
   return date.toISOString().slice(0, 10) as CivilDate;
 }

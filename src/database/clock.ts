@@ -2,13 +2,16 @@ import { clockFault, clockSkewMs } from '../domain/clock-skew.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import type { Database } from './database.ts';
 
-/** What time it is by the database's clock. */
+/** Returns the time of the database's clock. */
 export async function readClock(database: Database): Promise<Date> {
   const [row] = await database.prisma.$queryRaw<[{ now: Date }]>`SELECT clock_timestamp() AS now`;
   return row.now;
 }
 
-/** How far this process's clock is off, as part of a sentence; null: it may be relied upon. */
+/**
+ * Returns the difference between this process's clock and the database's, as part of a sentence;
+ * null: the difference is within the tolerance.
+ */
 export async function findClockFault(database: Database): Promise<string | null> {
   const beforeMs = Date.now();
   const now = await readClock(database);
@@ -17,7 +20,6 @@ export async function findClockFault(database: Database): Promise<string | null>
 
 /**
  * For work that depends on which dates are over.
- *
  * @throws ConfigError when this process's clock differs from the database's
  */
 export async function requireSameClock(database: Database): Promise<void> {

@@ -4,9 +4,7 @@ import { ConfigError } from '../runtime/errors.ts';
 
 /**
  * Returns the version of a date's content hashes.
- *
- * @throws ConfigError for a version that this program does not know: it would take every title of the date
- *   for changed
+ * @throws ConfigError for an unknown version, with which every title of the date would count as changed
  */
 export function requireKnownVersion(date: CivilDate, version: number): number {
   if (version <= newestContentVersion()) return version;

@@ -3,20 +3,22 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { stackFrames } from '../runtime/logger.ts';
 
 /**
- * Reads what PostgreSQL, `pg`, Prisma and the socket below them throw. Their messages, details and
- * metadata quote rows, so of a database error nothing but names goes on: codes, and the schema,
- * table, column or constraint concerned.
+ * Reads the errors of PostgreSQL, `pg`, Prisma and sockets. Their messages, details and metadata
+ * quote rows. Only names are passed on: codes, and the schema, table, column or constraint.
  */
 interface ErrorFacts {
-  /** Five characters of SQLSTATE where PostgreSQL itself answered. */
+  /** The five characters of the SQLSTATE, if PostgreSQL itself answered. */
   readonly sqlState: string | null;
-  /** Of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in this order. */
+  /**
+   * The code of the socket (`ECONNRESET`), the adapter (`ConnectionClosed`) or Prisma (`P2028`), in
+   * this order.
+   */
   readonly code: string | null;
   /** `conciliation.title`, `column status`, `constraint title_identity_key`. */
   readonly concerns: readonly string[];
 }
 
-/** What the driver says of an error behind Prisma; the fields it may have differ by `kind`. */
+/** The driver's error behind an error of Prisma. Its fields differ by `kind`. */
 interface DriverCause {
   readonly kind?: unknown;
   readonly originalCode?: unknown;
@@ -27,12 +29,11 @@ interface DriverCause {
 }
 
 /**
- * Conditions that pass by themselves, so that the same work may succeed later. Beside lost
- * connections (08), a server that stops or cuts the session off (57P), one that is full (53), and the
- * victims of a conflict (40001, 40P01): a statement that was cancelled (57014) is one whose
- * statement_timeout ran out on a busy server, or that an administrator stopped; a lock that was not
- * got in time (55P03) and a session ended while idle in its transaction (25P03) or for its age
- * (25P04) are the same, for other clocks.
+ * Conditions that end without a change by a person, so that the same work may succeed later: lost
+ * connections (08), a server that shuts down or ends the session (57P), a full server (53),
+ * serialization failures and deadlocks (40001, 40P01), a statement cancelled by statement_timeout
+ * or by an administrator (57014), a lock timeout (55P03), and the end of a session that was idle in
+ * its transaction (25P03) or open for too long (25P04).
  */
 const UNAVAILABLE_SQL_STATE = /^(08...|53...|57P..|57014|40001|40P01|55P03|25P03|25P04)$/;
 
@@ -46,26 +47,28 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'EHOSTUNREACH',
   'ENETUNREACH',
-  // Prisma's adapter, where PostgreSQL could not answer.
+  // Codes of Prisma's adapter for a PostgreSQL that did not answer.
   'DatabaseNotReachable',
   'ConnectionClosed',
   'SocketTimeout',
 ]);
 
-/** Certificates that were exchanged badly may be exchanged again; at the start they are refused. */
+/**
+ * A certificate may be replaced, so these errors are temporary. At the start of a process they are refused.
+ */
 const UNTRUSTED_CODE = /^(ERR_TLS_|ERR_SSL_|TlsConnectionError)|CERT|^UNABLE_TO_VERIFY/;
 
-/** `pg` gives these no code, and Prisma passes them on as they are. */
+/** `pg` gives these errors no code, and Prisma passes them on unchanged. */
 const UNAVAILABLE_MESSAGE =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/;
 
 const NO_TLS_MESSAGE =
   /^(The server does not support SSL connections|There was an error establishing an SSL connection)/;
 
-/** Prisma's P2028 is also the code of mistakes in the program, told apart by their text alone. */
+/** Prisma uses P2028 for mistakes in the program too. Only the text tells the two apart. */
 const TRANSACTION_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/;
 
-/** Whether the same work may succeed later without anybody changing anything. */
+/** Whether the same work may succeed later without a change by a person. */
 export function isUnavailable(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
   if (sqlState !== null) return UNAVAILABLE_SQL_STATE.test(sqlState);
@@ -76,14 +79,14 @@ export function isUnavailable(error: unknown): boolean {
   return UNAVAILABLE_MESSAGE.test(error.message);
 }
 
-/** Whether it is not certain that the server is the one that was meant. */
+/** Whether the identity of the server is uncertain. */
 export function isUntrusted(error: unknown): boolean {
   const { sqlState, code } = readFacts(error);
   if (sqlState !== null || !(error instanceof Error)) return false;
   return code === null ? NO_TLS_MESSAGE.test(error.message) : UNTRUSTED_CODE.test(code);
 }
 
-/** Whether the error comes from the database or the way to it, so that its text may quote a row. */
+/** Whether the error comes from the database or the connection to it, so that its text may quote a row. */
 export function isDatabaseError(error: unknown): boolean {
   return (
     error instanceof pg.DatabaseError ||
@@ -96,15 +99,15 @@ export function isDatabaseError(error: unknown): boolean {
   );
 }
 
-/** SQLSTATE, or else the code of the socket or of Prisma; null where there is none. */
+/** Returns the SQLSTATE, otherwise the code of the socket or of Prisma; null: there is none. */
 export function databaseErrorCode(error: unknown): string | null {
   const { sqlState, code } = readFacts(error);
   return sqlState ?? code;
 }
 
 /**
- * One line that is safe to log, store and show: `SQLSTATE 23505, conciliation.title, constraint
- * title_identity_key`. Never a message, a detail or a value.
+ * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505, conciliation.title,
+ * constraint title_identity_key`. It never includes a message, a detail or a value.
  */
 export function describeDatabaseError(error: unknown): string {
   if (error instanceof DescribedError) return error.message;
@@ -116,7 +119,7 @@ export function describeDatabaseError(error: unknown): string {
   return known?.[0] ?? error.name;
 }
 
-/** An error of the database whose message is the description of the original, which quotes rows. */
+/** An error of the database. Its message is a description, because the original message quotes rows. */
 class DescribedError extends Error {
   readonly code: string | null;
 
@@ -129,7 +132,7 @@ class DescribedError extends Error {
   }
 }
 
-/** The error with its name, description, code and stack, and nothing else. */
+/** Returns an error with only the name, description, code and stack of the original. */
 export function withoutRowValues(error: Error): Error {
   return new DescribedError(error);
 }
@@ -162,8 +165,8 @@ function readFacts(error: unknown): ErrorFacts {
 }
 
 /**
- * Prisma's adapter drops most names that PostgreSQL gives beside the message. Of a violated
- * constraint (class 23) the message is made of names only; the row is in the detail.
+ * Prisma's adapter drops most names that PostgreSQL sends beside the message. The message of a
+ * violated constraint (class 23) holds only names; the row is in the detail.
  */
 function namesInMessage(sqlState: string, message: string | null) {
   const text = sqlState.startsWith('23') && message !== null ? message : '';
@@ -187,7 +190,7 @@ function concernsOf(
   return concerns;
 }
 
-/** Prisma keeps the driver's error in `meta`; the adapter's own errors carry it as their cause. */
+/** Prisma keeps the driver's error in `meta`. The adapter's own errors have it as their cause. */
 function driverCauseOf(error: unknown): DriverCause | null {
   if (!(error instanceof Error)) return null;
   if (error instanceof Prisma.PrismaClientKnownRequestError) {

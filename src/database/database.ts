@@ -1,8 +1,8 @@
 /**
- * The one way to the database: a pool of `pg` connections that Prisma and COPY share. Every session
- * is set up by the startup packet, before any statement can run, and checked once: Prisma's adapter
- * reads and writes instants as if the session's time zone were UTC, so any other would shift every
- * instant in the tables without an error.
+ * The only access to the database: a pool of `pg` connections for Prisma and COPY. The startup
+ * packet configures every session before its first statement, and each session is checked once.
+ * Prisma's adapter reads and writes instants as if the session's time zone were UTC; another time
+ * zone would shift every instant in the tables without an error.
  */
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { ITXClientDenyList } from '@prisma/client/runtime/client';
@@ -21,20 +21,23 @@ import {
 
 export interface Database {
   /**
-   * Dates of fields are `CivilDate` text, in results and arguments. Every call, statement and transaction
-   * throws what `toStagingError` makes of a failure.
+   * Fields of type date are `CivilDate` text in results and arguments. Failed calls, statements and
+   * transactions throw the error that `toStagingError` returns.
    */
   readonly prisma: DatabaseClient;
   /** For COPY and cursors. Dates arrive as `YYYY-MM-DD` text, int8 and numeric as text. */
   readonly pool: pg.Pool;
-  /** A connection of the pool, to be released. @throws StagingUnavailableError, ConfigError */
+  /**
+   * Takes a connection from the pool. The caller releases it.
+   * @throws StagingUnavailableError, ConfigError
+   */
   connect(): Promise<pg.PoolClient>;
   /**
-   * The connection that a transaction runs on, for a COPY inside of it. Null where that cannot be told
-   * for certain: behind a pooler that changes servers from transaction to transaction.
+   * Returns the connection of a transaction, for a COPY inside of it. Null when the connection is
+   * not certain: behind a pooler that changes servers between transactions.
    */
   connectionOf(session: TransactionSession): Promise<pg.ClientBase | null>;
-  /** Waits for connections in use to be given back. May be called more than once. */
+  /** Waits until all connections are returned. May be called more than once. */
   close(): Promise<void>;
 }
 
@@ -43,7 +46,7 @@ type DatabaseClient = ReturnType<typeof extendClient>;
 /** The client inside of a transaction. */
 export type Transaction = Omit<DatabaseClient, ITXClientDenyList>;
 
-/** What PostgreSQL calls a running transaction. */
+/** PostgreSQL's identification of a running transaction. */
 export interface TransactionSession {
   /** `pg_backend_pid()` */
   readonly serverPid: number;
@@ -53,10 +56,10 @@ export interface TransactionSession {
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
-  /** What the connections are called in `pg_stat_activity`. */
+  /** The name of the connections in `pg_stat_activity`. */
   readonly applicationName: string;
   readonly maxConnections?: number;
-  /** No single statement runs longer. */
+  /** Limit for a single statement. */
   readonly statementTimeoutMs?: number;
   readonly logger: Logger;
 }
@@ -64,10 +67,13 @@ export interface DatabaseOptions {
 const MAX_CONNECTIONS = 10;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const CONNECTION_TIMEOUT_MS = 10_000;
-/** A process that stops in mid-transaction, or is cut off from it, gives up its locks after this. */
+/**
+ * A process that stops inside a transaction, or loses its connection to it, releases its locks
+ * after this time.
+ */
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
-/** Connects lazily: whether the database is there shows in the first query. */
+/** Opens no connection: an unreachable database is reported by the first query. */
 export function openDatabase(options: DatabaseOptions): Database {
   const { logger, statementTimeoutMs = STATEMENT_TIMEOUT_MS } = options;
   const connections = new Map<number, pg.ClientBase>();
@@ -82,7 +88,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     types: { getTypeParser },
     onConnect: async (client) => {
       const { serverPid } = await checkSession(client).catch((error: unknown) => {
-        // Prisma replaces an error that has a code by one of its own; in a cause it survives.
+        // Prisma replaces an error that has a code with its own error, but keeps a cause.
         throw error instanceof ConfigError ? new Error('session refused', { cause: error }) : error;
       });
       connections.set(serverPid, client);
@@ -94,16 +100,16 @@ export function openDatabase(options: DatabaseOptions): Database {
   const logLoss = (error: Error) => {
     logger.warn({ reason: describeDatabaseError(error) }, 'database connection lost');
   };
-  // A connection that dies between two statements tells only its own listeners while it is checked
-  // out, and those of the pool too while it is idle; an `error` that nobody hears ends the process.
+  // A checked-out connection reports its loss only to its own listeners; an idle one also to those
+  // of the pool. An `error` event without a listener ends the process.
   pool.on('connect', (client) => client.once('error', logLoss).on('error', () => {}));
   pool.on('error', () => {});
 
   const client = new PrismaClient({
     adapter: new PrismaPg(pool),
     errorFormat: 'minimal',
-    // Prisma's clock runs over the whole transaction, PostgreSQL's over each statement. Prisma's
-    // must be the patient one: it can only roll back once the running statement has ended.
+    // Prisma's timeout covers the whole transaction, PostgreSQL's each statement. Prisma's must be
+    // longer, because Prisma can roll back only after the running statement has ended.
     transactionOptions: { maxWait: CONNECTION_TIMEOUT_MS, timeout: 10 * statementTimeoutMs },
   });
   const prisma = withMappedTransactions(extendClient(client));
@@ -128,7 +134,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Adds civil dates as text, and the mapping of errors of calls and statements. */
+/** Returns civil dates as text and maps the errors of calls and statements. */
 function extendClient(client: PrismaClient) {
   return client.$extends({
     query: {
@@ -141,7 +147,7 @@ function extendClient(client: PrismaClient) {
   });
 }
 
-/** Adds the mapping of errors of BEGIN and COMMIT, which are no operations of an extension. */
+/** Maps the errors of BEGIN and COMMIT, which an extension does not see. */
 function withMappedTransactions(client: DatabaseClient): DatabaseClient {
   const transact = client.$transaction.bind(client) as (
     ...parameters: unknown[]
@@ -154,8 +160,7 @@ function withMappedTransactions(client: DatabaseClient): DatabaseClient {
 
 /**
  * For work on a connection of the pool.
- *
- * @throws what `toStagingError` makes of the failure of `work`
+ * @throws the error that `toStagingError` returns for a failure of `work`
  */
 export async function mapErrors<T>(work: Promise<T>): Promise<T> {
   try {
@@ -166,8 +171,8 @@ export async function mapErrors<T>(work: Promise<T>): Promise<T> {
 }
 
 /**
- * The URL with the session's settings in it. They go into the URL because `pg` lets what stands there
- * win over every other option; settings of the URL that are not ours are kept.
+ * Returns the URL with the settings of the session. In `pg` the parameters of the URL override
+ * every other option. Other settings in the URL are kept.
  */
 export function withSessionSettings(
   databaseUrl: string,
@@ -188,7 +193,7 @@ export function withSessionSettings(
     `-c idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_TIMEOUT_MS}`,
     settings.searchPath === undefined ? null : `-c search_path=${settings.searchPath}`,
   ];
-  // As parameters of their own these would win over `options`.
+  // As separate parameters these would override `options`.
   parameters.delete('statement_timeout');
   parameters.delete('idle_in_transaction_session_timeout');
   parameters.set('application_name', settings.applicationName);
@@ -197,8 +202,8 @@ export function withSessionSettings(
 }
 
 /**
- * Refuses a session that is not what was asked for: a pooler between here and PostgreSQL may drop the
- * startup settings or put its own in their place.
+ * Refuses a session with other settings than the requested ones: a pooler may drop or replace
+ * startup settings.
  */
 export async function checkSession(client: pg.ClientBase): Promise<{ readonly serverPid: number }> {
   const { rows } = await client.query<{ time_zone: string; date_style: string; pid: number }>(
@@ -220,7 +225,7 @@ const { builtins } = pg.types;
 const DATE_ARRAY_OID: number = 1182;
 const TEXT_ARRAY_OID: number = 1009;
 
-/** Dates stay text: as a JavaScript Date a civil date would become an instant in the local zone. */
+/** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
 function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === builtins.DATE) return pg.types.getTypeParser(builtins.TEXT, format);
   if (oid === DATE_ARRAY_OID) return pg.types.getTypeParser(TEXT_ARRAY_OID, format);
@@ -228,12 +233,10 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 }
 
 /**
- * What the rest of the program is to see of an error in the database or on the way to it.
- *
- * @returns a StagingUnavailableError where the same work may succeed later, its cause kept; for any
- *   other error of the database one that says what `describeDatabaseError` says and has its code,
- *   because the original quotes rows and whoever prints an error prints its causes too; everything
- *   else as it is
+ * Maps an error of the database, or of the connection to it, for the rest of the program.
+ * @returns a StagingUnavailableError with the original as its cause, if the same work may succeed
+ * later; for other errors of the database, an error with the text of `describeDatabaseError` and
+ * its code, because the original and its causes quote rows; any other error unchanged
  */
 export function toStagingError(error: unknown): unknown {
   if (error instanceof ConciliationError) return error;

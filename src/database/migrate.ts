@@ -13,17 +13,17 @@ import {
 } from './database-error.ts';
 import { grantRoles, hasRolesInUse } from './roles.ts';
 
-/** Holds every table, and with `_prisma_migrations` their history: one schema is all of the product. */
+/** The schema of all tables of the product, and of `_prisma_migrations` with their history. */
 const SCHEMA_NAME = 'conciliation';
 
-/** The key under which Prisma's own command line migrates, so that it and we wait for each other. */
+/** The lock key of Prisma's own command line, so that the two wait for each other. */
 const MIGRATION_LOCK = 72_707_369;
 
 const OLDEST_SERVER_VERSION = 150_000;
 
 const CONNECTION_TIMEOUT_MS = 10_000;
 
-/** Leads to the same folder from src/database and from dist/database. */
+/** The same relative path from src/database and from dist/database. */
 const MIGRATIONS_FOLDER = new URL('../../prisma/migrations/', import.meta.url);
 
 interface Migration {
@@ -31,7 +31,7 @@ interface Migration {
   readonly script: string;
 }
 
-/** A line of `_prisma_migrations` that was not marked as rolled back. */
+/** A row of `_prisma_migrations` that is not marked as rolled back. */
 interface RecordedMigration {
   readonly name: string;
   readonly checksum: string;
@@ -39,22 +39,22 @@ interface RecordedMigration {
 }
 
 /**
- * Brings the database to this version's migrations, all of them in one transaction with their own
- * record: after a crash at any instant either everything is applied or nothing is. So a migration may
- * not hold what PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY.
- *
- * May run in several processes at once: the first migrates, the others wait and find nothing to do.
- *
+ * Applies the missing migrations of this version in one transaction together with their records. A
+ * crash therefore leaves either all of them or none. A migration must not contain a statement that
+ * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
+ * call this function at the same time: the first one migrates, the others wait.
  * @returns the names of the migrations that this call applied
- * @throws ConfigError when a migration fails, was edited after it was applied, or was left unfinished
- *   by another tool, when a version before the first release made the database, when the server is too
- *   old, and when it refuses the user or the database
- * @throws StagingUnavailableError when the database is away; nothing was changed
+ * @throws ConfigError when a migration fails, was edited after it was applied, or was left
+ * unfinished by another tool; when a version before the first release created the database; when
+ * the server is too old or refuses the user or the database
+ * @throws StagingUnavailableError when the database is not available; nothing was changed
  */
 export async function migrate(options: {
   readonly databaseUrl: string;
   readonly logger: Logger;
-  /** Sets up the roles of prisma/roles.sql; without it, only the rights of roles that are in use follow. */
+  /**
+   * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated.
+   */
   readonly roles?: boolean;
 }): Promise<{ applied: string[] }> {
   const migrations = await readMigrations();
@@ -82,11 +82,10 @@ export async function migrate(options: {
 }
 
 /**
- * The names of this version's migrations that the database lacks. Waits for no lock.
- *
- * @throws ConfigError when a version before the first release made the database, and when the server
- *   refuses the user or the database
- * @throws StagingUnavailableError when the database is away
+ * Returns the names of this version's migrations that the database lacks. Waits for no lock.
+ * @throws ConfigError when a version before the first release created the database, or when the
+ * server refuses the user or the database
+ * @throws StagingUnavailableError when the database is not available
  */
 export async function pendingMigrations(databaseUrl: string): Promise<string[]> {
   const migrations = await readMigrations();
@@ -99,7 +98,7 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
 
 /** Runs the scripts and records them as Prisma's command line does, so that `prisma migrate status` agrees. */
 async function applyPending(client: pg.Client, pending: readonly Migration[]): Promise<void> {
-  // Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create a schema even where the schema exists.
+  // CREATE SCHEMA IF NOT EXISTS needs the right to create a schema even when the schema exists.
   const { rows } = await client.query<{ missing: boolean }>(
     'SELECT to_regnamespace($1) IS NULL AS missing',
     [SCHEMA_NAME],
@@ -107,7 +106,7 @@ async function applyPending(client: pg.Client, pending: readonly Migration[]): P
   if (rows[0]?.missing === true) await client.query(`CREATE SCHEMA ${SCHEMA_NAME}`);
   await client.query(CREATE_HISTORY);
   for (const { name, script } of pending) {
-    // Without parameters PostgreSQL takes the whole script, and finds the statements in it.
+    // Without parameters PostgreSQL accepts a script of many statements.
     await client.query(script).catch((error: unknown) => {
       throw migrationFailure(name, error);
     });
@@ -138,7 +137,7 @@ function migrationFailure(name: string, error: unknown): unknown {
   if (isUnavailable(error) || refusalOf(error) !== null) return error;
   return new ConfigError([
     `migration ${name} failed (${describeDatabaseError(error)}); the database is as it was before. ` +
-      'Remove what stands in its way from the database, or go back to the version that ran before',
+      'Remove the cause from the database, or return to the previous version',
   ]);
 }
 
@@ -162,7 +161,7 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
   throw new ConfigError([`DATABASE_URL leads to PostgreSQL ${server.name}; it takes 15 or newer`]);
 }
 
-/** Null where nothing was ever recorded. */
+/** Null: no migration was ever recorded. */
 async function readHistory(client: pg.Client): Promise<RecordedMigration[] | null> {
   const { rows } = await client.query<{ exists: boolean }>(
     'SELECT to_regclass($1) IS NOT NULL AS exists',
@@ -185,8 +184,8 @@ function pendingOf(
 }
 
 /**
- * The migrations of the time before the first release were replaced by one initial migration. A database
- * of a newer version has that initial migration, a database with the replaced ones lacks it.
+ * One initial migration replaced all migrations of the time before the first release. A database
+ * with the replaced migrations lacks it; a database of a newer version has it.
  */
 function refuseUnreleasedHistory(
   migrations: readonly Migration[],
@@ -207,7 +206,7 @@ function refuseBrokenHistory(
 ): void {
   const problems = history.flatMap(({ name, checksum, finished }) => {
     if (!finished) {
-      return `migration ${name} was begun in this database by another tool and never finished: find out what of it is there, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
+      return `migration ${name} was started in this database by another tool and did not finish: find out which parts of it were applied, then run "prisma migrate resolve --applied ${name}" or "--rolled-back ${name}"`;
     }
     const script = migrations.find((migration) => migration.name === name)?.script;
     return script === undefined || checksumsOf(script).includes(checksum)
@@ -217,7 +216,7 @@ function refuseBrokenHistory(
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** An older version on a newer database: its tables may well suffice, so this is no reason to stop. */
+/** An older version may work with the tables of a newer one, so the process does not stop. */
 function warnOfUnknown(
   migrations: readonly Migration[],
   history: readonly RecordedMigration[],
@@ -230,7 +229,7 @@ function warnOfUnknown(
   }
 }
 
-/** A checkout may have changed the line ends of a script since its migration was applied. */
+/** A checkout may have changed the line ends of a script after its migration was applied. */
 function checksumsOf(script: string): string[] {
   const unix = script.replaceAll('\r\n', '\n');
   return [unix, unix.replaceAll('\n', '\r\n')].map(checksumOf);
@@ -262,8 +261,8 @@ async function withConnection<T>(
     }),
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
   });
-  // The running statement fails of the same cause and is the one that tells; an `error` that nobody
-  // hears would end the process.
+  // The running statement fails with the same cause and reports it. An `error` event without a
+  // listener would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -273,12 +272,12 @@ async function withConnection<T>(
     const refusal = refusalOf(error);
     throw refusal === null ? toStagingError(error) : new ConfigError([refusal]);
   } finally {
-    // Whatever was not committed ends with the session.
+    // The end of the session rolls back an open transaction.
     await client.end().catch(() => {});
   }
 }
 
-/** Where PostgreSQL is there but will not have us: only a person can change that. */
+/** Describes the refusal of a server that is reachable; null: no refusal. Only a person can resolve one. */
 function refusalOf(error: unknown): string | null {
   if (isUntrusted(error)) {
     return `DATABASE_URL: its server cannot be trusted (${describeDatabaseError(error)}); sslrootcert names the authority that vouches for it, and the host has to be the one in its certificate`;

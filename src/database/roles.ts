@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 
-/** The same distance from src/staging and from dist/staging. */
+/** The same relative path from src/database and from dist/database. */
 const ROLES_FILE = new URL('../../prisma/roles.sql', import.meta.url);
 
-/** The roles that prisma/roles.sql makes, for whom it says. */
+/** The roles that prisma/roles.sql creates, and their users. */
 export const DATABASE_ROLES = {
   worker: 'conciliation_worker',
   finance: 'conciliation_finance',
   erp: 'conciliation_erp',
 } as const;
 
-/** Makes the roles where they are missing, and gives each its rights and no others. */
+/** Creates the missing roles and gives each role exactly its rights. */
 export async function grantRoles(client: pg.Client): Promise<void> {
   await client.query(await readFile(ROLES_FILE, 'utf8'));
 }
 
-/** Whether this database's schema was ever opened to the roles, which belong to the whole server. */
+/** Whether the roles have rights on this database's schema. Roles belong to the whole server. */
 export async function hasRolesInUse(client: pg.Client, schemaName: string): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM pg_roles

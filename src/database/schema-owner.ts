@@ -2,8 +2,7 @@ import { InputError } from '../runtime/errors.ts';
 import type { Database } from './database.ts';
 
 /**
- * For commands that delete or rewrite what the service may only add to.
- *
+ * For commands that delete or rewrite rows that the service may only insert.
  * @param command its name, for the message
  * @throws InputError when the database's user does not own the tables
  */

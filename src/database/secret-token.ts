@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** 256 random bits: nobody guesses one, so a plain hash of it is enough to keep. */
+/** Returns 256 random bits. No guess can find such a token, so an unsalted hash is enough to store. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What the database keeps of a token. */
+/** The hash of a token that the database stores. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }

@@ -8,12 +8,12 @@ export interface KnownAccount {
   readonly lastSeenAt: Date;
 }
 
-/** An account that titles of the merge name. */
+/** An account in the titles of the merge. */
 export interface SeenAccount {
   readonly accountHash: string;
-  /** Orders the accounts by the titles that name them. */
+  /** The position of the first title with the account, for the order of accounts. */
   readonly firstId: number;
-  /** Whether a title that was here before the merge names it since. */
+  /** Whether the merge restated an existing title to this account. */
   readonly isRestated: boolean;
 }
 
@@ -23,16 +23,11 @@ export interface FoundChange {
 }
 
 /**
- * The changes of a party's bank account that the titles of one accepted date bring.
- *
- * The account last seen is the known one with the latest accepted date, or, where none is known, the
- * first that the titles name. A change is
- *
- * 1. an account that the party never had, whatever the date of its title;
- * 2. an account that it had before, in a title newer than all titles of the account last seen;
- * 3. an account that a title was restated to.
- *
- * A late title of an old date with the account that was right then is no change.
+ * Returns the changes of a party's bank account that the titles of one accepted date cause. The account last
+ * seen is the known one with the latest accepted date; without a known one, it is the account of the first
+ * title. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
+ * that it had before, in a title newer than all titles of the account last seen; 3. an account to which a
+ * title was restated. A late title of an old date, with the account of that time, is no change.
  */
 export function findAccountChanges(
   date: CivilDate,

@@ -3,7 +3,7 @@ import { addDays, daysBetween } from './business-day.ts';
 import type { HoldReason } from './day-state.ts';
 import type { ProcessFault } from './process-fault.ts';
 
-/** Conditions that a person should know of. All can be read off the tables at any time. */
+/** Conditions that a person should know. All of them can be derived from the tables at any time. */
 export const ALERT_KINDS = [
   'pull_failed',
   'pull_overdue',
@@ -26,11 +26,11 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-/** One condition while it lasts. `dedupeKey` names it: two alerts with equal keys are the same one. */
+/** A condition while it lasts. `dedupeKey` identifies it. */
 export interface Alert {
   readonly kind: AlertKind;
   readonly dedupeKey: string;
-  /** In words for a person, free of personal data. */
+  /** A sentence for a person, without personal data. */
   readonly message: string;
   readonly date: CivilDate | null;
   readonly pullId: bigint | null;
@@ -80,7 +80,7 @@ function afterAttempts(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): stri
   return `after ${attempts} (${failed.errorCode ?? 'no error recorded'})`;
 }
 
-/** Of no date and no pull: the newest sweep speaks for all that came before it. */
+/** Without a date and a pull, because the newest sweep replaces all earlier ones. */
 function sweepAlert(kind: AlertKind, message: string): Alert {
   return { kind, dedupeKey: kind, message, date: null, pullId: null };
 }
@@ -99,7 +99,7 @@ export function failedSweepAlert(sweep: FailedSweep): Alert {
   );
 }
 
-/** @param completeAt when the newest complete sweep sent its request; null: none is complete */
+/** @param completeAt when the newest complete sweep sent its request; null: no sweep is complete */
 export function staleSweepAlert(completeAt: Date | null): Alert {
   const last =
     completeAt === null
@@ -108,20 +108,21 @@ export function staleSweepAlert(completeAt: Date | null): Alert {
   return sweepAlert('sweep_stale', `${last}: restatements of older dates go unnoticed`);
 }
 
-/** What the newest complete sweep has found. */
+/** The findings of the newest complete sweep. */
 export interface SweepFindings {
   readonly from: CivilDate;
   readonly datesCompared: number;
-  /** Of the dates that had been answered before. */
+  /** Number of differing dates that had been answered before. */
   readonly datesDiffering: number;
   readonly undated: number;
   readonly future: number;
   readonly early: number;
 }
 
-/** A larger share says more about the platform, or about this program, than about the dates. */
+/** A larger share points to the platform or to this program, not to single dates. */
 const MAX_DIFFERING_SHARE = 1 / 5;
 
+/** Returns up to two alerts: many differing dates, and titles that belong to no requested date. */
 export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
   const { from, datesCompared, datesDiffering } = sweep;
   const unplaced = [
@@ -154,7 +155,7 @@ export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
 export interface ContradictedDate {
   readonly date: CivilDate;
   readonly pullId: bigint;
-  /** Titles of the date in the answer of the newest sweep, and of the pull after it. */
+  /** Titles of the date in the response to the newest sweep, and to the pull after it. */
   readonly sweepTitles: number;
   readonly pullTitles: number;
 }
@@ -175,7 +176,7 @@ export interface HeldDay {
   readonly pullId: bigint;
   /** Current titles of the day. */
   readonly titles: number;
-  /** Titles of the held response, rejected ones included. */
+  /** Titles of the held response, including rejected ones. */
   readonly responseTitles: number;
   readonly withdrawals: number;
   readonly reason: HoldReason | null;
@@ -253,17 +254,17 @@ export function alteredDateAlert({ date, findings, titleIds, pullId }: AlteredDa
 }
 
 export interface RefusedProviders {
-  /** On which the ERP wrote the rows as they are, in the configured time zone. */
+  /** The date on which the ERP wrote the rows, in the configured time zone. */
   readonly writtenDate: CivilDate;
-  /** By the platform. */
+  /** Rejected by the platform. */
   readonly rejected: number;
-  /** By the check before the request. */
+  /** Found invalid by the check before the request. */
   readonly invalid: number;
 }
 
 /**
- * One for each date on which such rows were written, so that what is refused tomorrow is told even
- * while nobody has mended what was refused today.
+ * Raises one alert for each date on which such rows were written, so that new refusals are reported
+ * while old ones are open.
  */
 export function refusedProvidersAlert(refused: RefusedProviders): Alert {
   const parts = [
@@ -274,7 +275,7 @@ export function refusedProvidersAlert(refused: RefusedProviders): Alert {
     kind: 'provider_rejected',
     dedupeKey: `provider_rejected:${refused.writtenDate}`,
     message: `of the providers written on ${refused.writtenDate}, ${parts.join(', ')}`,
-    // Not an accepted date: no day of the ledger is concerned.
+    // Not an accepted date: the alert concerns no day of the ledger.
     date: null,
     pullId: null,
   };
@@ -285,7 +286,7 @@ export interface FailingPush {
   readonly errorCode: string;
 }
 
-/** How long pushing may fail before somebody is told. */
+/** How long pushing may fail before an alert is raised. */
 export const PUSH_FAILING_MINUTES = 60;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
@@ -300,14 +301,14 @@ export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
 }
 
 export interface ChangedAccounts {
-  /** The pull that brought the titles. */
+  /** The pull that received the titles. */
   readonly pullId: bigint;
   readonly changes: number;
-  /** Of the titles; null where they differ in it. */
+  /** The accepted date of the titles; null: they have several. */
   readonly acceptedDate: CivilDate | null;
 }
 
-/** One for each pull, so that a change is told however many older ones wait for a person. */
+/** Raises one alert for each pull, so that a new change is reported while older ones are open. */
 export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedAccounts): Alert {
   const parties = changes === 1 ? '1 party' : `${changes} parties`;
   return {
@@ -320,19 +321,19 @@ export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedA
 }
 
 export interface NewDrift {
-  /** The first pull whose response had it. */
+  /** The first pull whose response had the item. */
   readonly pullId: bigint;
   readonly date: CivilDate | null;
   /** Some of the places in the response, in order. */
   readonly paths: readonly string[];
-  /** All of the places. */
+  /** Number of all places. */
   readonly pathCount: number;
 }
 
-/** Paths that the message of one alert names. */
+/** Number of paths that the message of an alert lists. */
 export const DRIFT_PATHS_NAMED = 5;
 
-/** One for each pull, so that what is new tomorrow is told while today's waits for a person. */
+/** Raises one alert for each pull, so that new items are reported while older ones are open. */
 export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift): Alert {
   const named = paths.slice(0, DRIFT_PATHS_NAMED).map(toSafePath);
   const more = pathCount - named.length;
@@ -348,9 +349,9 @@ export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift)
 }
 
 /**
- * Alerts hold no personal data, and the name of an undocumented field may be any text of the platform. A
- * name that is no ordinary identifier, or that has as many digits in a row as a tax identifier's part,
- * stands as `…`.
+ * Alerts hold no personal data, and the name of an undocumented field may be any text. A name that
+ * is not an ordinary identifier, or that has as many consecutive digits as a part of a tax
+ * identifier, is replaced by `…`.
  */
 function toSafePath(path: string): string {
   const names = path.split('.');
@@ -366,7 +367,7 @@ export interface FaultyProcesses {
   readonly processes: number;
 }
 
-/** At most one alert about tokens and one about clocks, however many processes have the fault. */
+/** Raises at most one alert about tokens and one about clocks, for any number of processes. */
 export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
   const countOf = (fault: ProcessFault) =>
     faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
@@ -399,7 +400,7 @@ function processAlert(kind: AlertKind, message: string): Alert {
   return { kind, dedupeKey: kind, message, date: null, pullId: null };
 }
 
-/** How far the checkpoint may be behind, and how long it may stand still, before somebody is told. */
+/** How far the checkpoint may be behind, and how long it may stay unchanged, before an alert is raised. */
 export interface StalenessLimits {
   readonly maxLagDays: number;
   /** Longer than the longest gap between two daily runs. */
@@ -408,7 +409,7 @@ export interface StalenessLimits {
 
 export const STALENESS_LIMITS: StalenessLimits = { maxLagDays: 3, maxIdleHours: 26 };
 
-/** A backlog that shrinks is no news: days are merged far more often than this while one is worked off. */
+/** A shrinking backlog raises no alert: while it is worked off, days are merged more often than this. */
 const CATCH_UP_IDLE_HOURS = 1;
 
 const HOUR_MS = 3_600_000;
@@ -416,14 +417,13 @@ const HOUR_MS = 3_600_000;
 export interface CheckpointProgress {
   readonly startDate: CivilDate;
   readonly lastReconciledDate: CivilDate | null;
-  /** When it last advanced. */
+  /** When the checkpoint last advanced. */
   readonly advancedAt: Date;
 }
 
 /**
- * The alert for a checkpoint that is behind the last closed date and does not move: for longer than
- * `maxIdleHours`, or, when it is more than `maxLagDays` behind, for longer than an hour. Null when
- * it is neither.
+ * Returns the alert for a checkpoint that is behind the last closed date and has not advanced for
+ * `maxIdleHours`, or for one hour if it is more than `maxLagDays` behind. Null otherwise.
  */
 export function staleCheckpointAlert(
   checkpoint: CheckpointProgress,

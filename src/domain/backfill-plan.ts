@@ -1,7 +1,7 @@
 import { type CivilDate, datesBetween, daysBetween } from './business-day.ts';
 import type { PullState } from './pull-state.ts';
 
-/** Dates to be pulled day by day, both ends included. */
+/** The dates to pull, both ends included. */
 export interface BackfillRange {
   readonly from: CivilDate;
   readonly to: CivilDate;
@@ -11,7 +11,7 @@ export interface BackfillRange {
 const MAX_BACKFILL_DAYS = 3660;
 export const MAX_BACKFILL_CONCURRENCY = 16;
 
-/** What is wrong with a range that a person asked for, as a sentence for that person; or null. */
+/** Returns the fault of a requested range as a sentence, or null. */
 export function backfillRangeFault(range: BackfillRange, today: CivilDate): string | null {
   const { from, to } = range;
   if (from > to) return `the range ends on ${to}, before it begins on ${from}`;
@@ -23,20 +23,19 @@ export function backfillRangeFault(range: BackfillRange, today: CivilDate): stri
 }
 
 export interface BackfillPlan {
-  /** Dates to create pulls for now. */
+  /** The dates for which pulls have to be created now. */
   readonly dates: readonly CivilDate[];
-  /** Every date has its pull behind it, well or badly. */
+  /** Whether the pull of every date has ended, successfully or not. */
   readonly isDone: boolean;
 }
 
 /**
- * What a running backfill does next. Its pulls are created a few at a time, so that its queue never
- * stands before anybody else's.
- *
- * @param ownPulls the state of the backfill's newest pull of each date that has one. A cancelled one
- *   counts for nothing: that is how a resumed backfill goes on where it was stopped. A held one is
- *   over: it waits for a person, and the backfill does not wait for people.
- * @param room most pulls that may be created, whatever the backfill's own concurrency allows
+ * Returns the next step of a running backfill. Its pulls are created a few at a time, so that its
+ * queue does not delay other pulls.
+ * @param ownPulls the state of the backfill's newest pull for each date that has one. A cancelled
+ * pull does not count, so that a resumed backfill continues where it stopped. A held pull counts as
+ * ended, because a backfill does not wait for a decision.
+ * @param room limit for new pulls, in addition to the backfill's concurrency
  */
 export function planBackfill(
   backfill: BackfillRange & { readonly concurrency: number },

@@ -1,7 +1,7 @@
 /**
- * Civil dates. An accepted date or due date is a day on somebody's calendar, not an instant, so it is
- * `YYYY-MM-DD` text everywhere and never a JavaScript `Date`; `Date.UTC` below serves as a calendar
- * only and never leaves this file.
+ * Civil dates. An accepted date or due date is a day of the calendar, not an instant. It is
+ * `YYYY-MM-DD` text everywhere and never a JavaScript `Date`. `Date.UTC` below is used for calendar
+ * arithmetic inside of this file only.
  */
 declare const civilDate: unique symbol;
 
@@ -17,7 +17,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && leap ? 29 : (DAYS_IN_MONTH[month - 1] ?? 0);
 }
 
-/** The date, or null where the text is not `YYYY-MM-DD` or no such day exists (2026-02-30). */
+/** Returns the date, or null when the text is not `YYYY-MM-DD` or not an existing day (2026-02-30). */
 export function parseCivilDate(text: string): CivilDate | null {
   const match = SHAPE.exec(text);
   if (match === null) return null;
@@ -26,7 +26,10 @@ export function parseCivilDate(text: string): CivilDate | null {
   return text as CivilDate;
 }
 
-/** As `parseCivilDate`, for dates that the program itself wrote or that were checked before. */
+/**
+ * Like `parseCivilDate`, for text that is known to be a date.
+ * @throws RangeError for any other text
+ */
 export function toCivilDate(text: string): CivilDate {
   const date = parseCivilDate(text);
   if (date === null) throw new RangeError(`not a calendar date: ${JSON.stringify(text)}`);
@@ -43,22 +46,24 @@ function toDayNumber(date: CivilDate): number {
   return calendar.getTime() / DAY_MS;
 }
 
-/** `days` later (earlier when negative). Throws a RangeError outside the years 0001 to 9999. */
+/**
+ * Returns the date `days` later (earlier if negative).
+ * @throws RangeError outside the years 0001 to 9999
+ */
 export function addDays(date: CivilDate, days: number): CivilDate {
   return toCivilDate(new Date((toDayNumber(date) + days) * DAY_MS).toISOString().slice(0, 10));
 }
 
-/** Whole days from `from` to `to`; negative when `to` is earlier. */
+/** Returns the number of days from `from` to `to`; negative when `to` is earlier. */
 export function daysBetween(from: CivilDate, to: CivilDate): number {
   return toDayNumber(to) - toDayNumber(from);
 }
 
-/** A hundred years. A longer list of dates comes of a wrong date such as 9999-12-31. */
+/** A hundred years. A longer list is the result of a wrong date such as 9999-12-31. */
 const MAX_DATES = 36_525;
 
 /**
- * Every date from `from` to `to`, both included; empty when `to` is earlier.
- *
+ * Returns every date from `from` to `to`, both included; empty when `to` is earlier.
  * @throws RangeError for more than a hundred years
  */
 export function datesBetween(from: CivilDate, to: CivilDate): CivilDate[] {
@@ -74,7 +79,7 @@ export function isWeekend(date: CivilDate): boolean {
   return weekday === 0 || weekday === 6;
 }
 
-/** The date on the calendar of `timeZone` (IANA name) at the instant `at`. */
+/** Returns the date in `timeZone` (IANA name) at the instant `at`. */
 export function dateIn(timeZone: string, at: Date): CivilDate {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -89,7 +94,10 @@ export function dateIn(timeZone: string, at: Date): CivilDate {
   return toCivilDate(`${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`);
 }
 
-/** A date is closed once it is over in `timeZone`; only closed dates can be reconciled. */
+/**
+ * Returns the last date that is over in `timeZone` at the instant `at`. Only such closed dates can
+ * be reconciled.
+ */
 export function lastClosedDate(timeZone: string, at: Date): CivilDate {
   return addDays(dateIn(timeZone, at), -1);
 }

@@ -1,10 +1,10 @@
-/** By how much a process's clock may differ from the database's. */
+/** Allowed difference between a process's clock and the database's, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 120_000;
 
 /**
- * How far a process's clock is ahead of the database's, in milliseconds; negative: behind. The
- * database was asked at some instant between two readings of the clock: of the difference to their
- * midpoint only that part is returned which is certain.
+ * Returns how far a process's clock is ahead of the database's, in milliseconds; negative: behind.
+ * The database's time was read between two readings of the process's clock. Only the part of the
+ * difference that exceeds this uncertainty is returned.
  */
 export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: number): number {
   const apartMs = (beforeMs + afterMs) / 2 - databaseMs;
@@ -12,7 +12,10 @@ export function clockSkewMs(beforeMs: number, databaseMs: number, afterMs: numbe
   return Math.sign(apartMs) * Math.max(0, Math.abs(apartMs) - uncertainMs);
 }
 
-/** What is wrong with a clock that is so far off, as part of a sentence; null: nothing. */
+/**
+ * Returns the description of a clock with this difference, as part of a sentence; null: the
+ * difference is within the tolerance.
+ */
 export function clockFault(skewMs: number): string | null {
   if (Math.abs(skewMs) <= CLOCK_TOLERANCE_MS) return null;
   const seconds = Math.round(Math.abs(skewMs) / 1000);

@@ -1,17 +1,15 @@
 /**
- * What a day of the ledger can be. `pending`: known, not yet reconciled, or not over yet;
- * `attention`: merged, but the response held titles that broke the contract; `held`: the newest
- * response would take away more than a person allowed; `failed`: every attempt was spent and the day
- * was never reconciled.
+ * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
+ * merged, but the response held titles that broke the contract. `held`: the newest response would remove more
+ * titles than allowed. `failed`: all attempts failed and the day was never reconciled.
  */
 export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
 export type DayState = (typeof DAY_STATES)[number];
 
 /**
- * The state after a response was merged into the day.
- *
- * @param day.wasClosed whether the date was over when the request was sent; a response to an earlier
- *   request may lack titles of the rest of the date
+ * Returns the state after a response was merged into the day.
+ * @param day.wasClosed whether the date was over when the request was sent; a response to an
+ * earlier request may lack titles of the rest of the date
  */
 export function stateAfterMerge(day: {
   readonly wasClosed: boolean;
@@ -21,11 +19,11 @@ export function stateAfterMerge(day: {
   return day.wasClosed ? 'reconciled' : 'pending';
 }
 
-/** Why a response waits for a person before it is merged into its date. */
+/** The reasons why a response waits for a decision before it is merged. */
 export const HOLD_REASONS = ['emptied', 'unreadable', 'withdrawal_limit'] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
-/** Whether a response must wait, and why. Null: it is merged. */
+/** Returns the reason why a response must wait; null: it is merged. */
 export function decideHold(day: {
   readonly currentTitles: number;
   /** Titles of the response that keep the contract. */

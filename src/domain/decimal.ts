@@ -1,23 +1,29 @@
 /**
- * Exact decimals. An amount is the text that the platform wrote; no binary floating-point number
- * stands between that text and PostgreSQL's `numeric`.
+ * Exact decimals. An amount is the platform's text and goes to PostgreSQL's `numeric` without a
+ * binary floating-point number in between.
  */
 export interface Decimal {
-  /** As written, `1.10` or `1e2`; PostgreSQL reads either exactly and keeps the written scale. */
+  /** The original text, `1.10` or `1e2`. PostgreSQL reads both exactly and keeps the written scale. */
   readonly written: string;
-  /** One text a number: no exponent, no needless zero, no `-0`. `1.10`, `1.1` and `11e-1` share it. */
+  /**
+   * The same text for equal numbers: without an exponent, needless zeros or `-0`. `1.10`, `1.1` and
+   * `11e-1` share it.
+   */
   readonly canonical: string;
 }
 
 /**
- * Most digits in a plain rendering. Far beyond money, and far below what would let twelve bytes
- * (`1e99999999`) grow into a hundred megabytes.
+ * Most digits in a plain notation: more than any amount of money needs, and a bound for texts such
+ * as `1e99999999`, which would take a hundred megabytes.
  */
 export const MAX_DECIMAL_DIGITS = 100;
 
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** Null where the text is not a JSON number or needs more than `MAX_DECIMAL_DIGITS` digits. */
+/**
+ * Returns null for text that is not a JSON number (RFC 8259, section 6) or needs more than
+ * `MAX_DECIMAL_DIGITS` digits.
+ */
 export function parseDecimal(written: string): Decimal | null {
   const match = NUMBER.exec(written);
   if (match === null) return null;
@@ -29,7 +35,7 @@ export function parseDecimal(written: string): Decimal | null {
       : null;
   }
   const exponent = Number(exponentText);
-  // `scale` digits stand behind the point; negative: that many zeros are missing before it.
+  // `scale` is the number of digits after the point. If negative, that many zeros are missing before it.
   const scale = fraction.length - exponent;
   const plainLength = Math.max(digits.length - scale, 0) + Math.max(scale, 0);
   if (plainLength > MAX_DECIMAL_DIGITS) return null;

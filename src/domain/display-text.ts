@@ -1,7 +1,6 @@
 /**
- * A name or value of the platform's, which may hold anything and be of any length, made fit for a log
- * line, a text column and a person's eyes: at most `maxLength` characters, and neither control
- * characters nor lone surrogates, which PostgreSQL's `text` refuses.
+ * Makes a name or value of the platform fit for a log line and a text column: at most `maxLength` characters,
+ * without control characters and without lone surrogates, which PostgreSQL's `text` refuses.
  */
 export function toDisplayText(text: string, maxLength: number): string {
   const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;

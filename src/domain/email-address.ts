@@ -2,8 +2,8 @@ const ADDRESS = /^[!#-?A-Z^-~]{1,64}@[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?$/i;
 const MAX_LENGTH = 254;
 
 /**
- * An e-mail address as it is stored and compared, in lower case; null where the text cannot be one.
- * ASCII alone: other alphabets have letters that become one of ours when they are lowered.
+ * Returns an e-mail address in the stored form, in lower case; null for text that cannot be one.
+ * ASCII only: letters of other alphabets may become ASCII letters in lower case.
  */
 export function parseEmailAddress(text: string): string | null {
   const address = text.trim();

@@ -1,8 +1,8 @@
 import { isJsonObject, JsonNumber, type JsonValue } from './json-value.ts';
 
 /**
- * JSON text with every number exactly as it was written. Fields come in their given order, except
- * that names which are array indexes (`"0"`, `"17"`) come first, as in every JavaScript object.
+ * Returns JSON text with every number as it was written. The fields keep their order, except that
+ * array indexes (`"0"`, `"17"`) come first, as in every JavaScript object.
  */
 export function toJsonText(value: JsonValue): string {
   if (value === null || typeof value === 'boolean') return String(value);

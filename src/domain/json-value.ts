@@ -1,6 +1,6 @@
 /**
- * JSON as the platform wrote it. Numbers keep their text, because a binary floating-point number
- * cannot hold every amount; objects have no prototype, so a field named `__proto__` is just a field.
+ * JSON as the platform wrote it. Numbers keep their text, because a binary floating-point number cannot hold
+ * every amount. Objects have no prototype, so that a field named `__proto__` is an ordinary field.
  */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
@@ -8,7 +8,7 @@ export interface JsonObject {
   readonly [field: string]: JsonValue;
 }
 
-/** A number token that follows JSON's grammar, unread: `1.10`, `-0`, `1E-7`, `1e400`. */
+/** The text of a JSON number: `1.10`, `-0`, `1E-7`, `1e400`. */
 export class JsonNumber {
   readonly text: string;
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Part of every hash below. To be raised whenever a release reads another title from the same text. Then
- * no title counts as known, and each is read again.
+ * Part of every hash below. A release that reads the same text as a different title raises it. No
+ * title then counts as known, and each is read again.
  */
 const READER_VERSION = 1;
 

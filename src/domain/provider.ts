@@ -1,6 +1,6 @@
 import { parseTaxId } from './tax-id.ts';
 
-/** A supplier as an item of `providers` in `POST /api/providers`. What is absent is not sent. */
+/** A supplier as an item of `providers` in `POST /api/providers`. Absent fields are not sent. */
 export interface Provider {
   readonly externalId: string;
   readonly type?: string;
@@ -30,11 +30,11 @@ export interface ProviderAccount {
   readonly defaultAccount?: boolean;
 }
 
-/** What is known of a row of `conciliation.provider`: whether the platform has its content. */
+/** The states of a row of `conciliation.provider`. */
 export const SYNC_STATES = ['pending', 'synced', 'rejected', 'invalid'] as const;
 export type SyncState = (typeof SYNC_STATES)[number];
 
-/** As documented; one more and the platform refuses the request. */
+/** The documented limit. The platform refuses a request with more. */
 export const MAX_PROVIDERS_PER_REQUEST = 100;
 
 const PROVIDER_FIELDS = [
@@ -57,9 +57,9 @@ export const ACCOUNT_FIELDS = [
   'defaultAccount',
 ] as const satisfies readonly (keyof ProviderAccount)[];
 
-/** What is wrong with one field, never the value, which is personal data. */
+/** The fault of one field, without the value, which is personal data. */
 export interface ProviderFault {
-  /** `accounts[0].bankNumber`; indexes from 0, as in the JSON that is sent. */
+  /** `accounts[0].bankNumber`; indexes start at 0, as in JSON. */
   readonly field: string;
   readonly expected: string;
 }
@@ -68,14 +68,14 @@ export type ProviderCheck =
   | {
       readonly ok: true;
       readonly provider: Provider;
-      /** Whether the tax identifier was written with lower case letters, which are sent raised. */
+      /** Whether the tax identifier had lower-case letters, which are sent in upper case. */
       readonly isRaised: boolean;
     }
   | { readonly ok: false /** At most `MAX_FAULTS`. */; readonly faults: readonly ProviderFault[] };
 
 export const MAX_FAULTS = 20;
 
-/** Of the columns that become keys: a title that names the provider holds no more. */
+/** The limit for key columns. Titles that name the provider have the same limit. */
 const MAX_KEY_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 1000;
 const MAX_ITEMS = 100;
@@ -83,18 +83,17 @@ const MAX_ITEMS = 100;
 const TAX_ID_EXPECTATION = 'expected a CPF or CNPJ with the right check digits';
 
 /**
- * Dots between atoms before the `@`, labels of a domain name with at least two of them behind it.
- * Domain names may be written in any script, as they are registered under `.br`.
+ * Atoms with dots before the `@`, then a domain name of at least two labels. The labels may be in
+ * any script, as registered under `.br`.
  */
 const EMAIL =
   /^(?=.{1,64}@)[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+\p{L}(?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 const MAX_EMAIL_CHARACTERS = 254;
 
 /**
- * Holds a provider in the interface's shape against everything that can be known without asking the
- * platform, so that it refuses as little as possible. The interface does not say what is required:
- * without a key, a tax identifier and a name there is nothing to register, and a phone, an address or
- * an account without its number is none. Null and absent mean the same: not stated.
+ * Checks a provider as far as possible without the platform, and refuses as little as possible. The
+ * interface does not document required fields. A provider needs a key, a tax identifier and a name;
+ * a phone, an address or an account needs its number. Null and absent are equal.
  */
 export function checkProvider(value: unknown): ProviderCheck {
   const faults: ProviderFault[] = [];
@@ -170,7 +169,10 @@ function toAccount(item: FieldReader): ProviderAccount {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the fields of one object and notes every fault, so that a person mends them in one go. */
+/**
+ * Reads the fields of one object and collects all faults, so that a person can correct all of them
+ * at the same time.
+ */
 class FieldReader {
   readonly #object: Fields;
   readonly #path: string;
@@ -182,14 +184,14 @@ class FieldReader {
     this.#faults = faults;
   }
 
-  /** The text, or '' with a fault noted. */
+  /** Returns the text, or '' after recording a fault. */
   requiredText(field: string, maxLength = MAX_TEXT_CHARACTERS): string {
     const text = this.word(field, maxLength);
     if (text === undefined && !this.hasFault(field)) this.fault(field, 'missing');
     return text ?? '';
   }
 
-  /** Text that says something. */
+  /** Text with at least one visible character. */
   word(field: string, maxLength = MAX_TEXT_CHARACTERS): string | undefined {
     const text = this.text(field, maxLength);
     if (text === undefined || text.trim() !== '') return text;
@@ -232,11 +234,11 @@ class FieldReader {
     });
   }
 
-  /** A field that the interface does not have is a misspelt one, and its content would be lost. */
+  /** An unknown field is probably misspelled, and its content would be lost. */
   refuseFurtherFields(known: readonly string[]): void {
     for (const field of Object.keys(this.#object)) {
       if (known.includes(field)) continue;
-      // A name that is no name may be content that slipped.
+      // A name that is not an identifier may be content of another field.
       const name = /^[A-Za-z_]\w{0,39}$/.test(field) ? field : '(another field)';
       this.fault(name, 'not a field of the interface');
     }
@@ -255,7 +257,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `name: missing; phones[0].number: expected text`, for people. Free of personal data. */
+/** Describes faults for people: `name: missing; phones[0].number: expected text`. Free of personal data. */
 export function describeFaults(faults: readonly ProviderFault[]): string {
   return faults.map(({ field, expected }) => `${field}: ${expected}`).join('; ');
 }

@@ -1,9 +1,8 @@
 import { addDays, type CivilDate, datesBetween, lastClosedDate } from './business-day.ts';
 
 /**
- * The accepted dates that one request asks for. `to === from` is a day (`conciliationDate`), which a pull
- * asks for; `to === null` is everything accepted since `from` (`anticipationDate`), which a sweep asks for.
- * The platform offers no bounded range.
+ * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
+ * everything accepted since `from` (`anticipationDate`, `to === null`). The platform offers no bounded range.
  */
 export interface PullWindow {
   readonly from: CivilDate;
@@ -13,10 +12,12 @@ export interface PullWindow {
 export const PULL_ORIGINS = ['daily', 'lookback', 'backfill', 'sweep', 'manual', 'repair'] as const;
 export type PullOrigin = (typeof PULL_ORIGINS)[number];
 
+/** Returns the window of a pull: one date. */
 export function dayWindow(date: CivilDate): PullWindow {
   return { from: date, to: date };
 }
 
+/** Returns the window of a sweep: every date since `from`. */
 export function sweepWindow(from: CivilDate): PullWindow {
   return { from, to: null };
 }
@@ -33,53 +34,51 @@ export interface PlanSlots {
 
 export interface PlanPolicy {
   readonly timeZone: string;
-  /** Days before yesterday that every slot pulls again. */
+  /** Days before yesterday that are pulled again at every slot. */
   readonly lookbackDays: number;
-  /** Days before the date of its slot that a sweep reaches back, at least and at most. */
+  /** Minimum and maximum number of days before the date of its slot that a sweep covers. */
   readonly sweepDays: number;
   readonly sweepMaxDays: number;
 }
 
-/** What the ledger says about a pair of slots. */
+/** The state of the ledger for a pair of slots. */
 export interface PlanLedger {
   readonly startDate: CivilDate;
   readonly lastReconciledDate: CivilDate | null;
-  /** Dates beyond `lastReconciledDate` that are reconciled already. */
+  /** Reconciled dates after `lastReconciledDate`. */
   readonly reconciledDates: ReadonlySet<CivilDate>;
   /**
-   * Dates that need no pull for the slot now: they have one of any origin that has not ended, or were
-   * fetched since the slot, or have a pull of this slot that has ended. A pull whose attempts are spent
-   * counts for a while only; see `replanAfterMinutes`.
+   * Dates that need no pull for the slot now: dates with an open pull of any origin, dates that
+   * were fetched since the slot, and dates with an ended pull of this slot. A pull that failed
+   * counts only for a while; see `replanAfterMinutes`.
    */
   readonly coveredDates: ReadonlySet<CivilDate>;
-  /** How many pulls of the slot have failed, of the dates that have such. */
+  /** Number of failed pulls of the slot, for each date that has one. */
   readonly failedPulls: ReadonlyMap<CivilDate, number>;
   /** Planned pulls that have not ended. */
   readonly openPulls: number;
 }
 
-/** A pull that is to be created. Slot and round make it the only one of its origin for its date. */
+/** A pull to create. It is unique by origin, date, slot and round. */
 export interface DuePull {
   readonly origin: PullOrigin;
   readonly date: CivilDate;
   readonly slotAt: Date;
-  /** Pulls of the date and the slot that have failed before. */
+  /** Number of earlier failed pulls of the date and the slot. */
   readonly round: number;
 }
 
 /**
- * A ledger that is years behind is caught up with in portions of this size, so that tomorrow's pulls
- * never stand behind thousands of old ones.
+ * A long backlog is worked off in portions of this size, so that new pulls do not wait behind
+ * thousands of old ones.
  */
 export const MAX_OPEN_PULLS = 100;
 
 /**
- * The pulls that the latest slot makes due, the most urgent first: yesterday, the lookback from the newest
- * date on, then the dates that were never reconciled, from the oldest on. Slots that were missed need no
- * pulls of their own: whatever they would have pulled is reconciled or among those dates.
- *
- * Yesterday is the day before the slot, not before now: a slot speaks about the same dates whenever
- * it is caught up.
+ * Returns the pulls that the latest slot makes due, most urgent first: yesterday, the lookback from
+ * the newest date on, then the dates that were never reconciled, from the oldest on. Missed slots
+ * need no pulls of their own, because their dates are reconciled or among these dates. Yesterday is
+ * the day before the slot, not before now, so that a late slot means the same dates.
  */
 export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): DuePull[] {
   const yesterday = lastClosedDate(policy.timeZone, slotAt);
@@ -108,8 +107,8 @@ export function planDue(slotAt: Date, ledger: PlanLedger, policy: PlanPolicy): D
 }
 
 /**
- * Where a pull stands among those that wait, 0 first: what a person waits for, the newest closed
- * date, the lookback, dates of which a sweep found that they differ, dates that were missed, backfills.
+ * Returns the priority of a waiting pull, 0 first: requests of a person, the newest closed date,
+ * the lookback, dates that differ in a sweep, missed dates, backfills.
  */
 export function pullUrgency(
   pull: {

@@ -1,4 +1,4 @@
-/** What a pull can be; the row in `conciliation.pull` is the truth, whatever the queue says. */
+/** The states of a pull. The row in `conciliation.pull` decides, not the queue. */
 export const PULL_STATES = [
   'queued',
   'running',
@@ -12,8 +12,8 @@ export const PULL_STATES = [
 export type PullState = (typeof PULL_STATES)[number];
 
 /**
- * Every legal step. `running` to `running` is a takeover: the first worker stalled, a second one drew
- * a higher fence. `held` to `merged` is a person's release.
+ * The allowed steps. `running` to `running` is a takeover: the first worker stalled, and a second
+ * one took a higher fence. `held` to `merged` is a release by a person.
  */
 const STEPS: Readonly<Record<PullState, readonly PullState[]>> = {
   queued: ['running', 'cancelled'],
@@ -35,7 +35,7 @@ const STEPS: Readonly<Record<PullState, readonly PullState[]>> = {
   cancelled: [],
 };
 
-/** The states from which `state` may be entered; statements that change a pull name them. */
+/** Returns the states from which `state` may be entered, for statements that change a pull. */
 export function statesBefore(state: PullState): PullState[] {
   return PULL_STATES.filter((from) => STEPS[from].includes(state));
 }

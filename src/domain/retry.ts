@@ -6,12 +6,12 @@ export interface RetryPolicy {
 const MAX_DELAY_MS = 3_600_000;
 
 /**
- * Exponential backoff with full jitter: a uniform share of a span that doubles from
- * `backoffSeconds` to at most an hour, so that many pulls which failed together do not come back
- * together. A delay that the platform named is never undercut.
- *
- * @param attemptsSpent attempts that count, the one that just ended included
+ * Exponential backoff with full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog, 2015): a
+ * uniform share of a span that doubles from `backoffSeconds` to at most an hour, so that pulls which failed
+ * together are not retried together. The delay is never shorter than the platform's `Retry-After`.
+ * @param attemptsSpent the number of counted attempts, including the last one
  * @param random uniform in [0, 1)
+ * @returns the delay in milliseconds
  */
 export function backoffDelayMs(
   policy: RetryPolicy,
@@ -26,7 +26,7 @@ export function backoffDelayMs(
     : Math.max(jitteredMs, Math.ceil(retryAfterSeconds * 1000));
 }
 
-/** Of failures after which the same work may succeed later: what ends it is that its attempts are spent. */
+/** Codes of temporary failures. They become final when all attempts are spent. */
 export const SPENT_ERROR_CODES = [
   'PLATFORM_UNAVAILABLE',
   'PLATFORM_RATE_LIMITED',
@@ -38,10 +38,9 @@ const FIRST_REPLAN_MINUTES = 5;
 const MAX_REPLAN_MINUTES = 60;
 
 /**
- * How long after it failed a pull or sweep whose attempts are spent is planned again, for as long as it is
- * due: 5, 10, 20, 40 minutes, then every hour. An outage of the platform ends without a person.
- *
- * @param failures pulls of the date, or sweeps, that have failed for the slot, at least 1
+ * Returns the minutes after which a failed pull or sweep that is still due is planned again: 5, 10,
+ * 20, 40, then 60. A person need not act after an outage of the platform.
+ * @param failures failed pulls of the date, or failed sweeps, for the slot; at least 1
  */
 export function replanAfterMinutes(failures: number): number {
   return Math.min(FIRST_REPLAN_MINUTES * 2 ** (failures - 1), MAX_REPLAN_MINUTES);

@@ -1,34 +1,34 @@
-/** What a person may do in the console; docs/console.md has the table. */
+/** The roles of console users; docs/console.md has the table of rights. */
 export const CONSOLE_ROLES = ['viewer', 'reviewer', 'operator', 'admin'] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 
-/** A key for scripts never has the role that may make users. */
+/** An API key never has the role that manages users. */
 export const KEY_ROLES = ['viewer', 'reviewer', 'operator'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** Whether a person of a role may do all that a key of another role may. */
+/** Whether a user's role includes all rights of a key's role. */
 export function coversKey(owner: ConsoleRole, key: KeyRole): boolean {
   return owner === 'admin' || key === 'viewer' || key === owner;
 }
 
-/** Of what a key's role may do, what the key is for. */
+/** The purposes of a key. They restrict the rights of its role. */
 export const KEY_SCOPES = ['read', 'export', 'decide', 'pull'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** How long a key works: unless told, and at most. */
+/** Lifetime of a key in days. */
 export const KEY_DAYS = { default: 90, max: 366 } as const;
 
-/** How long the link works with which somebody chooses a password. */
+/** Lifetime of a link to set a password, in hours. */
 export const PASSWORD_LINK_HOURS = 48;
 
-/** Whether the role may see tax identifiers, bank accounts and raw text; each look is audited. */
+/** Whether the role may see tax identifiers, bank accounts and raw text. Each access is audited. */
 export function maySeePersonalData(role: ConsoleRole): boolean {
   return role !== 'viewer';
 }
 
 const NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 
-/** A name to sign in with, as it is stored; null where the text cannot be one. */
+/** Returns a user name in the stored form; null for text that cannot be one. */
 export function parseUserName(text: string): string | null {
   const name = text.trim().toLowerCase();
   return NAME.test(name) ? name : null;

@@ -1,25 +1,25 @@
 import type { DayState } from './day-state.ts';
 
-/** What the ledger says of a day that a person is about to sign off. */
+/** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
   readonly state: DayState;
-  /** Null: nothing was ever merged into it. */
+  /** Null: the day never had a merge. */
   readonly contentDigest: string | null;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
-  /** Everybody who released a pull into the day or accepted its rejects. */
+  /** All users who released a pull into the day or accepted its rejects. */
   readonly deciders: readonly string[];
 }
 
 export interface SignOffRequest {
   readonly by: string;
-  /** The digest that this person looked at. */
+  /** The digest of the content that the user has seen. */
   readonly seenDigest: string;
-  /** Whether somebody who decided about the day may not sign it. */
+  /** Whether a user who decided about the day may not sign it. */
   readonly fourEyes: boolean;
 }
 
-/** Why a day cannot be signed off; stable, because the console has a sentence for each. */
+/** Why a day cannot be signed off. The codes do not change, because the console has a sentence for each. */
 export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'
@@ -27,8 +27,8 @@ export type SignOffFault =
   | 'own_decision';
 
 /**
- * Null where the day may be signed off: it is reconciled, not sealed already (or restated since), still
- * what the person saw, and was decided about by somebody else.
+ * Returns null when the day may be signed off: it is reconciled, is not signed in its present
+ * state, has the content that the user has seen, and had its decisions made by other users.
  */
 export function signOffFault(day: SignOffCandidate, request: SignOffRequest): SignOffFault | null {
   if (day.state !== 'reconciled' || day.contentDigest === null) return 'not_reconciled';
@@ -41,5 +41,5 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffFault, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
-  own_decision: 'who released or accepted something on the day may not sign it off',
+  own_decision: 'a user who decided about the day may not sign it off',
 };

@@ -1,20 +1,19 @@
 import type { CivilDate } from './business-day.ts';
 import { newestContentVersion } from './title.ts';
 
-/** Of 16 bits each, as 16 bytes of a hash are. */
+/** Lanes of 16 bits, which make up the 16 bytes of a hash. */
 const LANES = 8;
 const LANE_BITS = 16n;
 const HASH_BITS = 128;
 
 /**
- * The titles of a date in two numbers: their count, and the sum modulo 2^128 of their content hashes. Two
- * folds are equal where the titles are equal as multisets, whatever their order and formatting. A sum, and
- * not an exclusive or, because two copies of a title would cancel each other in the latter.
- *
- * Carries are left until the fold is read. A lane is exact up to 2^37 titles.
+ * The titles of a date as their count and the sum modulo 2^128 of their content hashes. Two folds
+ * are equal if the titles are equal as multisets, in any order and formatting. With an exclusive
+ * or, two copies of a title would cancel each other. Carries are propagated when the fold is read.
+ * A lane is exact up to 2^37 titles.
  */
 export class TitleFold {
-  /** Of the content hashes; see `CONTENT_VERSIONS`. */
+  /** The version of the content hashes; see `CONTENT_VERSIONS`. */
   readonly version: number;
   readonly #lanes = new Float64Array(LANES);
   #count = 0;
@@ -27,7 +26,7 @@ export class TitleFold {
     return this.#count;
   }
 
-  /** @param digest a content hash as its 16 bytes, each as a character; what follows is ignored */
+  /** @param digest the 16 bytes of a content hash, each as a character; further characters are ignored */
   add(digest: string): void {
     const lanes = this.#lanes;
     for (let lane = 0; lane < LANES; lane++) {
@@ -65,12 +64,12 @@ export class TitleFolds {
   readonly #versions: ReadonlyMap<CivilDate, number>;
   readonly #byDate = new Map<CivilDate, TitleFold>();
 
-  /** @param versions of the content hashes of dates; all others have the newest */
+  /** @param versions the versions of the content hashes of dates; all other dates have the newest */
   constructor(versions: ReadonlyMap<CivilDate, number> = new Map()) {
     this.#versions = versions;
   }
 
-  /** The fold of the date, which is one of no titles until some are added. */
+  /** Returns the fold of the date, which is initially empty. */
   at(date: CivilDate): TitleFold {
     let fold = this.#byDate.get(date);
     if (fold === undefined) {

@@ -5,8 +5,8 @@ import type { JsonObject } from './json-value.ts';
 
 /**
  * One accepted anticipation as the platform states it, flattened. Source: an item of `titles` in
- * `GET /api/anticipations/conciliation`; null stands for absent and for null alike. Field names are
- * the columns of `conciliation.title`.
+ * `GET /api/anticipations/conciliation`; null means absent or null. The field names are the columns
+ * of `conciliation.title`.
  */
 export interface Title {
   readonly order_uid: string;
@@ -37,16 +37,16 @@ export interface Title {
   readonly billing_fee: Decimal | null;
   readonly money_transfer_fee: Decimal | null;
   readonly platform_commission: string | null;
-  /** Fields that the documented interface does not have, where they stood; null when none. */
+  /** The fields beyond the documented interface, at their places; null: none. */
   readonly extra: JsonObject | null;
 }
 
 export type TitleColumn = keyof Title;
 
-/** A column that one documented field decides. `extra` holds the fields that no column holds. */
+/** A column with the value of one documented field. `extra` holds the fields without a column. */
 export type ValueColumn = Exclude<TitleColumn, 'extra'>;
 
-/** Every column that the platform's answer decides, in the order of the tables. */
+/** Every column with content of the platform, in the order of the tables. */
 export const TITLE_COLUMNS = [
   'order_uid',
   'accepted_date',
@@ -83,7 +83,7 @@ export const VALUE_COLUMNS: readonly ValueColumn[] = TITLE_COLUMNS.filter(
   (column) => column !== 'extra',
 );
 
-/** The amounts; the day ledger keeps the sum of each over a day's current titles. */
+/** The amounts. The day ledger keeps the sum of each over a day's current titles. */
 export const AMOUNT_COLUMNS = [
   'original_value',
   'platform_discounted_value',
@@ -94,9 +94,9 @@ export const AMOUNT_COLUMNS = [
 ] as const satisfies readonly TitleColumn[];
 
 /**
- * A title has no identifier, so these fields stand in for one. They are what the parties agreed on;
- * what may still be restated (discounts, fees, accounts) is not among them. Several titles may share
- * one identity; `occurrence` numbers them.
+ * A title has no identifier of its own; these fields identify it. They are the terms of the
+ * agreement. Fields that may be restated (discounts, fees, accounts) are not included. Titles with
+ * the same identity are numbered by `occurrence`.
  */
 export const IDENTITY_COLUMNS = [
   'order_uid',
@@ -119,16 +119,17 @@ export function hash128(canonical: string | Buffer): string {
 }
 
 /**
- * SHA-256 as a character for each byte, of which the first 16 are what `hash128` has in digits. To be
- * preferred where many are made: half the characters have to be looked at, and no digit be read.
+ * Returns SHA-256 with a character for each byte. The first 16 characters are the bytes of `hash128`. Faster
+ * than `hash128` for many hashes, because no hexadecimal digits are made or parsed.
  */
 export function digestOf(canonical: Buffer): string {
   return hash('sha256', canonical, 'binary');
 }
 
 /**
- * Null and the empty string differ, and no value runs into the next: a value is marked with '=', and
- * U+0000 ends a field because no title that holds one passes the contract check.
+ * Encodes the columns unambiguously: null and the empty string differ, because a value begins with
+ * '='; values cannot run into each other, because U+0000 ends each field and the contract check
+ * refuses it in titles.
  */
 export function canonicalFields(title: Title, columns: readonly ValueColumn[]): string {
   let canonical = '';
@@ -139,30 +140,27 @@ export function canonicalFields(title: Title, columns: readonly ValueColumn[]): 
   return canonical;
 }
 
-/** Equal for titles that may be one and the same obligation. 32 hexadecimal digits. */
+/** Returns 32 hexadecimal digits, equal for titles that may be the same obligation. */
 export function identityHash(title: Title): string {
   return hash128(canonicalFields(title, IDENTITY_COLUMNS));
 }
 
 /**
- * What a content hash covers, by version, from 1 on. A release that documents a further field appends a
- * version. A date that has titles keeps the version that its titles were hashed with first, so that the
- * release alone restates no title.
- *
- * `extra` is in none: a difference in undocumented fields is no change of a title, because their meaning
- * is unknown. One of them may be the time of the response.
+ * The columns of a content hash, by version, from 1 on. A release that documents a further field
+ * appends a version. A date with titles keeps the version of its first hashes, so that the release
+ * alone restates no title. `extra` is in none: a difference in undocumented fields does not change
+ * a title, because their meaning is unknown. One of them may be the time of the response.
  */
 export const CONTENT_VERSIONS: readonly (readonly ValueColumn[])[] = [VALUE_COLUMNS];
 
-/** The version for the titles of a date that has none yet. */
+/** Returns the version for a date without titles. */
 export function newestContentVersion(): number {
   return CONTENT_VERSIONS.length;
 }
 
 /**
- * Equal exactly for titles that agree in every field that the version covers, amounts compared as
- * numbers. 32 hexadecimal digits.
- *
+ * Returns 32 hexadecimal digits, equal exactly for titles with equal values in every column of the
+ * version. Amounts are compared as numbers.
  * @throws RangeError for a version that this program does not know
  */
 export function contentHash(title: Title, version = newestContentVersion()): string {

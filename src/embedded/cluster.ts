@@ -24,11 +24,11 @@ import { findServerPrograms, findUnprivilegedUser, type SystemUser } from './ser
 interface Credentials {
   readonly user: string;
   readonly password: string;
-  /** Preferred at each start, so that what others noted of the address tends to stay true. */
+  /** The preferred port of each start, so that other programs can keep the address. */
   readonly port: number;
 }
 
-/** The files of one embedded database. `owner` is who the server runs as; null: ourselves. */
+/** The files of one embedded database. `owner` is the user of the server; null: the user of this process. */
 export interface Cluster {
   readonly dataDir: string;
   readonly clusterDir: string;
@@ -37,16 +37,15 @@ export interface Cluster {
   readonly owner: SystemUser | null;
 }
 
-/** An initdb takes seconds. A staging folder this old was left by a process that died in one. */
+/** initdb takes seconds. A staging folder of this age belongs to a process that died during initdb. */
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 const STAGING_PREFIX = 'postgres.new-';
 
 /**
- * The cluster of `dataDir`, created if need be. Any number of processes may do this at once, and
- * any may die at any point: they agree on the password first, by creating the credentials whole
- * or not at all, so it does not matter whose cluster is renamed into place.
- *
- * @throws ConfigError when `dataDir` cannot be used.
+ * Returns the cluster of `dataDir` and creates it if necessary. Any number of processes may do this
+ * at the same time, and any may die at any point. They agree on the password first, by creating the
+ * credentials file atomically; then the cluster of any of them may be renamed into place.
+ * @throws ConfigError when `dataDir` cannot be used
  */
 export async function ensureCluster(
   dataDir: string,
@@ -65,7 +64,7 @@ export async function ensureCluster(
     const { code, path } = error as NodeJS.ErrnoException;
     if (typeof code !== 'string' || path === undefined) throw error;
     throw new ConfigError([
-      `DATA_DIR (${resolve(dataDir)}) cannot be used: ${code} on ${path}; it takes a folder on a local disk that belongs to the user who runs this`,
+      `DATA_DIR (${resolve(dataDir)}) cannot be used: ${code} on ${path}; it must be a folder on a local disk that belongs to the user of this process`,
     ]);
   }
 }
@@ -79,8 +78,8 @@ async function prepareFiles(requestedDir: string): Promise<Cluster> {
 
   const owner = await findOwner(dataDir, clusterDir);
   const isNew = (await readdir(dataDir)).length === 0;
-  // An existing folder with other things in it is not ours to close to others. The cluster and the
-  // credentials have modes of their own that do not depend on it.
+  // An existing folder with other files keeps its permissions. The cluster and the credentials have
+  // permissions of their own.
   if (isNew) {
     await chmod(dataDir, 0o700);
     await giveTo(owner, dataDir);
@@ -103,8 +102,8 @@ async function prepareFiles(requestedDir: string): Promise<Cluster> {
 }
 
 /**
- * Under root, whoever owns the files already goes on owning them, so a command that root runs once
- * does not lock an ordinary user's service out.
+ * Returns the owner of existing files for a process of root, so that a command run by root does not
+ * lock out the service of an ordinary user.
  */
 async function findOwner(dataDir: string, clusterDir: string): Promise<SystemUser | null> {
   if (process.getuid?.() !== 0) return null;
@@ -124,7 +123,7 @@ async function readCredentials(path: string): Promise<Credentials | null> {
       return { user, password, port };
     }
   } catch {
-    // Not JSON is reported as wrong contents are; the parser would quote the password.
+    // Invalid JSON is reported below, because the parser's message would quote the password.
   }
   throw new ConfigError([`DATA_DIR: ${path} is damaged: restore it from a backup`]);
 }
@@ -139,7 +138,7 @@ async function createCredentials(path: string, owner: SystemUser | null): Promis
   try {
     await writeFile(draft, `${JSON.stringify(credentials)}\n`, { mode: 0o600, flush: true });
     await giveTo(owner, draft);
-    // Unlike a rename, a link fails when the name exists: the first process wins, whole.
+    // Unlike a rename, a link fails when the name exists. The first process wins.
     await link(draft, path).catch(unlessCode('EEXIST'));
   } finally {
     await rm(draft, { force: true });
@@ -162,8 +161,8 @@ async function createCluster(cluster: Cluster, signal: AbortSignal | undefined):
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // PostgreSQL's own C.UTF-8: the C library's is missing on some systems and differs between
-      // versions, and an image update must not change the order that indexes were built in.
+      // PostgreSQL's own C.UTF-8. The locale of the C library is missing on some systems and differs between
+      // versions, and an update of the image must not change the order of existing indexes.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
@@ -208,7 +207,7 @@ async function removeAbandonedStaging(dataDir: string): Promise<void> {
   }
 }
 
-/** Makes the renames in a folder survive a power cut. */
+/** Makes the renames in a folder durable. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,14 +1,14 @@
 /**
- * The supervised PostgreSQL that is used where no DATABASE_URL is set. Every command that works on
- * one DATA_DIR shares one server: the first to come starts it, the last to leave stops it, and in
- * between it belongs to nobody, so any of them may be killed.
+ * The supervised PostgreSQL that is used without a DATABASE_URL. All commands on one DATA_DIR share
+ * one server: the first command starts it, and the last one stops it. No command owns the server, so
+ * any of them may be killed.
  *
- *     embedded-postgres   joining, watching over the server, leaving
+ *     embedded-postgres   joining, watching and leaving the server
  *     cluster             the files: data folder, credentials, initdb
  *     lock-file           which process is the server
  *     postmaster          the server process: start, stop
- *     holder-session      who uses the server, as advisory locks in it
- *     server-programs     running the binaries as a user PostgreSQL accepts
+ *     holder-session      the processes that use the server, as advisory locks in it
+ *     server-programs     running the binaries as a user that PostgreSQL accepts
  *     postgres-binaries   the npm packages
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,37 +20,42 @@ import { findPostmaster } from './lock-file.ts';
 import { type StartedPostmaster, startPostmaster, stopPostmaster, trimLog } from './postmaster.ts';
 
 export interface EmbeddedPostgres {
-  /** `postgres://user:password@127.0.0.1:port/conciliation`; holds a password: never log it. */
+  /** `postgres://user:password@127.0.0.1:port/conciliation`. Never logged, because it holds a password. */
   readonly url: string;
-  /** Stops the server if nobody else uses it. Close every other connection first. Idempotent. */
+  /**
+   * Stops the server if no other process uses it. All other connections must be closed before. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   readonly logger: Logger;
-  /** At most one exclusive user of a data folder at a time; the others are not in its way. */
+  /** A data folder has at most one exclusive user. Other users are still allowed. */
   readonly exclusive?: boolean;
-  /** Gives up opening. It has no effect on an opened database. */
+  /** Aborts opening. No effect on an open database. */
   readonly signal?: AbortSignal;
 }
 
 const DATABASE = 'conciliation';
 const POLL_MS = 50;
-/** Recovery after a crash replays at most a checkpoint's worth of WAL; this is ample for that. */
+/** Recovery after a crash replays at most the WAL since a checkpoint, which takes much less than this. */
 const READY_LIMIT_MS = 120_000;
 const START_ATTEMPTS = 5;
-/** Doubles. The workers of a killed server take a moment to notice, and keep a new one out. */
+/**
+ * Doubles after each try. The workers of a killed server need a moment to end, and block a new
+ * server until then.
+ */
 const START_RETRY_MS = 100;
 const REJOIN_MAX_DELAY_MS = 30_000;
 const LOG_TRIM_INTERVAL_MS = 10 * 60 * 1000;
 
 /**
- * Opens the database of `dataDir`: creates it, starts its server, or joins the one that runs.
- *
- * @throws ConfigError when the folder, the platform or the user cannot carry it, or when `exclusive`
- *   and another process is the exclusive user; StagingUnavailableError when the server does not
- *   come up; ShutdownError when `signal` ended it.
+ * Opens the database of `dataDir`: creates it, starts its server, or joins the running one.
+ * @throws ConfigError when the folder, the platform or the user is not suitable, or when
+ * `exclusive` is set and another process is the exclusive user
+ * @throws StagingUnavailableError when the server does not start
+ * @throws ShutdownError when `signal` is aborted
  */
 export async function openEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -75,15 +80,15 @@ export async function openEmbeddedPostgres(
 
 interface JoinOptions {
   readonly logger: Logger;
-  /** The port the server must be started on; null: whichever is free. */
+  /** The port on which the server must start; null: any free port. */
   readonly fixedPort: number | null;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
- * One loop covers every state the server may be found in, since it may change under us at any
- * moment: stopped (start it), starting, recovering or about to stop (wait), ready (join), started by
- * two at once (PostgreSQL's lock file lets one of them live, and both join that one).
+ * One loop handles every state of the server, because the state may change at any moment: stopped
+ * (start it), starting, recovering or about to stop (wait), ready (join), started by two processes
+ * (PostgreSQL's lock file allows only one, and both join it).
  */
 async function join(cluster: Cluster, options: JoinOptions): Promise<HolderSession> {
   const { logger, fixedPort, signal } = options;
@@ -115,8 +120,7 @@ async function join(cluster: Cluster, options: JoinOptions): Promise<HolderSessi
     if (started !== null && !started.hasExited()) await started.stop(logger);
     throw error;
   }
-  // The server is left to itself: stopped in the middle of a long recovery, it would begin the
-  // recovery again at the next start, and might never finish.
+  // The server keeps running: a long recovery that is stopped would start again from its beginning.
   throw new StagingUnavailableError(
     `the embedded database is not ready after ${READY_LIMIT_MS / 1000} seconds; it may be recovering from a crash: try again later, and see ${cluster.logFile}`,
     { cause: lastError },
@@ -145,18 +149,18 @@ function remedyFor(reason: string, { clusterDir }: Cluster): string {
 async function leave(session: HolderSession, logger: Logger): Promise<void> {
   try {
     const pid = await session.leave().catch((error) => {
-      // The server went away by itself, which leaves nothing to stop.
-      logger.debug({ err: error }, 'the embedded database was gone before it was closed');
+      // The server has stopped already.
+      logger.debug({ err: error }, 'the embedded database had stopped before it was closed');
       return null;
     });
-    // Stopped while the lock is still held, so whoever comes now waits rather than joins.
+    // The lock is held during the stop, so that a new process waits and does not join.
     if (pid !== null) await stopPostmaster(pid, logger);
   } finally {
     await session.end().catch(() => {});
   }
 }
 
-/** For one last look at a server that ended our session but may still be running. */
+/** Tries to join a server that ended this session but may still be running. */
 async function joinRunning(cluster: Cluster): Promise<HolderSession | null> {
   const postmaster = await findPostmaster(cluster.clusterDir);
   if (postmaster === null || postmaster.port === null) return null;
@@ -164,10 +168,10 @@ async function joinRunning(cluster: Cluster): Promise<HolderSession | null> {
 }
 
 /**
- * Keeps the stake for as long as the caller keeps the database open. A session that is lost means
- * that the server died, was stopped, or was made to drop us: without it, the next command to leave
- * would stop the server under us, and a server that died stays dead. So it is taken again, on the
- * same port, where the caller's pools find the server again.
+ * Renews a lost holder session while the caller keeps the database open. A lost session means that
+ * the server crashed, was stopped, or ended the session. Without a session, the next command to
+ * leave would stop the server, or a crashed server would stay stopped. The server is started on the
+ * same port, where the connection pools of the caller find it.
  */
 function hold(
   cluster: Cluster,
@@ -199,7 +203,7 @@ function hold(
     while (session !== null) {
       await Promise.race([session.ended, closed]);
       if (closing.signal.aborted) return session.isOpen() ? session : null;
-      logger.warn('the embedded database ended our session: joining it again');
+      logger.warn('the embedded database ended this session: joining it again');
       session = await rejoin();
       if (session === null) return null;
       if (session.port !== port) {

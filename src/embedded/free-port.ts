@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * A TCP port that is free on 127.0.0.1 at this moment: `preferred`, or another. Somebody else may
- * take it the next moment, so whoever uses it must be ready to ask again.
+ * Returns a TCP port that is free on 127.0.0.1 at this moment: `preferred`, or another one. Another
+ * process may take the port immediately afterwards, so the caller must be ready to retry.
  */
 export async function findFreePort(preferred = 0): Promise<number> {
   const server = createServer();

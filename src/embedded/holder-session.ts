@@ -3,28 +3,28 @@ import { ConfigError } from '../runtime/errors.ts';
 import type { Cluster } from './cluster.ts';
 
 /**
- * A process's stake in the shared server: one idle session that holds advisory locks. Session
- * locks end with the process however it ends, so nothing needs cleaning up after a crash.
+ * The mark of a process that uses the shared server: one idle session with advisory locks. PostgreSQL
+ * releases the locks when the process ends in any way, so there is nothing to clean up after a crash.
  */
 export interface HolderSession {
   readonly port: number;
-  /** Settles when the session has ended, whoever ended it. */
+  /** Settles when the session has ended for any reason. */
   readonly ended: Promise<void>;
   isOpen(): boolean;
-  /** @throws ConfigError when another process is the exclusive user of the data folder. */
+  /** @throws ConfigError when another process is the exclusive user of the data folder */
   becomeExclusive(): Promise<void>;
   createDatabase(name: string): Promise<void>;
   /**
-   * Gives the stake up. Answers the server's pid when nobody else has one: then the server is the
-   * caller's to stop, and whoever comes now waits and finds it gone. Null: others go on using it.
+   * Ends the session. Returns the server's pid when no other process uses the server: the caller
+   * must then stop it, and new processes wait until it has stopped. Null: other processes use it.
    */
   leave(): Promise<number | null>;
   end(): Promise<void>;
 }
 
 /**
- * Advisory locks belong to a database; these live in `postgres`, apart from the product's own,
- * which are taken in `conciliation`.
+ * Advisory locks belong to a database. These are in `postgres`, apart from the locks of the product
+ * in `conciliation`.
  */
 const LOCK_DATABASE = 'postgres';
 const LOCK_CLASS = 0x636f6e63;
@@ -34,10 +34,10 @@ const EXCLUSIVE_USE = 2;
 const APPLICATION_NAME = /^conciliation (\d+)$/;
 
 /**
- * Joins the holders of the server on `port`. While another process is about to stop the server,
- * this waits, and fails with whatever the end of the server makes it fail with.
- *
- * @throws ConfigError when the server refuses the password; else the driver's error.
+ * Registers this process with the server on `port`. While another process is about to stop the
+ * server, this call waits and then fails with the error of the lost connection.
+ * @throws ConfigError when the server refuses the password
+ * @throws the driver's error otherwise
  */
 export async function joinHolders(cluster: Cluster, port: number): Promise<HolderSession> {
   const { user, password } = cluster.credentials;
@@ -52,7 +52,7 @@ export async function joinHolders(cluster: Cluster, port: number): Promise<Holde
     connectionTimeoutMillis: 10_000,
     keepAlive: true,
   });
-  // A session that is ended from outside emits both; `ended` alone is acted upon.
+  // A session that is ended from outside emits both events. Only `ended` is used.
   client.on('error', () => {});
   let open = true;
   const ended = new Promise<void>((settle) => {
@@ -103,24 +103,25 @@ export async function joinHolders(cluster: Cluster, port: number): Promise<Holde
     const found = await client.query('SELECT FROM pg_database WHERE datname = $1', [name]);
     if (found.rowCount !== 0) return;
     try {
-      // From template0, which has no sessions: they would make the copy fail.
+      // From template0, which has no sessions: sessions would make the copy fail.
       await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)} TEMPLATE template0`);
     } catch (error) {
-      // Another process was faster; which of the two it is depends on by how much.
+      // Another process was faster. Depending on the timing, the error is either of the two.
       if (!['42P04', '23505'].includes(String((error as { code?: unknown }).code))) throw error;
     }
   }
 
   async function leave(): Promise<number | null> {
-    // Own share first: two that leave at once and kept theirs would each see the other's and both
-    // leave the server running. Without, at least the later of them gets the lock.
+    // The own share is released first. If two processes leave at the same time and kept their
+    // shares, each would see the other one, and both would leave the server running. Without its
+    // share, at least the later one gets the lock.
     await client.query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCK_CLASS, PRESENCE]);
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1, $2) AS taken', [
       LOCK_CLASS,
       PRESENCE,
     ]);
     if (!rows[0].taken) return null;
-    // Asked of the server itself, so the pid is that of the server whose lock we hold.
+    // Read from the server itself, so that the pid belongs to the server that holds the lock.
     const pid = await client.query(
       "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::integer AS pid",
     );

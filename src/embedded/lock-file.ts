@@ -5,18 +5,17 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ConfigError } from '../runtime/errors.ts';
 
-/** A live server process. `port` is null in its first moments, before it has noted one. */
+/** A running server process. `port` is null until the server has written it. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number | null;
 }
 
 /**
- * The server that runs on this cluster, by PostgreSQL's own lock file, or null. The file is only
- * read: PostgreSQL replaces a stale one when it starts.
- *
- * @throws ConfigError when the folder is a copy of another whose server runs, or when the process
- *   that the lock file names cannot be told from a server of this folder
+ * Returns the server that runs on this cluster according to PostgreSQL's lock file
+ * (postmaster.pid), or null. The file is only read: PostgreSQL replaces a stale one when it starts.
+ * @throws ConfigError when the folder is a copy of another folder whose server runs, or when the
+ * process in the lock file cannot be distinguished from a server of this folder
  */
 export async function findPostmaster(clusterDir: string): Promise<Postmaster | null> {
   const lock = await readLockFile(clusterDir);
@@ -30,7 +29,7 @@ export async function findPostmaster(clusterDir: string): Promise<Postmaster | n
       ]);
     case 'unclear':
       throw new ConfigError([
-        `the embedded database does not start: ${lock.path} names process ${lock.pid}, which may be a server of this folder, and this user may not look closer: see what the process is (ps -fp ${lock.pid}); if no PostgreSQL server uses the folder, delete the file and start again`,
+        `the embedded database does not start: ${lock.path} names process ${lock.pid}, which may be a server of this folder, and this user may not inspect it: find out which process it is (ps -fp ${lock.pid}); if no PostgreSQL server uses the folder, delete the file and start again`,
       ]);
     default:
       return null;
@@ -40,12 +39,12 @@ export async function findPostmaster(clusterDir: string): Promise<Postmaster | n
 interface LockFile {
   readonly path: string;
   readonly pid: number;
-  /** The data folder as the server that wrote the file names it; differs in a copied folder. */
+  /** The data folder according to the server that wrote the file; differs in a copied folder. */
   readonly folder: string;
   readonly port: number | null;
 }
 
-/** Null where there is no lock file or it names no process. */
+/** Returns null when there is no lock file, or no process in it. */
 async function readLockFile(clusterDir: string): Promise<LockFile | null> {
   const path = join(clusterDir, 'postmaster.pid');
   let lines: string[];
@@ -62,9 +61,9 @@ async function readLockFile(clusterDir: string): Promise<LockFile | null> {
 }
 
 /**
- * The process that the lock file names although it is no server of this folder. PostgreSQL refuses to
- * start while any process of its own user has that number, except its parent and the one that
- * PG_GRANDPARENT_PID names. The exception keeps PostgreSQL's other checks: it still replaces the lock
+ * Returns the process in the lock file when it is not a server of this folder. PostgreSQL refuses
+ * to start while any process of its own user has that number, except its parent and the process in
+ * PG_GRANDPARENT_PID. That exception keeps PostgreSQL's other checks: it still replaces the lock
  * file itself, and still refuses a folder whose shared memory is in use.
  */
 export async function findFalseMatch(clusterDir: string): Promise<string | null> {
@@ -74,13 +73,12 @@ export async function findFalseMatch(clusterDir: string): Promise<string | null>
   return identity === 'other program' ? String(lock.pid) : null;
 }
 
-/** What a process is to a cluster whose lock file names the process and `namedDir`. */
+/** The relation of a process to a cluster whose lock file contains the process and `namedDir`. */
 type Identity = 'server' | 'server of the named folder' | 'other program' | 'gone' | 'unclear';
 
 /**
- * Whether the process with that number is a server of the cluster. A number is given out again after
- * a crash, and in each new container, so the process may be any program, this one, or a server of
- * another folder.
+ * Whether the process with that number is a server of the cluster. Process numbers are reused after a crash
+ * and in new containers, so the process may be any program, this one, or a server of another folder.
  */
 async function identifyProcess(
   pid: number,
@@ -93,7 +91,7 @@ async function identifyProcess(
   }
   try {
     if (!(await isPostgresOnLinux(pid))) return 'other program';
-    // A server changes to its data folder before it creates the lock file, and stays there.
+    // A server changes to its data folder before it creates the lock file, and stays in it.
     const workingDir = await stat(`/proc/${pid}/cwd`).catch(unlessRefused);
     if (workingDir === undefined) {
       const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').join(' ');
@@ -111,8 +109,8 @@ async function identifyProcess(
 }
 
 /**
- * By the command line alone, where nothing better can be had. A server that this program starts is
- * given its folder as an argument; one that a person started may have the folder by other means.
+ * Uses only the command line, on systems without /proc. A server that this program starts has the
+ * folder as an argument; one that a person started may have the folder from elsewhere.
  */
 export function identifyCommand(command: string, clusterDir: string, namedDir: string): Identity {
   if (!/\bpost(gres|master)\b/.test(command)) return 'other program';
@@ -121,7 +119,7 @@ export function identifyCommand(command: string, clusterDir: string, namedDir: s
   return names(namedDir) ? 'server of the named folder' : 'unclear';
 }
 
-/** Empty where the process has ended meanwhile. */
+/** Empty when the process has ended meanwhile. */
 async function commandLineByPs(pid: number): Promise<string> {
   const ps = promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]);
   return ps.then(({ stdout }) => stdout.trim()).catch(() => '');
@@ -131,7 +129,7 @@ function isSameFolder(one: Stats, other: Stats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }
 
-/** False for a process of another user, which cannot be a server: the folder's owner runs that. */
+/** False for a process of another user, which cannot be a server of this folder's owner. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -141,12 +139,12 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** False also for a zombie, which answers signals until its parent reaps it. */
+/** False for a zombie too, which accepts signals until its parent reaps it. */
 async function isPostgresOnLinux(pid: number): Promise<boolean> {
   return /^\d+ \(postgres\) [^ZX]/.test(await readFile(`/proc/${pid}/stat`, 'utf8'));
 }
 
-/** Whether the process lives and is a PostgreSQL server, of whatever folder. */
+/** Whether the process runs and is a PostgreSQL server of any folder. */
 export async function isPostgres(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform !== 'linux') return true;
@@ -158,7 +156,7 @@ export async function isPostgres(pid: number): Promise<boolean> {
   }
 }
 
-/** Root without the capability to trace processes may not look at those of another user. */
+/** Root without the capability CAP_SYS_PTRACE may not inspect the processes of another user. */
 function unlessRefused(error: unknown): undefined {
   if (!hasCode(error, 'EACCES', 'EPERM')) throw error;
 }

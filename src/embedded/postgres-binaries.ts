@@ -12,9 +12,8 @@ export interface PostgresBinaries {
 const SUPPORTED_PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /**
- * The `initdb` and `postgres` of the npm package for this platform, as absolute paths.
- *
- * @throws ConfigError where there is no such package, or it is not installed or not complete.
+ * Returns the absolute paths of `initdb` and `postgres` from the npm package for this platform.
+ * @throws ConfigError when there is no such package, or it is not installed or incomplete
  */
 export async function locatePostgresBinaries(): Promise<PostgresBinaries> {
   const platform = `${process.platform}-${process.arch}`;
@@ -34,7 +33,7 @@ export async function locatePostgresBinaries(): Promise<PostgresBinaries> {
 
 function findPackage(packageName: string): string {
   try {
-    // The package's one export is dist/index.js.
+    // The package exports only dist/index.js.
     return dirname(dirname(createRequire(import.meta.url).resolve(packageName)));
   } catch {
     throw new ConfigError([
@@ -44,9 +43,9 @@ function findPackage(packageName: string): string {
 }
 
 /**
- * npm cannot carry symbolic links, so the package lists its library links in a file and makes them
- * in a postinstall script. With `--ignore-scripts`, and in some image builds, that script never
- * ran, and `postgres` would not find its libraries.
+ * npm packages cannot contain symbolic links, so the package lists its library links in a file and
+ * creates them in a postinstall script. With `--ignore-scripts`, and in some image builds, the
+ * script does not run, and `postgres` would not find its libraries.
  */
 async function restoreLibraryLinks(packageName: string, packageDir: string): Promise<void> {
   for (const { source, target } of await readLinkList(packageDir)) {
@@ -54,7 +53,7 @@ async function restoreLibraryLinks(packageName: string, packageDir: string): Pro
     try {
       if (!existsSync(linkPath)) await symlink(basename(source), linkPath);
     } catch (error) {
-      // Another process made it a moment ago.
+      // Another process has just created it.
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
       throw new ConfigError([
         `the embedded PostgreSQL is incomplete (${linkPath} is missing and cannot be made): run \`npm rebuild ${packageName}\` as the owner of that folder, or set DATABASE_URL to a PostgreSQL server`,
@@ -72,7 +71,7 @@ async function readLinkList(packageDir: string): Promise<readonly LibraryLink[]>
   try {
     return JSON.parse(await readFile(join(packageDir, 'native', 'pg-symlinks.json'), 'utf8'));
   } catch (error) {
-    // The packages for some platforms need no links and carry no list.
+    // The packages for some platforms need no links and have no list.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }

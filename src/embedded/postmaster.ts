@@ -14,21 +14,20 @@ const FAST_SHUTDOWN_LIMIT_MS = 60_000;
 const IMMEDIATE_SHUTDOWN_LIMIT_MS = 15_000;
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** A server that we started and that nobody has seen ready yet. */
+/** A server that this process started and that is not ready yet. */
 export interface StartedPostmaster {
   readonly pid: number;
   hasExited(): boolean;
   stop(logger: Logger): Promise<void>;
-  /** Why it gave up, in its own words, or null where it left none. */
+  /** Returns the last messages of a server that failed to start; null: it wrote none. */
   lastWords(): Promise<string | null>;
 }
 
 /**
- * Starts a server in a session of its own: it must outlive a Ctrl-C that ends us, because we stop
- * it ourselves, last. Its log is a file, because a pipe would end with us.
- *
- * @param fixedPort the only acceptable port; null: the cluster's own, or any that is free.
- * @throws ConfigError when the folder was made by another major version of PostgreSQL
+ * Starts a server in a session of its own, so that a Ctrl-C does not reach it: this process stops
+ * it later. The log is a file, because a pipe would end with this process.
+ * @param fixedPort the required port; null: the cluster's port, or any free one
+ * @throws ConfigError when another major version of PostgreSQL created the folder
  */
 export async function startPostmaster(
   cluster: Cluster,
@@ -97,9 +96,8 @@ function settings(port: number): readonly string[] {
     'fsync=on',
     // Containers give /dev/shm 64 MB, too little for a parallel query over a large table.
     'dynamic_shared_memory_type=mmap',
-    // The log must hold no personal data. Errors are the client's business and quote values in
-    // their text, so only the server's own events (LOG) and its failures are written, without
-    // DETAIL, statements or parameters.
+    // The log must hold no personal data. The texts of errors quote values, so only the server's
+    // own events (LOG) and its failures are written, without DETAIL, statements or parameters.
     'log_min_messages=log',
     'log_min_error_statement=panic',
     'log_error_verbosity=terse',
@@ -126,8 +124,8 @@ async function lastFatalLine(logFile: string, start: number): Promise<string | n
 }
 
 /**
- * Keeps the log bounded: the newest part stays, with one older file beside it. The server appends,
- * so cutting the file under it is safe.
+ * Limits the log: keeps the newest part, and one older file. The server appends to the file, so it
+ * may be truncated while it is open.
  */
 export async function trimLog(logFile: string): Promise<void> {
   const { size } = await stat(logFile);
@@ -137,9 +135,8 @@ export async function trimLog(logFile: string): Promise<void> {
 }
 
 /**
- * Stops a server and waits until it is gone: first by a fast shutdown, which ends all sessions and
- * leaves nothing to recover; then, where that hangs, by an immediate one, which loses nothing
- * either but makes the next start recover.
+ * Stops a server and waits for its end: first by a fast shutdown, which needs no recovery; if that
+ * hangs, by an immediate shutdown, after which the next start recovers. Neither loses data.
  */
 export async function stopPostmaster(pid: number, logger: Logger): Promise<void> {
   await stopProcess(pid, () => isPostgres(pid), logger);

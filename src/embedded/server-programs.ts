@@ -11,7 +11,7 @@ export interface SystemUser {
   readonly gid: number;
 }
 
-/** A program ready for `spawn(file, args, options)`, already made to run as the right user. */
+/** A program for `spawn(file, args, options)`, with the options for the right user. */
 interface Launch {
   readonly file: string;
   readonly args: readonly string[];
@@ -19,7 +19,7 @@ interface Launch {
 }
 
 export interface ServerPrograms {
-  /** Of PostgreSQL, as a data folder's PG_VERSION has it. */
+  /** PostgreSQL's major version, as in a data folder's PG_VERSION. */
   readonly majorVersion: string;
   initdb(args: readonly string[]): Launch;
   postgres(args: readonly string[]): Launch;
@@ -28,9 +28,9 @@ export interface ServerPrograms {
 type Wrapper = (program: string, args: readonly string[]) => Launch;
 
 /**
- * PostgreSQL refuses to run as root. Null when we are not root, and the server runs as ourselves.
- *
- * @throws ConfigError when we are root and the system has neither a `postgres` nor a `nobody`.
+ * Returns the user for the server, because PostgreSQL refuses to run as root. Null: this process is not root,
+ * and the server runs as the same user.
+ * @throws ConfigError when this process is root and the system has neither a `postgres` nor a `nobody` user
  */
 export async function findUnprivilegedUser(): Promise<SystemUser | null> {
   if (process.getuid?.() !== 0) return null;
@@ -39,7 +39,7 @@ export async function findUnprivilegedUser(): Promise<SystemUser | null> {
       const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
       return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
     } catch {
-      // No such user; the next name may exist.
+      // The user does not exist; the next name may.
     }
   }
   throw new ConfigError([
@@ -48,13 +48,11 @@ export async function findUnprivilegedUser(): Promise<SystemUser | null> {
 }
 
 /**
- * Finds a way to run the binaries as `user` (null: as ourselves) on files in `dataDir`, by trying.
- *
- * Under root, the data folder or node_modules may lie below a folder which `user` cannot pass, such
- * as /root. Where Linux's setpriv is there, the server then gets one capability, to read and
- * search any folder, and nothing else of root's power.
- *
- * @throws ConfigError when no way works.
+ * Finds a way to run the binaries as `user` (null: as the user of this process) on files in
+ * `dataDir`, by trying. Under root, the data folder or node_modules may be below a folder that
+ * `user` cannot enter, such as /root. If Linux's setpriv is available, the server then gets the
+ * capability to read and search any folder, and no other right of root.
+ * @throws ConfigError when no way works
  */
 export async function findServerPrograms(
   dataDir: string,
@@ -81,7 +79,7 @@ export async function findServerPrograms(
   ]);
 }
 
-/** What the program says of its version; `fault` is why it does not run, in a few words. */
+/** Returns the program's version output; `fault` is the reason why it does not run. */
 async function tryToRun(
   wrap: Wrapper,
   dataDir: string,
@@ -90,7 +88,7 @@ async function tryToRun(
   const script = 'cd "$1" && exec "$2" --version';
   const { file, args, options } = wrap('/bin/sh', ['-c', script, 'sh', dataDir, postgres]);
   try {
-    // execFile's and spawn's options agree on what a wrapper sets: env, cwd, uid and gid.
+    // execFile and spawn share the options of a wrapper: env, cwd, uid and gid.
     const { env, cwd, uid, gid } = options;
     const { stdout } = await run(file, args, {
       env,
@@ -108,10 +106,10 @@ async function tryToRun(
 
 function baseOptions(): SpawnOptions {
   return {
-    // The server outlives us, so it must not hold our working folder.
+    // The server outlives this process, so it must not hold its working folder.
     cwd: '/',
-    // Nothing of our environment: it holds the platform token, and PG* variables would steer the
-    // server.
+    // A minimal environment: that of this process may hold the platform token, and PG* variables
+    // would configure the server.
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
   };
 }
@@ -123,8 +121,8 @@ function asUser(user: SystemUser): Wrapper {
 }
 
 /**
- * The capability is ambient, which does not put the program in the loader's secure mode, so the
- * binaries' relative library path still holds.
+ * Uses an ambient capability, which does not put the program in the loader's secure mode, so that
+ * the relative library path of the binaries still works.
  */
 function asUserWhoMayReadAll(user: SystemUser): Wrapper {
   const limits = [
@@ -133,8 +131,8 @@ function asUserWhoMayReadAll(user: SystemUser): Wrapper {
     '--clear-groups',
     '--inh-caps=+dac_read_search',
     '--ambient-caps=+dac_read_search',
-    // initdb asks access(2) whether it may run postgres, and without this the kernel answers that
-    // question as if an ordinary user had no capability.
+    // initdb checks with access(2) whether it may run postgres. Without this option, the kernel
+    // ignores capabilities in that check.
     '--securebits=+no_setuid_fixup',
     '--no-new-privs',
     '--',

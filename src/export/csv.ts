@@ -1,30 +1,29 @@
 import { CHUNK_LENGTH } from './chunk-length.ts';
 import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './export-columns.ts';
 
-/** `pt-BR`: semicolons and decimal commas, what Excel in Brazil opens by itself; `en`: `,` and `.`. */
+/** `pt-BR`: semicolons and decimal commas, the default of Excel in Brazil; `en`: `,` and `.`. */
 export type CsvLocale = 'pt-BR' | 'en';
 
 const SEPARATOR: Readonly<Record<CsvLocale, string>> = { 'pt-BR': ';', en: ',' };
 
-/** Without it Excel takes UTF-8 for the code page of the machine. */
+/** Without it, Excel reads UTF-8 as the code page of the machine. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * What a spreadsheet would run as a formula: `=`, `+`, `-` or `@` (or their full-width forms), also
- * behind blanks, control characters or quotes that some programs strip, and anything that begins with
- * a tab or a line break, which moves the rest into a cell of its own.
+ * Matches text that a spreadsheet would run as a formula (OWASP, CSV Injection): `=`, `+`, `-` or `@` or
+ * their full-width forms, also after blanks, control characters or quotes, which some programs remove; and
+ * text that begins with a tab or a line break, which moves the rest into another cell.
  */
 const FORMULA_START = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
-/** Both separators and the tab, because a reader set to another one must not find new cells either. */
+/** Both separators and the tab, because a reader with another separator must not find additional cells. */
 const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
 
 /**
- * UTF-8 with a byte order mark, CRLF, a header with the columns' names. Null is nothing between two
- * separators, empty text is `""`. Dates are `YYYY-MM-DD`, amounts keep every digit that is stored.
- *
- * Text that a spreadsheet would take for a formula gets one `'` in front. To read the data back as
- * it was: drop a leading `'` where what follows it is such a text.
+ * Encodes rows as UTF-8 with a byte order mark, CRLF and a header with the column names (RFC 4180).
+ * Null is an empty cell, empty text is `""`. Dates are `YYYY-MM-DD`; amounts keep every stored
+ * digit. Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data,
+ * remove a leading `'` if the text after it is a formula.
  */
 export async function* writeCsv(
   columns: readonly ExportColumn[],

@@ -1,6 +1,6 @@
 import { AMOUNT_COLUMNS, TITLE_COLUMNS, type TitleColumn } from '../domain/title.ts';
 
-/** What the text of a cell means, so that each format can write it in its own way. */
+/** The type of a cell, which each format encodes in its own way. */
 export type ColumnKind = 'text' | 'date' | 'amount' | 'integer' | 'boolean' | 'json';
 
 export interface ExportColumn {
@@ -10,12 +10,15 @@ export interface ExportColumn {
 }
 
 /**
- * A row's cells in the order of its columns, each as PostgreSQL writes it: exact decimals, dates as
- * `YYYY-MM-DD`, `true` and `false`, json as json text.
+ * The cells of a row in the order of its columns, as PostgreSQL writes them: exact decimals, dates
+ * as `YYYY-MM-DD`, `true` and `false`, JSON text.
  */
 export type ExportRow = readonly (string | null)[];
 
-/** Rows by the hundreds: a promise for each single one of a million rows would be felt. */
+/**
+ * Rows come in batches of hundreds, because a promise for each row would slow down an export of a
+ * million rows.
+ */
 export type RowBatches = AsyncIterable<readonly ExportRow[]>;
 
 function kindOf(column: TitleColumn): ColumnKind {
@@ -25,7 +28,7 @@ function kindOf(column: TitleColumn): ColumnKind {
   return AMOUNT_COLUMNS.some((amount) => amount === column) ? 'amount' : 'text';
 }
 
-/** The columns of an exported title: its key and state here, then all that the platform stated. */
+/** The columns of an exported title: its key and state, then the platform's columns. */
 export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
   { name: 'id', kind: 'integer' },
   { name: 'status', kind: 'text' },

@@ -18,14 +18,14 @@ export type AmountColumn = (typeof AMOUNT_COLUMNS)[number];
 /** Counts and sums of selected titles. Sums are exact decimals, over current titles only. */
 export interface TitleTotals {
   readonly current: number;
-  /** Withdrawn titles among the selected ones; 0 unless they were asked for. */
+  /** Withdrawn titles among the selected ones; 0 unless they are selected too. */
   readonly withdrawn: number;
   readonly sums: Readonly<Record<AmountColumn, string>>;
 }
 
 export interface TitleSnapshot {
   readonly overall: TitleTotals;
-  /** Dates that have a selected title, in date order. */
+  /** The dates with selected titles, in date order. */
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
   /**
    * The selected titles by accepted date, order uid and occurrence, in the columns of
@@ -34,14 +34,15 @@ export interface TitleSnapshot {
   readonly titles: RowBatches;
 }
 
-/** Few, so that they are gone again before V8 takes them for lasting; more are no faster. */
+/** Few, so that the rows are collected while they are young objects to V8. More rows are no faster. */
 const ROWS_PER_READ = 50;
 
 const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'current' OR $3::boolean)`;
 
 /**
- * Text alone: no parser of the driver comes near an amount or a date. The order names the table, for
- * a bare name would mean the text column of the result. Ordered by bytes, so that every server agrees.
+ * All columns as text, so that no parser of the driver changes an amount or a date. ORDER BY names
+ * the table, because a bare name would mean the text column of the result. Ordered by bytes, so
+ * that every server has the same order.
  */
 const TITLES_SQL = `
   SELECT ${TITLE_EXPORT_COLUMNS.map(({ name }) => `${name}::text`).join(', ')}
@@ -63,11 +64,11 @@ type TotalsRow = {
 } & Readonly<Record<AmountColumn, string>>;
 
 /**
- * Gives `read` the selected titles and their totals as of one instant: what is merged meanwhile shows
- * in neither. Rows come through a cursor, so memory does not grow with their number.
- *
- * @throws StagingUnavailableError when the database goes away, ShutdownError when `signal` is aborted,
- *   and what `read` throws
+ * Calls `read` with the selected titles and their totals in one snapshot. Concurrent merges change
+ * neither. Rows come through a cursor, so memory does not grow with their number.
+ * @throws StagingUnavailableError when the connection to the database is lost
+ * @throws ShutdownError when `signal` is aborted
+ * @throws the errors of `read`
  */
 export async function readTitleSnapshot<T>(
   database: Database,
@@ -77,8 +78,8 @@ export async function readTitleSnapshot<T>(
 ): Promise<T> {
   const client = await database.connect();
   let isReleased = false;
-  // The connection is closed and not used again: a transaction that only reads has nothing to commit,
-  // and a cursor that was left midway would answer the next query. It also ends a running query.
+  // The connection is closed and not reused: a read-only transaction needs no commit, and an open
+  // cursor would remain on the connection. Closing also ends a running query.
   const release = () => {
     if (!isReleased) client.release(true);
     isReleased = true;
@@ -102,8 +103,8 @@ async function beginSnapshot(
   selection: TitleSelection,
 ): Promise<Pick<TitleSnapshot, 'overall' | 'days'>> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  // PostgreSQL's clock for a statement goes on between two reads of a cursor, so that it would
-  // measure the disk or the reader at the other end of a pipe.
+  // PostgreSQL's statement timeout includes the time between two reads of a cursor, so it would
+  // measure the reader of the output.
   await client.query('SET LOCAL statement_timeout = 0');
   const { rows } = await client.query<TotalsRow>(TOTALS_SQL, parametersOf(selection));
   const [overall, ...days] = rows;
@@ -143,7 +144,7 @@ function parametersOf({ from, to, includeWithdrawn }: TitleSelection): unknown[]
   return [from, to, includeWithdrawn];
 }
 
-/** Notes in the audit log who takes which titles away. */
+/** Writes an entry of the audit log about an export. */
 export async function recordExport(
   database: Database,
   actor: string,

@@ -2,9 +2,10 @@ import { CHUNK_LENGTH } from './chunk-length.ts';
 import type { ColumnKind, ExportColumn, RowBatches } from './export-columns.ts';
 
 /**
- * One JSON object a line, UTF-8, every column in every object, null where nothing is stored. Amounts
- * are strings that hold the exact decimal: most readers would round a JSON number to a double. `id`
- * and `occurrence` are numbers, dates `YYYY-MM-DD` strings, `extra` is JSON as stored.
+ * Encodes rows as one JSON object a line (https://jsonlines.org), UTF-8, with every column in every
+ * object and null for missing values. Amounts are strings with the exact decimal, because most JSON
+ * parsers would round a number to a double. `id` and `occurrence` are numbers, dates `YYYY-MM-DD`
+ * strings, `extra` is the stored JSON.
  */
 export async function* writeJsonl(
   columns: readonly ExportColumn[],
@@ -30,7 +31,7 @@ export async function* writeJsonl(
   yield Buffer.from(lines);
 }
 
-/** Integers, booleans and json are JSON already, as PostgreSQL writes them. */
+/** PostgreSQL's text of integers, booleans and json is valid JSON. */
 function encodeValue(cell: string | null, kind: ColumnKind): string {
   if (cell === null) return 'null';
   return kind === 'integer' || kind === 'boolean' || kind === 'json' ? cell : JSON.stringify(cell);

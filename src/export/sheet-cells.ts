@@ -4,26 +4,26 @@ import type { ColumnKind, ExportColumn, ExportRow } from './export-columns.ts';
 /** Indexes into the cell formats of `STYLES` in workbook-parts.ts. */
 const STYLE = { header: 1, date: 2, amount: 3, integer: 4, text: 5 } as const;
 
-/** Excel keeps a number as a double and shows no more digits than these. */
+/** Excel stores a number as a double and shows at most this many digits. */
 const EXCEL_DIGITS = 15;
-/** In UTF-16 units; Excel calls a file with a longer cell damaged. */
+/** In UTF-16 units. Excel reports a file with a longer cell as damaged. */
 const EXCEL_TEXT_LENGTH = 32_767;
 
-/** Where a workbook cannot hold what is stored as it is stored. Counts grow while it is written. */
+/** The values that a workbook cannot hold unchanged. The counts grow while the file is written. */
 export interface XlsxLimits {
-  /** Amounts of more digits than Excel keeps, written as text so that none is lost. */
+  /** Amounts with more digits than Excel keeps, written as text. */
   amountsAsText: number;
-  /** Texts cut to what a cell holds; csv and jsonl have them whole. */
+  /** Texts that were cut to the limit of a cell. CSV and JSONL files hold them completely. */
   textsCut: number;
 }
 
-/** `A` for 0, `AA` for 26. */
+/** Returns `A` for 0, `AA` for 26. */
 export function columnLetters(index: number): string {
   const letter = String.fromCharCode(65 + (index % 26));
   return index < 26 ? letter : columnLetters(Math.floor(index / 26) - 1) + letter;
 }
 
-/** The XML of rows of these columns; null cells are left out. */
+/** Returns an encoder for rows of these columns to XML. Null cells are left out. */
 export function createRowEncoder(
   columns: readonly ExportColumn[],
   limits: XlsxLimits,
@@ -75,8 +75,8 @@ function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLi
 }
 
 /**
- * Whether the plain decimal survives Excel. Its digits go into the file as they are, so no number of
- * JavaScript comes between; zeros at either end do not count, because a double needs none for them.
+ * Whether Excel keeps the plain decimal exactly. Zeros at either end do not count. The digits go
+ * into the file unchanged, without a JavaScript number in between.
  */
 function isExactInExcel(decimal: string): boolean {
   if (!/^-?\d+(?:\.\d+)?$/.test(decimal)) return false;
@@ -88,15 +88,15 @@ const SERIAL_ORIGIN = toCivilDate('1899-12-30');
 const FIRST_SERIAL_DATE = '1900-03-01';
 
 /**
- * Days on Excel's calendar, or null where it has no such day. Excel believes in 29 February 1900, so
- * earlier dates would be off by one there.
+ * Returns the day number of Excel's calendar, or null for a date before 1 March 1900: Excel's
+ * calendar has a 29 February 1900, so earlier dates would be off by one.
  */
 function toSerialDate(text: string): number | null {
   const date = parseCivilDate(text);
   return date === null || date < FIRST_SERIAL_DATE ? null : daysBetween(SERIAL_ORIGIN, date);
 }
 
-/** Inline rather than in a table of shared strings, which would have to be kept in memory. */
+/** Inline text, because a table of shared strings would have to be kept in memory. */
 function textCell(open: string, text: string, style: number): string {
   const space = /^\s|\s$|[\t\n]/.test(text) ? ' xml:space="preserve"' : '';
   return `${open} t="inlineStr" s="${style}"><is><t${space}>${escapeText(text)}</t></is></c>`;
@@ -104,17 +104,20 @@ function textCell(open: string, text: string, style: number): string {
 
 function cutText(text: string): string {
   const cut = text.slice(0, EXCEL_TEXT_LENGTH);
-  // Not through the middle of a character outside the basic plane.
+  // Does not split a character outside the basic multilingual plane.
   return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** Beside markup, what XML cannot hold or would normalise, and what Excel would read as an escape. */
+/** Markup, characters that XML cannot hold or would normalise, and the escapes of Excel. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get into XML
 const NEEDS_ESCAPE = /[&<>\u0000-\u0008\u000B-\u001F\uFFFE\uFFFF]|_(?=x[0-9A-Fa-f]{4}_)/g;
 
-/** Excel's own escape for characters outside XML is `_xHHHH_`, and `_x005F_` for its underscore. */
+/**
+ * Escapes characters outside XML as `_xHHHH_`, and a literal escape's underscore as `_x005F_`
+ * (ECMA-376, ST_Xstring).
+ */
 function escapeText(text: string): string {
   return text.replace(
     NEEDS_ESCAPE,

@@ -1,7 +1,7 @@
 /**
- * export/ turns rows into the files that finance and the ERP take away. Rows come in as batches of
- * text, bytes go out as they are made, and nothing grows with the number of rows. This file puts the
- * titles of a snapshot into any of the formats.
+ * export/ turns rows into the files for finance and the ERP. Rows arrive in batches of text, and
+ * bytes are produced as they are read, so memory does not grow with the number of rows. This file
+ * writes the titles of a snapshot in each format.
  */
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, writeCsv } from './csv.ts';
@@ -15,11 +15,14 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface TitleFile {
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** What the format cannot hold as it is stored, complete with the last byte; null: it holds all. */
+  /**
+   * The values that the format cannot hold unchanged, complete after the last byte; null: the
+   * format holds all values.
+   */
   readonly limits: Workbook['limits'] | null;
 }
 
-/** The titles of a snapshot as a file. `locale` is for csv alone. */
+/** Returns the titles of a snapshot as a file. `locale` applies to CSV only. */
 export function encodeTitles(
   snapshot: TitleSnapshot,
   format: ExportFormat,
@@ -35,7 +38,7 @@ export function encodeTitles(
   }
 }
 
-/** Named as the columns of `conciliation.day`, and counted as there. */
+/** The names and the meaning of the columns of `conciliation.day`. */
 const TOTALS_COLUMNS: readonly ExportColumn[] = [
   { name: 'date', kind: 'date' },
   { name: 'title_count', kind: 'integer' },

@@ -9,11 +9,11 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** A sheet of the workbook; `name` holds neither markup nor quotes and at most 31 characters. */
+/** A sheet of the workbook. `name` has neither markup nor quotes and at most 31 characters. */
 export interface SheetPart {
   readonly name: string;
   readonly columns: readonly ExportColumn[];
-  /** Rows below the header. */
+  /** Rows without the header. */
   readonly rowCount: number;
   readonly hasFilter: boolean;
 }
@@ -56,7 +56,7 @@ export function workbookXml(sheets: readonly SheetPart[]): string {
   const entries = sheets.map(
     ({ name }, index) => `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`,
   );
-  // Excel keeps every autofilter's range under this name as well.
+  // Excel stores the range of an autofilter under this name as well.
   const filters = sheets.flatMap((sheet, index) =>
     sheet.hasFilter
       ? `<definedName name="_xlnm._FilterDatabase" localSheetId="${index}" hidden="1">` +
@@ -70,8 +70,8 @@ export function workbookXml(sheets: readonly SheetPart[]): string {
 }
 
 /**
- * Number format 14 is the short date of the reader's own region; 49 marks text, so that an identifier
- * stays one when a person edits it. An amount shows two decimals or as many as it has.
+ * Number format 14 is the short date of the reader's region. Format 49 marks text, so that an
+ * edited identifier stays text. An amount shows at least two decimals.
  */
 export const STYLES_XML =
   `${XML}<styleSheet xmlns="${MAIN}">` +
@@ -105,7 +105,7 @@ const WIDTHS: Readonly<Record<ColumnKind, number>> = {
   json: 30,
 };
 
-/** All that stands before a sheet's rows, the header row included, which stays in view. */
+/** Returns the XML before the rows of a sheet, including the frozen header row. */
 export function sheetHead(sheet: SheetPart): string {
   const columns = sheet.columns.map(
     ({ name, kind }, index) =>
@@ -120,7 +120,7 @@ export function sheetHead(sheet: SheetPart): string {
   );
 }
 
-/** All that stands behind the rows. Digits in text cells are meant, so Excel need not warn of them. */
+/** Returns the XML after the rows. It turns off Excel's warning about digits in text cells. */
 export function sheetTail(sheet: SheetPart): string {
   const range = rangeOf(sheet);
   return (

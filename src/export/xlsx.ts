@@ -15,16 +15,16 @@ import {
   workbookXml,
 } from './workbook-parts.ts';
 
-/** Rows that Excel has on a sheet, less the header's. */
+/** The row limit of an Excel sheet, less the header. */
 const MAX_ROWS_PER_SHEET = 1_048_575;
 
-/** Sheets are nearly all repetition: beyond this level time grows much faster than files shrink. */
+/** At higher levels, the time grows much faster than the files shrink. */
 const COMPRESSION_LEVEL = 3;
 
 export interface WorkbookContent {
   readonly columns: readonly ExportColumn[];
   readonly batches: RowBatches;
-  /** Of all batches together; a workbook names its sheets and their ranges before their rows. */
+  /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
   readonly rowCount: number;
   readonly totals: {
     readonly columns: readonly ExportColumn[];
@@ -35,14 +35,14 @@ export interface WorkbookContent {
 
 export interface Workbook {
   readonly bytes: AsyncGenerator<Buffer>;
-  /** Complete when the last byte has been read. */
+  /** Complete after the last byte. */
   readonly limits: Readonly<XlsxLimits>;
 }
 
 /**
- * An Excel workbook: the rows on sheet `titles` (then `titles 2` and so on) with an autofilter, the
- * totals on `totals`, each with a frozen header. Numbers and dates are typed, identifiers are text,
- * and no text is ever a formula.
+ * Encodes an Excel workbook: the rows on the sheet `titles` (then `titles 2` and so on) with an
+ * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
+ * identifiers are text, and no text becomes a formula.
  */
 export function writeXlsx(content: WorkbookContent): Workbook {
   const limits: XlsxLimits = { amountsAsText: 0, textsCut: 0 };
@@ -55,13 +55,13 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
     name: 'totals',
     columns: content.totals.columns,
     rowCount: content.totals.rows.length,
-    // A filter would sort the line of the whole in among the dates.
+    // A filter would sort the line with the overall total among the dates.
     hasFilter: false,
   };
   const sheets = [...titleSheets, totals];
   const feed = createRowFeed(content.batches);
   const zip = new ZipFile();
-  // yazl's own is a PassThrough, declared by its most general interface.
+  // yazl declares its PassThrough with the most general interface.
   const output = zip.outputStream as Readable;
   const opened: Readable[] = [];
   zip.on('error', (error: Error) => output.destroy(error));
@@ -77,7 +77,7 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
     });
 
   try {
-    // First of all entries, because that is where programs look to tell the type of the file.
+    // The first entry, by which programs recognise the type of the file.
     addPart('[Content_Types].xml', contentTypesXml(sheets));
     addPart('_rels/.rels', PACKAGE_RELATIONSHIPS_XML);
     addPart('xl/workbook.xml', workbookXml(sheets));
@@ -114,7 +114,7 @@ async function* titleSheetXml(
 ): AsyncGenerator<Buffer> {
   yield* rowsXml(sheet, feed.take(sheet.rowCount), limits);
   if (isLast && !(await feed.isExhausted())) {
-    throw new Error('there are more rows than the workbook was told of');
+    throw new Error('there are more rows than announced');
   }
 }
 
@@ -138,16 +138,16 @@ async function* rowsXml(
     }
   }
   if (rowNumber !== sheet.rowCount + 1) {
-    throw new Error('there are fewer rows than the workbook was told of');
+    throw new Error('there are fewer rows than announced');
   }
   yield Buffer.from(xml + sheetTail(sheet));
 }
 
-/** Hands the batches on from sheet to sheet, cutting the batch that a sheet's end falls into. */
+/** Passes the batches on to the sheets, and splits a batch at the end of a sheet. */
 interface RowFeed {
   take(count: number): RowBatches;
   isExhausted(): Promise<boolean>;
-  /** Lets the source give up what it holds, also before its end. */
+  /** Closes the source, also before its end. */
   close(): Promise<void>;
 }
 

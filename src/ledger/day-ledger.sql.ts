@@ -6,7 +6,7 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { TitleFold } from '../domain/title-fold.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** A ledger row as a merge finds it, its lock held. */
+/** The row of a day as a merge reads it under its lock. */
 export interface LockedDay {
   readonly date: CivilDate;
   readonly state: DayState;
@@ -16,14 +16,14 @@ export interface LockedDay {
   readonly hasTitles: boolean;
   /** Rejects of the date that are open or accepted. */
   readonly rejected: number;
-  /** Whether the digest of the date was ever computed. */
+  /** Whether a digest of the date was ever computed. */
   readonly hasDigest: boolean;
-  /** `changed_at`, to the microsecond; null: nothing was ever merged. */
+  /** `changed_at`, to the microsecond; null: the day never had a merge. */
   readonly changedAt: string | null;
-  /** Fence of the newest fetch merged into the date; null when there was none. */
+  /** Fence of the newest fetch merged into the date; null: there was none. */
   readonly mergedFence: bigint | null;
   readonly heldPullId: bigint | null;
-  /** Fence of the fetch that waits for a person; null when none does. */
+  /** Fence of the fetch that waits for a person; null: none waits. */
   readonly heldFence: bigint | null;
 }
 
@@ -37,9 +37,9 @@ const setSums = Prisma.raw(
 );
 
 /**
- * Creates the row of a date where it is missing, and locks it. Merges, releases and sign-offs of one date
- * are serialised by this lock. The row is read by a statement of its own: only then does the statement
- * see what the transaction that it waited for has committed.
+ * Creates the row of a date if it is missing, and locks it. This lock serialises merges, releases
+ * and sign-offs of one date. A separate statement reads the row, because only a later statement
+ * sees the changes of the transaction that this one waited for.
  */
 export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
   const lock = () => tx.$queryRaw<unknown[]>`
@@ -51,7 +51,7 @@ export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedD
   return readDay(tx, date);
 }
 
-/** As `lockDay`, of a date that the ledger has, without the lock. */
+/** Like `lockDay`, for an existing row and without the lock. */
 export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedDay> {
   const [day] = await tx.$queryRaw<[LockedDay]>`
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
@@ -67,7 +67,7 @@ export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedD
   return day;
 }
 
-/** A date for which a complete response has come. */
+/** A date with a complete response. */
 export interface SettledDay {
   readonly date: CivilDate;
   readonly pullId: bigint;
@@ -76,11 +76,10 @@ export interface SettledDay {
 }
 
 /**
- * Marks what a merge left of its date.
- *
- * @param isChanged whether titles changed: then count, sums and digest are recomputed from the current
- *   titles. The digest is SHA-256 over the sorted content hashes: the same for every order, different for
- *   every other multiset, and a line of SQL for anybody who wants to prove it.
+ * Records the result of a merge in the row of its date.
+ * @param isChanged whether titles changed: if true, count, sums and digest are recomputed from the
+ * current titles. The digest is SHA-256 over the sorted content hashes. It is equal exactly for
+ * equal multisets, and one line of SQL can verify it.
  */
 export async function setMergedDay(
   tx: Transaction,
@@ -98,7 +97,7 @@ export async function setMergedDay(
       UPDATE conciliation.day SET ${settled} WHERE date = ${day.date}::date`;
     return;
   }
-  // The hashes apart: sorted together with the amounts, they take twice as long.
+  // The hashes are sorted separately: sorting them together with the amounts takes twice as long.
   await tx.$executeRaw`
     WITH fresh AS MATERIALIZED (
       SELECT total.*, encode(sha256(coalesce(hashes, '')), 'hex') AS digest
@@ -136,11 +135,10 @@ export async function lockClosing(tx: Transaction): Promise<void> {
 }
 
 /**
- * Moves the watermark over every reconciled date that follows it without a gap; it never goes back. The
- * caller holds the lock of the closing phase, so that of two merges that close neighbouring gaps the
- * second sees the first.
- *
- * @param pullId noted as the pull that moved it; null: a person did
+ * Advances the checkpoint over every reconciled date that follows it without a gap. The checkpoint
+ * never moves back. The caller holds the lock of the closing phase, so that of two merges that
+ * close neighbouring gaps the second one sees the first.
+ * @param pullId stored as the pull that advanced it; null: a person did
  */
 export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null): Promise<void> {
   await tx.$executeRaw`
@@ -157,7 +155,7 @@ export async function advanceCheckpoint(tx: Transaction, pullId: bigint | null):
     WHERE reached.date IS NOT NULL`;
 }
 
-/** The first start decides where the ledger begins; later calls only read what it decided. */
+/** The first call stores the start of the ledger; later calls only read it. */
 export async function ensureCheckpoint(tx: Transaction, startDate: CivilDate): Promise<CivilDate> {
   await tx.checkpoint.createMany({ data: { startDate }, skipDuplicates: true });
   const checkpoint = await tx.checkpoint.findFirstOrThrow({ select: { startDate: true } });

@@ -4,23 +4,29 @@ import { Prisma } from '../generated/prisma/client.ts';
 /** A response that waits for a person. */
 export interface Hold {
   readonly reason: HoldReason | null;
-  /** Titles of the response, rejected ones included. */
+  /** Titles of the response, including rejected ones. */
   readonly titles: number;
   /** Titles that a release would withdraw. */
   readonly withdrawals: number;
-  /** Of a response that cannot be read: what its titles break, some of it. Fields are named, values are not. */
+  /**
+   * For a response that cannot be read: some faults of its titles, with field names and without
+   * values.
+   */
   readonly faults: readonly string[];
 }
 
-/** What the newest responses to a date have left for a person to know. */
+/** Facts about the newest responses to a date, for a person. */
 export interface DayNote {
   /** Null: no response waits. */
   readonly hold: Hold | null;
-  /** Titles that the response merged last lacks and that stay current: one of its rejects may be them. */
+  /**
+   * Titles that the last merged response lacks and that stay current, because one of its rejects
+   * may be the title.
+   */
   readonly withheld: number;
 }
 
-/** The columns of a `DayNote`, of the table `day`. */
+/** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`
   (SELECT jsonb_build_object(
             'reason', held.hold_reason, 'titles', held.titles, 'withdrawals', held.withdrawn,

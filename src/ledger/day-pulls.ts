@@ -68,11 +68,11 @@ export interface DayReject {
   readonly rawBytes: number;
   readonly decidedBy: string | null;
   readonly reason: string | null;
-  /** Personal data; null unless asked for. */
+  /** Personal data; null unless requested. */
   readonly raw: string | null;
 }
 
-/** The rejects that count for a date, open ones first. */
+/** Returns the rejects of a date, open ones first. */
 export async function readDayRejects(
   database: Database,
   date: CivilDate,

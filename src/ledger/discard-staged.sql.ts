@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-// Constants of this program: nothing from outside reaches Prisma.raw.
+// Constants of this program. No input reaches Prisma.raw.
 const OTHER_TABLES = [
   'staged_reject',
   'staged_base',
@@ -10,20 +10,19 @@ const OTHER_TABLES = [
   'staged_account',
 ].map((table) => Prisma.raw(table));
 
-/** Removes what an attempt staged. */
+/** Removes the staged rows of an attempt. */
 export async function discardStaged(tx: Transaction, fence: bigint): Promise<void> {
   await deleteStaged(tx, Prisma.sql`fence = ${fence}`);
 }
 
-/** Removes what a merge planned. A release of a held pull makes a plan of its own. */
+/** Removes the plan of a merge. The release of a held pull makes a plan of its own. */
 export async function discardPlan(tx: Transaction, fence: bigint): Promise<void> {
   await tx.$executeRaw`DELETE FROM conciliation.staged_change WHERE fence = ${fence}`;
 }
 
 /**
- * Removes the rows whose fence is that of no attempt that runs and of no pull that is held.
- *
- * @returns how many titles were removed
+ * Removes the rows whose fence belongs neither to a running attempt nor to a held pull.
+ * @returns the number of removed titles
  */
 export function discardStrayRows(tx: Transaction): Promise<number> {
   return deleteStaged(

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import { InputError } from '../runtime/errors.ts';
 
-/** A field or a value that responses have and the documented interface does not. */
+/** A field or a value beyond the documented interface. */
 export interface Drift {
   readonly path: string;
   readonly kind: 'unknown_field' | 'unknown_value';
@@ -14,14 +14,14 @@ export interface Drift {
   readonly pullId: number;
 }
 
-/** Drift that waits for a person, by path. */
+/** The unacknowledged drift, by path. */
 export interface OpenDrift {
   readonly items: readonly Drift[];
-  /** Names exactly these items: what a person looked at is what that person acknowledges. */
+  /** Identifies exactly these items, so that a person acknowledges only items that were shown. */
   readonly digest: string;
 }
 
-/** The drift that no person has acknowledged. */
+/** Returns the unacknowledged drift. */
 export async function readOpenDrift(database: Database): Promise<OpenDrift> {
   const rows = await database.prisma.drift.findMany({
     where: { acknowledgedAt: null },
@@ -38,12 +38,12 @@ export async function readOpenDrift(database: Database): Promise<OpenDrift> {
 }
 
 /**
- * Acknowledges all drift that is open. Titles and days stay as they are; the same field or value is no
- * drift again.
- *
- * @param decision.seenDigest of the list that the person looked at; null: whatever is open
- * @returns what was acknowledged
- * @throws InputError when nothing is open, or when the open drift is not the list that was looked at
+ * Acknowledges all open drift. Titles and days stay unchanged; the same field or value is not drift
+ * again.
+ * @param decision.seenDigest the digest of the list that the person saw; null: all open drift
+ * @returns the acknowledged items
+ * @throws InputError when no drift is open, or when the open drift differs from the list that was
+ * seen
  */
 export function acknowledgeDrift(
   database: Database,

@@ -6,7 +6,7 @@ import type { AmountColumn } from '../export/export-titles.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
 
-/** A day of the ledger in full. Sums are decimal text, exact, over current titles. */
+/** A day of the ledger with all columns. Sums are decimal text, exact, over current titles. */
 export interface LedgerDay extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
@@ -33,8 +33,9 @@ const columns = Prisma.raw(`
   jsonb_build_object(${AMOUNT_COLUMNS.map((name) => `'${name}', ${name}_sum::text`).join(', ')}) AS sums`);
 
 /*
- * A row of a date that has not begun is a mistake, whoever wrote it, and a page that trusted the greatest
- * date would show the year 9999. So every reader of the ledger is told today's date and sees no later row.
+ * A row of a date that has not begun is a mistake, and a page that used the greatest date would
+ * show the year 9999. Therefore every reader of the ledger gets today's date and returns no later
+ * row.
  */
 
 /** The days of a range, both ends included, in date order. */
@@ -49,7 +50,7 @@ export function readLedgerDays(
     ORDER BY date`;
 }
 
-/** Null where the ledger does not have the date. */
+/** Returns null when the ledger does not have the date. */
 export async function readLedgerDay(
   database: Database,
   date: CivilDate,
@@ -59,7 +60,7 @@ export async function readLedgerDay(
   return day ?? null;
 }
 
-/** Why a day waits for a person, the most urgent first. */
+/** Why a day needs a person, the most urgent reason first. */
 export const NEEDS = ['failed', 'restated', 'held', 'attention', 'sign_off'] as const;
 export type Need = (typeof NEEDS)[number];
 
@@ -73,11 +74,14 @@ interface NeedyDay {
 
 export interface NeedCounts {
   readonly counts: Readonly<Record<Need, number>>;
-  /** The most urgent ones, of each need the oldest first. */
+  /** The most urgent days; for each reason the oldest first. */
   readonly days: readonly NeedyDay[];
 }
 
-/** What waits for a person in the whole ledger. A day has one need, its most urgent one. */
+/**
+ * Returns the days of the whole ledger that need a person. A day has one reason, its most urgent
+ * one.
+ */
 export async function readNeeds(
   database: Database,
   limit: number,
@@ -109,7 +113,7 @@ export async function readNeeds(
   return { counts, days: rows.map(({ total: _, ...day }) => day) };
 }
 
-/** The first and last date of the ledger; null where it has none. */
+/** Returns the first and last date of the ledger; null: it is empty. */
 export async function readLedgerRange(
   database: Database,
   today: CivilDate,
@@ -121,7 +125,7 @@ export async function readLedgerRange(
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
 
-/** Numbers beside the navigation. */
+/** Returns the numbers of the navigation. */
 export async function readBadges(
   database: Database,
 ): Promise<{ readonly alerts: number; readonly accountChanges: number }> {

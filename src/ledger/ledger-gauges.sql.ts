@@ -4,28 +4,28 @@ import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import type { SyncState } from '../domain/provider.ts';
 
-/** The ledger, and what is pushed, in a few numbers. A state or kind that is missing has none. */
+/** The state of the ledger and of the pushes in numbers. A state or kind without rows is absent. */
 export interface LedgerGauges {
-  /** Days from the checkpoint to the last closed date; null where the ledger has not begun. */
+  /** Days from the checkpoint to the last closed date; null: the ledger is empty. */
   readonly lagDays: number | null;
-  /** How long the oldest queued pull that is due has been due; 0 when none is. */
+  /** Seconds since the oldest due pull became due; 0: no pull is due. */
   readonly oldestDueAgeSeconds: number;
   readonly days: Readonly<Partial<Record<DayState, number>>>;
   readonly openAlerts: Readonly<Partial<Record<AlertKind, number>>>;
-  /** Since the newest complete sweep sent its request; null where there is none. */
+  /** Seconds since the newest complete sweep sent its request; null: there is none. */
   readonly sweepAgeSeconds: number | null;
-  /** Of the newest complete sweep. */
+  /** The dates of the newest complete sweep. */
   readonly sweepDates: { readonly compared: number; readonly differing: number } | null;
   readonly providers: Readonly<Partial<Record<SyncState, number>>>;
-  /** How long ago the ERP wrote the pending row that has waited longest; 0 when none is pending. */
+  /** Seconds since the ERP wrote the oldest pending row; 0: no row is pending. */
   readonly oldestPendingProviderAgeSeconds: number;
-  /** Bank account changes that nobody has acknowledged. */
+  /** Bank account changes that are not acknowledged. */
   readonly openAccountChanges: number;
 }
 
 /**
- * One statement over indexes and small tables, cheap enough for every scrape. Days after today, the day
- * after `lastClosedDate`, are not counted.
+ * One statement over indexes and small tables, fast enough for every scrape. Days after today, the
+ * day after `lastClosedDate`, are not counted.
  */
 export async function readLedgerGauges(
   database: Database,
@@ -63,7 +63,7 @@ export async function readLedgerGauges(
   return gauges;
 }
 
-/** Whether the database answers at all; it is asked nothing. */
+/** Resolves when the database answers. */
 export async function pingDatabase(database: Database): Promise<void> {
   await database.prisma.$queryRaw`SELECT 1`;
 }

@@ -1,20 +1,23 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
-/** A first pull brings nothing but new titles, and a list of a day's titles is had elsewhere. */
+/** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
 
-/** How one title of a date differs from what it was at an earlier fetch. */
+/** The difference of one title of a date from its state at an earlier fetch. */
 interface MovedTitle {
   readonly titleId: number;
   readonly orderUid: string;
   readonly occurrence: number;
   readonly kind: 'inserted' | 'changed' | 'withdrawn' | 'restored';
-  /** Columns of `title` that differ, as they were and as they are; `status` aside. */
+  /** The differing columns of `title` with the old and the new value, except `status`. */
   readonly fields: readonly MovedField[];
-  /** What the date counts of it now and counted of it then. Decimal text; null: was not counted. */
+  /**
+   * The original value that the date counts now, and the one that it counted then. Decimal text;
+   * null: not counted.
+   */
   readonly originalValue: string;
-  /** The newest pull that moved it. */
+  /** The newest pull that changed it. */
   readonly pullId: number;
   readonly changedAt: Date;
 }
@@ -27,20 +30,21 @@ export interface MovedField {
 }
 
 export interface MovedTitles {
-  /** All of them; `titles` may hold fewer, what is new last and only a few of it. */
+  /**
+   * The number of all differing titles. `titles` may hold fewer: new titles come last, and only a
+   * few of them.
+   */
   readonly count: number;
   readonly counts: Readonly<Record<MovedTitle['kind'], number>>;
   readonly titles: readonly MovedTitle[];
 }
 
 /**
- * What moved in a date since a fetch, title by title: the state before the first change after it
- * against the state now, so that what went away and came back as it was does not show.
- *
- * By fence and not by time: a merge's time is that of its start, and it may have waited for the very
- * transaction that it is compared with.
- *
- * @param fence of the fetch that the date is compared with; changes of later ones count
+ * Returns the changes of a date since a fetch, by title: the present state compared with the state
+ * before the first later change. A title that changed and changed back is not included. Compares
+ * fences and not times: the time of a merge is that of its start, and the merge may have waited for
+ * the very transaction with which it is compared.
+ * @param fence the fence of the fetch to compare with; changes with a greater fence count
  */
 export async function readMovedTitles(
   database: Database,
@@ -70,7 +74,7 @@ function queryMoved(
   fence: bigint,
   limit: number,
 ): Promise<(MovedTitle & Counts)[]> {
-  // `->>` on jsonb keeps every digit of a number; a number that JavaScript reads does not.
+  // `->>` on jsonb keeps every digit of a number; a JavaScript number does not.
   return client.$queryRaw<(MovedTitle & Counts)[]>`
     WITH later AS MATERIALIZED (
       SELECT id, inserted FROM conciliation.pull
@@ -139,7 +143,7 @@ function queryMoved(
              order_uid COLLATE "C", occurrence, shown.id LIMIT ${limit}`;
 }
 
-/** The fence of the seal that lasts on a date; null where there is none. */
+/** Returns the fence of the present seal of a date; null: it has none. */
 export async function readSealFence(database: Database, date: CivilDate): Promise<bigint | null> {
   const seal = await database.prisma.signOff.findFirst({
     where: { date, endedAt: null },
@@ -148,7 +152,10 @@ export async function readSealFence(database: Database, date: CivilDate): Promis
   return seal?.fence ?? null;
 }
 
-/** The fence before the newest pull that changed the date, so that what this one changed shows. */
+/**
+ * Returns the fence before the newest pull that changed the date, so that the changes of this pull
+ * are shown.
+ */
 export async function readFenceBeforeLastChange(
   database: Database,
   date: CivilDate,
@@ -161,10 +168,15 @@ export async function readFenceBeforeLastChange(
   return pull?.fence ? { fence: pull.fence - 1n, pullId: pull.id } : null;
 }
 
-/** What a date's page shows of its changes: against its seal where there is one, else its newest change. */
+/**
+ * The changes that the page of a date shows: since its seal, or without a seal those of its newest
+ * change.
+ */
 export interface DayChanges {
   readonly since: 'sign_off' | 'last_change';
-  /** The pull that made the newest change; null: compared with the seal, or nothing ever changed. */
+  /**
+   * The pull that made the newest change; null: compared with the seal, or the date never changed.
+   */
   readonly pullId: number | null;
   readonly moved: MovedTitles;
 }

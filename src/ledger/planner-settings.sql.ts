@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 
 /**
- * Settings of PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
+ * Configures PostgreSQL's planner for the transaction of a merge, which must not depend on statistics:
  * the staging tables are filled and emptied all day, `title` doubles within seconds in a backfill, and
  * autovacuum may analyse either at any moment.
  *
@@ -12,7 +12,7 @@ import type { Transaction } from '../database/database.ts';
  *   when `title` had ten dates, each date is a tenth of the table.
  */
 export async function configurePlanner(tx: Transaction): Promise<void> {
-  // Room for a hash of narrow rows: what does not fit goes to disk and costs several times as much.
+  // Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
            set_config('work_mem', '64MB', true)`;

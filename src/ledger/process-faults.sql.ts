@@ -3,22 +3,23 @@ import type { FaultyProcesses } from '../domain/alert.ts';
 import { PROCESS_SILENCE_MS, type ProcessFault } from '../domain/process-fault.ts';
 
 export interface FaultReport {
-  /** Of the process that reports, drawn when it started. */
+  /** A number that identifies the reporting process, drawn at its start. */
   readonly processId: string;
   readonly faults: readonly ProcessFault[];
-  /** The platform refused a token of the process, and has accepted none since. */
+  /** The platform refused a token of the process and has not accepted one since. */
   readonly awaitsAcceptance: boolean;
   /** See `TokenReport.acceptedAgoMs`. */
   readonly acceptedAgoMs: number | null;
-  /** A fault that was not reported for longer is taken for over; null: none is. */
+  /** A fault without a report for this time counts as over; null: no fault does. */
   readonly silenceMs: number | null;
 }
 
 /**
- * Makes the faults of a process what it reports, and removes those of processes that are silent. A
- * refused token outlives both its replacement and its process: it ends when its own process has had
- * another token accepted, or when it was not reported for `silenceMs` and any process has had a token
- * accepted in a request that was sent after its last report. All instants are by the database's clock.
+ * Replaces the faults of a process by those of the report, and removes the faults of silent
+ * processes. A refused token outlives its replacement and its process. It ends when the platform
+ * has accepted another token of the process, or when it was not reported for `silenceMs` and the
+ * platform has accepted a token of any process in a request that was sent after its last report.
+ * All instants are by the database's clock.
  */
 export async function reportFaults(database: Database, report: FaultReport): Promise<void> {
   const { processId, faults, awaitsAcceptance, acceptedAgoMs, silenceMs } = report;
@@ -40,7 +41,10 @@ function seconds(ms: number | null): number | null {
   return ms === null ? null : ms / 1000;
 }
 
-/** The faults that last. A process that is silent may have ended; only a refused token outlives it. */
+/**
+ * Returns the present faults. A silent process may have ended; only the fault of a refused token
+ * outlives its process.
+ */
 export function readFaults(tx: Transaction): Promise<FaultyProcesses[]> {
   return tx.$queryRaw<FaultyProcesses[]>`
     SELECT kind, count(*)::int AS processes

@@ -6,7 +6,9 @@ import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';
 
-/** One try at a pull. Everything it writes is void once another attempt has drawn a higher fence. */
+/**
+ * One attempt at a pull. All its writes are refused once another attempt has drawn a higher fence.
+ */
 export interface Attempt {
   readonly pullId: bigint;
   readonly fence: bigint;
@@ -14,7 +16,7 @@ export interface Attempt {
   readonly date: CivilDate;
   /** By the clock of the database, before the request is sent. */
   readonly startedAt: Date;
-  /** Attempts that were spent before this one. */
+  /** Attempts counted before this one. */
   readonly attemptsSpent: number;
   /** Attempts in a row before this one whose process ended without recording an outcome. */
   readonly attemptsAbandoned: number;
@@ -22,7 +24,7 @@ export interface Attempt {
 
 export interface AttemptFailure {
   readonly errorCode: string;
-  /** Free of personal data: the message of one of our own errors, or a fixed text. */
+  /** Free of personal data: the message of an error of this program, or a fixed text. */
   readonly errorMessage: string;
   readonly httpStatus: number | null;
   readonly responseBytes: number;
@@ -34,7 +36,7 @@ export interface AttemptFailure {
 /** A process that was started again is another process. */
 const PROCESS_ID = randomUUID();
 
-/** Records that a date is to be pulled. The row, not any queue, is what makes the work exist. */
+/** Records a request to pull a date. The row, not the job, decides that the work is due. */
 export async function createPull(
   database: Database,
   pull: {
@@ -53,10 +55,9 @@ export async function createPull(
 }
 
 /**
- * Claims the pull, taking it over from any worker that had it. The fence is drawn before the request
- * is sent, so a higher fence also means a newer fetch.
- *
- * @throws InputError when there is no such pull or it is finished
+ * Claims the pull, also from a worker that runs it. The fence is drawn before the request is sent,
+ * so a higher fence also means a newer fetch.
+ * @throws InputError when the pull does not exist or has ended
  */
 export async function startAttempt(database: Database, pullId: bigint): Promise<Attempt> {
   const [row] = await database.prisma.$queryRaw<
@@ -97,11 +98,10 @@ export async function startAttempt(database: Database, pullId: bigint): Promise<
 }
 
 /**
- * Ends an attempt that merged nothing and throws its staged rows away. When no attempt is left, the
- * pull has failed, and so has its date unless an earlier pull already reconciled it.
- *
- * @throws StaleFenceError when another attempt has taken over; then nothing was written, and what was
- *   staged is for `discardStaleAttempt`
+ * Ends an attempt without a merge and removes its staged rows. Without a further attempt the pull
+ * has failed, and so has its date, unless an earlier pull reconciled it.
+ * @throws StaleFenceError when another attempt has taken over: nothing was written, and the staged
+ * rows are left to `discardStaleAttempt`
  */
 export function recordFailure(
   database: Database,
@@ -128,9 +128,9 @@ export function recordFailure(
 }
 
 /**
- * Removes what an attempt staged that does not count any more: whoever took its pull over knows only
- * a fence of its own. What the pull holds for a person under this very fence stays, because a merge may
- * have been committed although its connection was lost before it could say so.
+ * Removes the staged rows of an attempt that was taken over; the other attempt knows only its own
+ * fence. Rows that the pull holds under this fence stay, because a merge may have committed
+ * although its connection was lost before the reply.
  */
 export function discardStaleAttempt(database: Database, attempt: Attempt): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
@@ -140,9 +140,8 @@ export function discardStaleAttempt(database: Database, attempt: Attempt): Promi
 }
 
 /**
- * Removes what processes that were killed have left in the staging tables.
- *
- * @returns how many titles were removed
+ * Removes the rows that killed processes left in the staging tables.
+ * @returns the number of removed titles
  */
 export function discardAbandoned(database: Database): Promise<number> {
   return database.prisma.$transaction(discardStrayRows);
@@ -160,7 +159,7 @@ async function markDayFailed(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.day.updateMany({ where: { date, state: 'pending' }, data: { state: 'failed' } });
 }
 
-/** Gives up a pull that has not ended; nothing of it was merged, and nothing will be. */
+/** Cancels a pull that has not ended. Nothing of it was merged or will be. */
 export async function cancelPull(database: Database, pullId: bigint): Promise<void> {
   await database.prisma.$executeRaw`
     UPDATE conciliation.pull

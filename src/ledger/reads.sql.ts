@@ -5,7 +5,7 @@ import type { PullOrigin } from '../domain/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
 
-/** A day of the ledger as people read it. Amounts are decimal text, exact. */
+/** A day of the ledger for people. Amounts are decimal text, exact. */
 export interface DayRow extends DayNote {
   readonly date: CivilDate;
   readonly state: DayState;
@@ -15,7 +15,7 @@ export interface DayRow extends DayNote {
   readonly originalValueSum: string;
   readonly heldPullId: number | null;
   readonly verifiedAt: Date | null;
-  /** Of a failed day: what its last attempt met. */
+  /** For a failed day: the error of its last attempt. */
   readonly lastError: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface PullRow {
   readonly startedAt: Date | null;
 }
 
-/** Null where nothing was ever pulled into this database. */
+/** Returns null when this database never had a pull. */
 export async function readCheckpoint(database: Database): Promise<CheckpointRow | null> {
   const row = await database.prisma.checkpoint.findFirst();
   return row && { startDate: row.startDate, lastReconciledDate: row.lastReconciledDate };

@@ -2,8 +2,8 @@ import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 /**
- * Brings `rejected_title` to what the latest response says of a date: a reject that is still there keeps
- * its row, and with it a person's acceptance; one that is gone is `resolved`; a new one is `open`.
+ * Updates `rejected_title` to the latest response for a date: a reject that is still in the
+ * response keeps its row and its acceptance, a missing one becomes `resolved`, a new one is `open`.
  * Rejects are matched by their bytes, copy by copy.
  */
 export async function mergeRejects(

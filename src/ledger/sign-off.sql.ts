@@ -7,7 +7,7 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 
-/** A seal: what a date held when it was signed off. Amounts are decimal text, exact. */
+/** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
   readonly id: number;
   readonly date: CivilDate;
@@ -28,10 +28,9 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 const DECISIONS = ['pull.release', 'rejects.accept'];
 
 /**
- * Seals a reconciled date: its digest and totals, with who and when. Signing off a date that was
- * restated since ends the seal before and puts a new one.
- *
- * @param seen the digest that the person looked at, so that nobody seals what nobody saw
+ * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
+ * that was restated ends the seal before and writes a new one.
+ * @param seen the digest of the content that the person saw; another content is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
 export function signOffDay(
@@ -69,8 +68,7 @@ export function signOffDay(
 }
 
 /**
- * Takes the seal off a date, so that it can be signed off again.
- *
+ * Ends the seal of a date, so that it can be signed off again.
  * @throws InputError when the date is not signed off
  */
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
@@ -92,7 +90,7 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
   });
 }
 
-/** Every seal that the date ever had, newest first. */
+/** Returns all seals of the date, newest first. */
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
   return database.prisma.$queryRaw<SignOff[]>`
     SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
@@ -102,7 +100,7 @@ export function readSignOffs(database: Database, date: CivilDate): Promise<SignO
     FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
 }
 
-/** Everybody who released a pull into the date or accepted its rejects. */
+/** Returns all users who released a pull into the date or accepted its rejects. */
 export function readDeciders(
   client: Pick<Transaction, 'auditEntry'>,
   date: CivilDate,
@@ -111,7 +109,7 @@ export function readDeciders(
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
-  // Merges lock the day's row as well, so the digest below stays what it is until this is committed.
+  // Merges lock the day's row as well, so the digest below does not change before the commit.
   const [day] = await tx.$queryRaw<
     [
       {

@@ -7,7 +7,7 @@ import { advanceCheckpoint, lockClosing } from './day-ledger.sql.ts';
 export interface CorrectedStartDate {
   readonly from: CivilDate;
   readonly to: CivilDate;
-  /** The checkpoint recomputed; null: not even the start date is reconciled. */
+  /** The recomputed checkpoint; null: not even the start date is reconciled. */
   readonly lastReconciledDate: CivilDate | null;
 }
 
@@ -23,7 +23,7 @@ export function correctStartDate(
   { by, reason }: Decision,
 ): Promise<CorrectedStartDate> {
   return database.prisma.$transaction(async (tx) => {
-    // A merge that is under way waits here, and then advances the corrected checkpoint.
+    // A running merge waits here and then advances the corrected checkpoint.
     await lockClosing(tx);
     const before = await tx.checkpoint.findFirst({ select: { startDate: true } });
     if (before === null) {

@@ -8,11 +8,11 @@ import {
 import { type HttpAnswer, silenceError } from './http-origin.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
-/** How much of one answer is taken. */
+/** The limits for one answer. */
 export interface AnswerLimits {
-  /** From its headers to its end. */
+  /** From the headers to the end. */
   readonly maxMinutes: number;
-  /** Decoded. */
+  /** Decoded bytes. */
   readonly maxBytes: number;
   /** Encoded bytes a second, as a mean over the time that the platform was waited for; 0: no limit. */
   readonly minBytesPerSecond: number;
@@ -22,19 +22,18 @@ export interface AnswerLimits {
 const MINUTE_MS = 60_000;
 
 export interface AnswerBody {
-  /** Decoded. Ends only where the transfer ended cleanly; leaving early drops the connection. */
+  /** Decoded bytes. Ends only after a complete transfer; leaving the iteration early drops the connection. */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Decoded bytes handed out so far. */
+  /** Number of decoded bytes handed out. */
   readonly bytesReceived: () => number;
 }
 
 /**
- * Nothing is read before the consumer asks, and never more than a few buffers ahead of it.
- *
- * Throws PlatformContractError for an encoding that was not asked for. Reading throws
- * PlatformUnavailableError where the transfer is cut, silent for `timeoutMs`, slower or longer under way than
- * the limit, and PlatformContractError where what came is not what its headers say or more than the limit.
- * Where a limit was exceeded, the error's context names its variable as `limit`.
+ * Opens the body of an answer. Reads only on demand, at most a few buffers ahead of the consumer.
+ * Reading throws PlatformUnavailableError when the transfer is cut, is silent for `timeoutMs`,
+ * brings too few bytes or exceeds the time limit, and PlatformContractError when the body does not match its headers or
+ * exceeds the size limit. If a limit is exceeded, the error's context has its variable as `limit`.
+ * @throws PlatformContractError for an encoding that was not requested
  */
 export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerLimits): AnswerBody {
   if (limits !== undefined) stopAfter(answer, limits.maxMinutes);
@@ -44,7 +43,7 @@ export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerL
     async next() {
       try {
         const piece = await pieces.next();
-        // What was stopped did not end cleanly, even where everything had been buffered by then.
+        // A stopped transfer is not complete, even if all bytes were buffered.
         const stopReason = answer.stopReason();
         if (stopReason !== null) throw stopReason;
         bytesReceived += piece.value?.length ?? 0;
@@ -58,7 +57,7 @@ export function openBody(answer: HttpAnswer, timeoutMs: number, limits?: AnswerL
       }
     },
     async return() {
-      // First: a generator that waits for a piece cannot be left before that wait ends.
+      // Before the return of the generator, which cannot end while it waits for a chunk.
       answer.message.destroy();
       await pieces.return(undefined).catch(() => {});
       return { done: true, value: undefined };
@@ -95,7 +94,7 @@ async function* readPieces(
 ): Pieces {
   const { headers, socket } = message;
   const endsWithConnection = !('content-length' in headers || 'transfer-encoding' in headers);
-  // Runs only while a piece is waited for. A slow consumer is no silence of the platform.
+  // Runs only while a chunk is awaited, so that a slow consumer does not count as silence of the platform.
   const silence = new SilenceTimer(timeoutMs, () => stop(silenceError(timeoutMs)));
   const throughput = new Throughput(timeoutMs, minBytesPerSecond);
   try {
@@ -111,7 +110,7 @@ async function* readPieces(
   } finally {
     silence.clear();
   }
-  // Node takes any end of the connection for the end of such a body, even a reset.
+  // Node treats any end of the connection as the end of such a body, even a reset.
   if (!message.complete || (endsWithConnection && socket.errored)) throw new TransferCut();
 }
 
@@ -161,7 +160,7 @@ function decode({ message }: HttpAnswer, pieces: Pieces): Pieces {
   );
 }
 
-/** Several gzip members in a row are one stream, as RFC 1952 has it. */
+/** Decodes gzip. Several members in a row are one stream (RFC 1952, section 2.2). */
 async function* gunzip(pieces: Pieces): Pieces {
   let encodedBytes = 0;
   async function* count(): Pieces {

@@ -3,16 +3,16 @@ import { isTokenRefused } from './status-error.ts';
 import type { TokenSource } from './token.ts';
 
 export interface AuthorizedRequestsOptions extends HttpOriginOptions {
-  /** Its path is a prefix of every request's. */
+  /** The path is the prefix of every request's path. */
   readonly baseUrl: URL;
   readonly token: TokenSource;
   readonly userAgent: string;
 }
 
-/** One of the platform's operations, as its documentation spells it. */
+/** An operation of the platform, named as in its documentation. */
 export interface PlatformRequest {
   readonly method: 'GET' | 'POST';
-  /** Below the base address, beginning with `/`. */
+  /** The path below the base address, beginning with `/`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
@@ -30,16 +30,17 @@ export class AuthorizedRequests {
   }
 
   /**
-   * The answer, whatever its status. Once only, after a refused token that was rotated meanwhile, the
-   * request is sent a second time. Throws as `HttpOrigin.send` and the token's source do.
+   * Sends a request and returns the answer with any status. If the platform refuses the token and
+   * the source holds another one, the request is sent a second time, once. Throws the errors of
+   * `HttpOrigin.send` and of the token's source.
    */
   async send(request: PlatformRequest, signal: AbortSignal): Promise<HttpAnswer> {
     const { token } = this.#options;
     const bearer = await token.current();
     const answer = await this.#sendWith(bearer, request, signal);
     if (!isTokenRefused(statusOf(answer))) return answer;
-    // The token may have been rotated since it was read. One that is the same, or refused too, is for
-    // a person to see to.
+    // The token may have been replaced since it was read. An unchanged token, or a second refusal,
+    // needs a person.
     const rotated = await token.reread().catch((error: unknown) => {
       answer.message.destroy();
       throw error;
@@ -49,7 +50,7 @@ export class AuthorizedRequests {
     return this.#sendWith(rotated, request, signal);
   }
 
-  /** Ends every request under way with a ShutdownError and closes all connections. */
+  /** Aborts every request with a ShutdownError and closes all connections. */
   close(): void {
     this.#origin.close();
   }

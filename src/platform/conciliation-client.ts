@@ -1,12 +1,9 @@
 /**
- * The platform as this program sees it: its two operations, `GET /api/anticipations/conciliation`
- * here and `POST /api/providers` in providers-client.ts, the token that they take, and the contract
- * that each title is checked against. What the platform does wrong, on the wire or in a title, leaves
- * this folder as one of the classes of `errors.ts` or as a title's list of reasons; nothing here
- * retries, apart from one request after a rotated token.
- *
- * The transport is Node's own HTTP client: it takes an answer apart under backpressure without
- * mistaking a slow consumer, or a server that closes meanwhile, for a fault.
+ * The platform's interface: the operation `GET /api/anticipations/conciliation` here, `POST /api/providers`
+ * in providers-client.ts, the token for both, and the contract of a title. Faults of the platform leave this
+ * folder as errors of `errors.ts` or as the reasons of a rejected title. This folder repeats no request,
+ * except once after a replaced token. The transport is Node's own HTTP client. It applies backpressure and
+ * does not report a slow consumer, or a server that closes meanwhile, as a fault.
  */
 import type { PullWindow } from '../domain/pull-plan.ts';
 import { type AnswerLimits, openBody } from './answer-body.ts';
@@ -21,12 +18,12 @@ export interface ConciliationResponse {
   /** 200; any other status is an error. */
   readonly httpStatus: number;
   /**
-   * The decoded body, to be iterated once. Ends only where the transfer ended cleanly, as far as HTTP
-   * can tell: where the end of the connection is the end of the body, only the JSON can. Holds a
-   * connection until it ended, was left early, or the signal aborted.
+   * The decoded body, to be iterated once. Ends only after a complete transfer as far as HTTP can
+   * tell: if the end of the connection is the end of the body, only the JSON shows that it is
+   * complete. Holds a connection until the iteration ends or is left, or the signal aborts.
    */
   readonly chunks: AsyncIterable<Uint8Array>;
-  /** Decoded bytes handed out so far. */
+  /** Number of decoded bytes handed out. */
   readonly bytesReceived: () => number;
   /** The reader takes no more titles than these. */
   readonly maxTitles: number;
@@ -34,25 +31,25 @@ export interface ConciliationResponse {
 
 export interface PlatformClient extends ProvidersClient {
   /**
-   * The titles accepted on a day (`conciliationDate`) or since one (`anticipationDate`).
-   *
-   * Here and while iterating: PlatformUnavailableError, PlatformRateLimitedError,
-   * PlatformAuthError, PlatformRequestError, PlatformContractError, TokenUnusableError, and when the signal aborts its reason, or ShutdownError where that is no error of ours.
+   * Requests the titles accepted on a day (`conciliationDate`) or since a day (`anticipationDate`). This call
+   * and the iteration throw PlatformUnavailableError, PlatformRateLimitedError, PlatformAuthError,
+   * PlatformRequestError, PlatformContractError and TokenUnusableError. After an abort they throw the
+   * signal's reason, or ShutdownError if the reason is not an error of this program.
    */
   fetchTitles(window: PullWindow, signal: AbortSignal): Promise<ConciliationResponse>;
-  /** Ends every request under way with a ShutdownError and closes all connections. */
+  /** Aborts every request with a ShutdownError and closes all connections. */
   close(): Promise<void>;
 }
 
 export interface PlatformClientOptions {
-  /** `http:` or `https:`; its path is a prefix of every request's. */
+  /** `http:` or `https:`. The path is the prefix of every request's path. */
   readonly baseUrl: URL;
   readonly token: TokenSource;
-  /** Most requests at once. An answer counts until its body is over. */
+  /** Limit for concurrent requests. A request ends with the body of its answer. */
   readonly concurrency: number;
-  /** Longest silence of the platform. */
+  /** Longest silence of the platform, in milliseconds. */
   readonly timeoutMs: number;
-  /** Of each answer with titles; none unless told. */
+  /** Limits for each answer with titles; default: none. */
   readonly limits?: AnswerLimits;
   readonly userAgent: string;
 }
@@ -81,7 +78,7 @@ function toQuery(window: PullWindow): Record<string, string> {
   return { [window.to === null ? 'anticipationDate' : 'conciliationDate']: window.from };
 }
 
-/** Refuses everything but 200 with JSON before a byte of its body is read. */
+/** Refuses everything except 200 with JSON, before the body is read. */
 function accept(
   answer: HttpAnswer,
   timeoutMs: number,

@@ -1,9 +1,9 @@
 import type { DriftItem } from './title-extra.ts';
 
-/** A real change of the interface is a handful of items; more is noise that nobody reads. */
+/** A real change of the interface has a few items. */
 export const MAX_DRIFT_ITEMS = 1000;
 
-/** What one pull met beyond the documented interface: every item once, the first 1,000 kept. */
+/** The items of one pull beyond the documented interface: every item once, at most 1,000. */
 export class DriftLog {
   readonly #items = new Map<string, DriftItem>();
 

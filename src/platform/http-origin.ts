@@ -8,14 +8,17 @@ import {
 } from '../runtime/errors.ts';
 import { SilenceTimer } from './silence-timer.ts';
 
-/** Idle connections go before most servers drop theirs, so that few requests meet a closed one. */
+/** Idle connections are closed before most servers close theirs, so that few requests meet a closed one. */
 const IDLE_CONNECTION_MS = 4000;
 
 export interface HttpOriginOptions {
   readonly baseUrl: URL;
-  /** Most requests at once; further ones wait, and their waiting counts towards no timeout. */
+  /** Limit for concurrent requests. Further ones wait, and the wait counts towards no timeout. */
   readonly concurrency: number;
-  /** Longest silence while connecting, until the headers, and between two pieces of the body. */
+  /**
+   * Longest silence in milliseconds: while connecting, before the headers, and between two chunks
+   * of the body.
+   */
   readonly timeoutMs: number;
 }
 
@@ -23,16 +26,16 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: http.OutgoingHttpHeaders;
-  /** Null: none. */
+  /** Null: no body. */
   readonly body: Buffer | null;
 }
 
-/** An answer whose headers have come. Holds its connection until the body is read or destroyed. */
+/** An answer with its headers. Holds its connection until the body is read or destroyed. */
 export interface HttpAnswer {
   readonly message: http.IncomingMessage;
-  /** Ends the answer; reading it fails from then on. The first reason given is the one that counts. */
+  /** Ends the answer; reading it then fails. The first reason counts. */
   stop(reason: ConciliationError): void;
-  /** Null unless it was stopped. */
+  /** Null: the answer was not stopped. */
   stopReason(): ConciliationError | null;
 }
 
@@ -50,7 +53,7 @@ export class HttpOrigin {
       maxSockets: options.concurrency,
       timeout: IDLE_CONNECTION_MS,
     };
-    // Said aloud, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn the verification off.
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn the verification off.
     this.#agent =
       options.baseUrl.protocol === 'https:'
         ? new https.Agent({ ...agentOptions, rejectUnauthorized: true })
@@ -58,8 +61,10 @@ export class HttpOrigin {
   }
 
   /**
-   * Throws PlatformUnavailableError where no answer begins, PlatformContractError where it is not
-   * HTTP, and what `toStopReason` says when the signal aborts, also while waiting for a connection.
+   * Sends a request and waits for the headers.
+   * @throws PlatformUnavailableError when no answer begins
+   * @throws PlatformContractError when the answer is not HTTP
+   * @throws the error of `toStopReason` when the signal aborts, also during the wait for a connection
    */
   async send(
     { method, url, headers, body }: HttpRequest,
@@ -75,7 +80,7 @@ export class HttpOrigin {
     return exchange.answer(body);
   }
 
-  /** Stops every request under way with a ShutdownError and closes the connections. */
+  /** Stops every request with a ShutdownError and closes the connections. */
   close(): void {
     this.#isClosed = true;
     for (const exchange of this.#open) exchange.stop(new ShutdownError('the client was closed'));
@@ -103,7 +108,7 @@ class Exchange {
   stop(reason: ConciliationError): void {
     this.#stopReason ??= reason;
     (this.#message ?? this.#request).destroy(reason);
-    // A request that still waits for a connection says nothing of its end until it gets one.
+    // A request that waits for a connection emits nothing about its end until it has one.
     this.#fail(this.#stopReason);
   }
 
@@ -114,7 +119,7 @@ class Exchange {
         this.#silence.clear();
         reject(this.#findStopReason() ?? reason);
       };
-      // Only now does the request have a connection, or is getting one.
+      // The request has a connection or is opening one.
       request.once('socket', (socket) => {
         this.#silence.arm();
         if (!socket.connecting) return;
@@ -124,7 +129,8 @@ class Exchange {
       request.once('response', (message) => {
         this.#silence.clear();
         this.#message = message;
-        // A stream throws an error that nobody listens for. Whoever reads the body gets it anyway.
+        // A stream throws an error that has no listener. The reader of the body receives the error
+        // in any case.
         message.on('error', () => {});
         resolve({
           message,
@@ -132,30 +138,30 @@ class Exchange {
           stopReason: () => this.#findStopReason(),
         });
       });
-      // Stays for the whole exchange: after the headers, the request still emits its socket's faults.
+      // Stays for the whole exchange: after the headers, the request still emits the errors of its socket.
       request.on('error', (error) => this.#fail(toConnectionError(error)));
-      // Without an error before it where the server would switch to another protocol.
+      // There is no earlier error when the server would switch to another protocol.
       request.once('close', () => this.#fail(toConnectionError(new Error('no answer'))));
       request.end(body);
     });
   }
 
-  /** Asks the signal too: it may abort when all has come and only the consumer is not through. */
+  /** Checks the signal too, which may abort after the last byte, while the consumer still works. */
   #findStopReason(): ConciliationError | null {
     return this.#stopReason ?? (this.#signal.aborted ? toStopReason(this.#signal) : null);
   }
 
-  /** Once the request has failed, or its answer is read to the end or destroyed. */
+  /** Calls back when the request has failed, or its answer is read to the end or destroyed. */
   whenOver(callback: () => void): void {
     this.#request.once('close', () => {
-      // A connection may close long before the last buffered piece of the body is read.
+      // A connection may close long before the last buffered chunk of the body is read.
       if (this.#message === null || this.#message.closed) callback();
       else this.#message.once('close', callback);
     });
   }
 }
 
-/** The signal's reason where it is an error of this program's, else a ShutdownError. */
+/** Returns the signal's reason if it is an error of this program, otherwise a ShutdownError. */
 export function toStopReason(signal: AbortSignal): ConciliationError {
   return signal.reason instanceof ConciliationError
     ? signal.reason
@@ -171,7 +177,7 @@ export function silenceError(timeoutMs: number): PlatformUnavailableError {
 function toConnectionError(error: Error): ConciliationError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   if (code.startsWith('HPE_')) {
-    // No cause: Node's parser errors carry the packet that they failed on.
+    // Without a cause, because Node's parser errors hold the raw packet.
     return new PlatformContractError(`the platform's answer is not HTTP (${code})`);
   }
   return new PlatformUnavailableError(`no answer from the platform (${code})`, {

@@ -5,25 +5,26 @@ import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import type { HttpAnswer } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
 
-/** Far more than a status for each of a hundred providers; what is beyond is not read. */
+/** Enough for the status of a hundred providers. Further bytes are not read. */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Whatever the platform answered to `POST /api/providers`, errors among it. */
+/** Any answer to `POST /api/providers`, including errors. */
 export interface ProvidersAnswer {
   readonly httpStatus: number;
-  /** Decoded, at most `MAX_ANSWER_BYTES` of it. Of an error it may be cut, or not have come at all. */
+  /** Decoded, at most `MAX_ANSWER_BYTES`. The body of an error may be incomplete or missing. */
   readonly body: Buffer;
-  /** Null for 200, else what the status means, as for pulls. */
+  /** Null for 200, otherwise the meaning of the status, as for pulls. */
   readonly error: ConciliationError | null;
 }
 
 export interface ProvidersClient {
   /**
-   * Creates or updates up to `MAX_PROVIDERS_PER_REQUEST` providers. Sending the same again is safe.
-   *
-   * Throws only where there is no whole answer: PlatformUnavailableError, PlatformContractError,
-   * TokenUnusableError, and when the signal aborts its reason, or ShutdownError where
-   * that is no error of ours. The platform may have taken the providers all the same.
+   * Creates or updates up to `MAX_PROVIDERS_PER_REQUEST` providers. The same request may be repeated. Throws
+   * when there is no complete answer; the platform may have applied the request all the same. After an abort
+   * the error is the signal's reason, or ShutdownError if the reason is not an error of this program.
+   * @throws PlatformUnavailableError
+   * @throws PlatformContractError
+   * @throws TokenUnusableError
    */
   pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;
 }
@@ -51,8 +52,8 @@ export async function pushProviders(
 }
 
 /**
- * The body of a 200 is not documented and may be anything, an empty one included. A web page is what
- * proxies and other servers send in the platform's place, and proves nothing.
+ * The body of a 200 is not documented and may be anything, including empty. A web page comes from a
+ * proxy or another server and proves nothing.
  */
 function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | null {
   const { headers } = answer.message;
@@ -64,7 +65,7 @@ function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | nu
     : null;
 }
 
-/** The status of an error counts even where its body does not arrive. */
+/** The status of an error counts even if its body does not arrive. */
 async function readBody(
   answer: HttpAnswer,
   timeoutMs: number,

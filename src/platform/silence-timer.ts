@@ -1,4 +1,4 @@
-/** Calls back once when nothing was heard for `timeoutMs` after the last `arm`. */
+/** Calls back once if nothing was received for `timeoutMs` after the last `arm`. */
 export class SilenceTimer {
   readonly #timeoutMs: number;
   readonly #onSilence: () => void;
@@ -13,8 +13,8 @@ export class SilenceTimer {
   arm(): void {
     this.clear();
     this.#timeout = setTimeout(() => {
-      // After a pause of the whole process the timer is due before the bytes that waited in the
-      // kernel are read. An immediate runs after them, and whoever they reach clears it.
+      // After a pause of the whole process, the timer is due before the bytes in the kernel are
+      // read. An immediate runs after them and is cleared if they arrive.
       this.#immediate = setImmediate(this.#onSilence);
     }, this.#timeoutMs);
   }

@@ -9,17 +9,14 @@ import {
 } from '../runtime/errors.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
-/**
- * 401, and 403 with it: the token is known and may not do this, which a person mends by another
- * token just the same.
- */
+/** 401 and 403. After 403 the token is known but lacks the right; another token resolves both. */
 export function isTokenRefused(httpStatus: number): boolean {
   return httpStatus === 401 || httpStatus === 403;
 }
 
 /**
- * The error for any status but 200. Says nothing of the body, which nobody documented and which may
- * repeat personal data.
+ * Returns the error for any status except 200. Quotes nothing of the body, which is not documented
+ * and may hold personal data.
  */
 export function toStatusError(
   httpStatus: number,
@@ -40,11 +37,11 @@ export function toStatusError(
   if (isTokenRefused(httpStatus)) {
     return new PlatformAuthError(`${answered}: it refuses the token`, { context });
   }
-  // 408 is a server's word for what is silence here.
+  // 408 is the server's report of a timeout.
   if (httpStatus >= 500 || httpStatus === 408) {
     return new PlatformUnavailableError(answered, { context });
   }
-  // A redirect is not followed: the token is for this origin, and the interface knows none. 404 and
-  // 405 say that this is not the documented interface, as a wrong base address does.
+  // Redirects are not followed: the token is for this origin, and the interface has none. 404 and 405 mean
+  // that this is not the documented interface, for example because of a wrong base address.
   return new PlatformContractError(`${answered}, expected 200`, { context });
 }

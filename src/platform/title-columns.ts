@@ -4,7 +4,10 @@ import type { JsonNumber, JsonObject } from '../domain/json-value.ts';
 import type { Title } from '../domain/title.ts';
 import type { ConciliationTitle } from './title-schema.ts';
 
-/** The title as a row. Only for what has passed the schema: dates and amounts are taken as checked. */
+/**
+ * Returns the title as a row. Only for titles that have passed the schema: dates and amounts are
+ * not checked again.
+ */
 export function toColumns(title: ConciliationTitle, extra: JsonObject | null): Title {
   const agent = title.financialAgent;
   const payment = agent?.payment;
@@ -49,7 +52,7 @@ function toOptionalDecimal(number: JsonNumber | null | undefined): Decimal | nul
 
 function toDecimal({ text }: JsonNumber): Decimal {
   const decimal = parseDecimal(text);
-  // A JsonNumber follows JSON's grammar by contract, and the schema has seen to the digits.
+  // A JsonNumber follows JSON's grammar, and the schema has checked the number of digits.
   if (decimal === null) throw new RangeError('not a JSON number');
   return decimal;
 }

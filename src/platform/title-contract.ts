@@ -1,4 +1,4 @@
-// Not `typebox/compile`, which is the same validator with another 6 MB of conversions beside it.
+// Not `typebox/compile`, the same validator with another 6 MB of code for conversions.
 import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
@@ -14,22 +14,22 @@ export type TitleCheck =
   | { readonly ok: true; readonly title: Title; readonly drift: readonly DriftItem[] }
   | {
       readonly ok: false;
-      /** At most 20, `field.path: what was expected`; no values, the accepted date aside. */
+      /** At most 20, as `field.path: expected …`. No values, except the accepted date. */
       readonly reasons: readonly string[];
-      /** The day that the title belongs to, where it names one inside the window. */
+      /** The accepted date of the title, if it is inside the window. */
       readonly acceptedDate: CivilDate | null;
     };
 
 const MAX_REASONS = 20;
 
-// For the whole process, and of no consequence to other schemas but completer diagnostics.
+// A global setting. Other schemas only get more complete diagnostics.
 Settings.Set({ maxErrors: MAX_REASONS });
 
 const CONTRACT = Compile(CONCILIATION_TITLE_SCHEMA);
 
 /**
- * Holds one item of `titles` against the contract and flattens it to a row. Nothing is lost: what no
- * column takes is in `extra`.
+ * Checks one item of `titles` against the contract and flattens it to a row. `extra` holds the
+ * fields without a column.
  */
 export function checkTitle(value: JsonValue, window: PullWindow): TitleCheck {
   const acceptedDate = findAcceptedDate(value);
@@ -50,7 +50,7 @@ function findAcceptedDate(value: JsonValue): CivilDate | null {
   return typeof text === 'string' ? parseCivilDate(text) : null;
 }
 
-/** All reasons at once. `outsideDate` is the accepted date where the window does not hold it. */
+/** Returns all reasons. `outsideDate` is an accepted date outside the window. */
 function explain(value: JsonValue, outsideDate: CivilDate | null): string[] {
   const reasons: string[] = [];
   if (outsideDate !== null) {

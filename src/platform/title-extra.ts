@@ -14,25 +14,25 @@ import {
 const MAX_PATH_CHARACTERS = 200;
 const MAX_VALUE_CHARACTERS = 64;
 
-/** Something that the documented interface does not have. It never fails a title. */
+/** A part of a response beyond the documented interface. It does not reject a title. */
 export interface DriftItem {
   /** Such as `titles[].financialAgent.type`; at most 200 printable characters. */
   readonly path: string;
   readonly kind: 'unknown_field' | 'unknown_value';
-  /** Of a field its JSON type, of an enumeration the value; at most 64 printable characters. */
+  /** For a field its JSON type, for an enumeration the value; at most 64 printable characters. */
   readonly value: string;
 }
 
-/** What a title says beyond the documented interface. */
+/** The parts of a title beyond the documented interface. */
 export interface TitleExtra {
-  /** What no column takes, where it stood; null when there is none. */
+  /** The fields without a column, at their places; null: none. */
   readonly extra: JsonObject | null;
   readonly drift: readonly DriftItem[];
-  /** What of it the database cannot keep, as reasons. */
+  /** The reasons why the database cannot hold a part of them. */
   readonly faults: readonly string[];
 }
 
-/** Everything in the title that is not documented: its fields, and its values of enumerations. */
+/** Collects the undocumented fields of the title and the undocumented values of enumerations. */
 export function collectExtra(title: ConciliationTitle): TitleExtra {
   const collector = new ExtraCollector();
   const agent = title.financialAgent;
@@ -62,7 +62,7 @@ function toDocumentedObject(schema: TSchema & { properties: unknown }, path: str
 
 type Fields = Record<string, JsonValue>;
 
-/** Without a prototype, a field named `__proto__` is just a field. */
+/** Without a prototype, a field named `__proto__` is an ordinary field. */
 function emptyObject(): Fields {
   return Object.create(null) as Fields;
 }
@@ -98,8 +98,8 @@ class ExtraCollector {
   }
 
   /**
-   * The provider's external id is documented twice and has one column. The title's own goes there, or
-   * the provider's where the title has none; a provider's that contradicts the title's is kept here.
+   * The provider's external id is documented in two places and has one column. The column holds the title's
+   * own, or the provider's if the title has none. A different id of the provider is kept here.
    */
   addInnerExternalId(title: ConciliationTitle, unknown: Fields | null): Fields | null {
     const inner = title.provider?.externalId ?? null;
@@ -123,7 +123,7 @@ class ExtraCollector {
   }
 }
 
-/** Why PostgreSQL's `jsonb` could not keep the value; null where it can. */
+/** Returns the reason why PostgreSQL's `jsonb` cannot hold the value; null: it can. */
 function findFault(value: JsonValue): string | null {
   if (typeof value === 'string') return isStorableText(value) ? null : TEXT_EXPECTATION;
   if (value instanceof JsonNumber) return isStorableNumber(value) ? null : NUMBER_EXPECTATION;

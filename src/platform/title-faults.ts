@@ -1,7 +1,7 @@
 import type { TLocalizedValidationError } from 'typebox/error';
 import { isJsonObject, JsonNumber, type JsonValue } from '../domain/json-value.ts';
 
-/** JSON's own name for the type: `null`, `boolean`, `string`, `number`, `array` or `object`. */
+/** Returns JSON's name of the type: `null`, `boolean`, `string`, `number`, `array` or `object`. */
 export function toJsonType(value: unknown): string {
   if (value === null) return 'null';
   if (value instanceof JsonNumber) return 'number';
@@ -19,8 +19,8 @@ function withArticle(type: string): string {
 }
 
 /**
- * What one error of the schema check means for `title`: the field's path and what was expected of
- * it. Never the value, which may be personal data.
+ * Describes one error of the schema check: the field's path and the expected value. Never the
+ * value, which may be personal data.
  */
 export function toReasons(title: JsonValue, error: TLocalizedValidationError): string[] {
   // Only documented fields have a schema, and none of their names needs escaping.
@@ -31,7 +31,7 @@ export function toReasons(title: JsonValue, error: TLocalizedValidationError): s
     case 'type':
       return [`${path}: ${toTypeMismatch([error.params.type].flat()[0] ?? '', value)}`];
     case 'required':
-      // Where an object is due, a number fails only here: to JavaScript it is one, without fields.
+      // For an expected object, a number fails only here: in JavaScript it is an object without fields.
       if (!isJsonObject(value)) return [`${path}: ${toTypeMismatch('object', value)}`];
       return error.params.requiredProperties.map(
         (name) => `${[...fields, name].join('.')}: missing`,

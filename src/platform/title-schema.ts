@@ -4,23 +4,24 @@ import { MAX_DECIMAL_DIGITS, parseDecimal } from '../domain/decimal.ts';
 import { JsonNumber } from '../domain/json-value.ts';
 import { toTypeMismatch } from './title-faults.ts';
 
-/** For what is indexed: at four bytes a character it still fits an index entry of PostgreSQL. */
+/** For indexed columns: with four bytes a character, the text still fits an index entry of PostgreSQL. */
 export const MAX_KEY_CHARACTERS = 255;
 export const MAX_TEXT_CHARACTERS = 1000;
 
-/** Free of U+0000 and lone surrogates: PostgreSQL keeps neither, and a title's hash rests on that. */
+/** Without U+0000 and lone surrogates, which PostgreSQL cannot hold. The hashes of titles depend on that. */
 export function isStorableText(text: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(text);
 }
 export const TEXT_EXPECTATION = 'expected text without U+0000 and lone surrogates';
 
+/** Whether a plain notation of the number has at most `MAX_DECIMAL_DIGITS` digits. */
 export function isStorableNumber({ text }: JsonNumber): boolean {
   // Only an exponent gives a number more digits than its text has characters.
   return (text.length <= MAX_DECIMAL_DIGITS && !/e/i.test(text)) || parseDecimal(text) !== null;
 }
 export const NUMBER_EXPECTATION = `expected a number of at most ${MAX_DECIMAL_DIGITS} digits`;
 
-// A refinement says what JSON Schema cannot. It is asked only where the rest of its schema holds.
+// A refinement checks a rule that JSON Schema cannot express, after the rest of its schema.
 
 function requiredText(maxLength: number) {
   const schema = Type.String({ minLength: 1, maxLength });
@@ -60,7 +61,7 @@ function amount() {
   );
 }
 
-/** To JavaScript a `JsonNumber` is an object. */
+/** In JavaScript a `JsonNumber` is an object. */
 function isNoNumber(value: unknown): boolean {
   return !(value instanceof JsonNumber);
 }
@@ -90,11 +91,10 @@ const BANK_ACCOUNT = {
 };
 
 /**
- * The platform's contract for one item of `titles` in `GET /api/anticipations/conciliation`, field by
- * field as it is documented. What a title cannot do without is required; everything else may be
- * absent or null. Further fields and further values of the enumerations pass: the document names none
- * but does not rule them out. Lengths are in code points. A number is a `JsonNumber`, for which JSON
- * Schema has no type.
+ * The platform's contract for one item of `titles` in `GET /api/anticipations/conciliation`, field by field
+ * as documented. The necessary fields are required; all others may be absent or null. Further fields and
+ * further values of enumerations are allowed, because the document does not exclude them. Lengths are in code
+ * points. A number is a `JsonNumber`, for which JSON Schema has no type.
  */
 export const CONCILIATION_TITLE_SCHEMA = object({
   order: object({ uid: requiredText(MAX_KEY_CHARACTERS) }),
@@ -128,7 +128,7 @@ export const CONCILIATION_TITLE_SCHEMA = object({
   platformCommission: text(),
   provider: optionalObject({
     identification: text(),
-    /** May stand in for `providerExternalId`, so it has its length. */
+    /** Has the length of `providerExternalId`, because it may replace it. */
     externalId: text(MAX_KEY_CHARACTERS),
     bankAccount: optionalObject(BANK_ACCOUNT),
   }),

@@ -1,29 +1,29 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { TokenUnusableError } from '../runtime/errors.ts';
 
-/** Where the bearer token comes from. Both calls throw TokenUnusableError where there is none to use. */
+/** The source of the bearer token. Both calls throw TokenUnusableError when there is no usable token. */
 export interface TokenSource {
   current(): Promise<string>;
-  /** After the platform refused the token: what the source holds at this moment. */
+  /** Returns the present token of the source, after the platform refused the last one. */
   reread(): Promise<string>;
 }
 
-/** No JWT comes near this; a wrong path such as a log file must not be read whole. */
+/** More than any JWT. A wrong path, such as a log file, must not be read completely. */
 const MAX_TOKEN_BYTES = 64 * 1024;
 
 const OTHERS_WRITE = 0o022;
 const EVERYBODY_READS = 0o004;
 
 /**
- * Where container engines mount secrets, inside of a container that has one user: Docker under
- * /run/secrets with mode 0444 or that of the file outside, Kubernetes with mode 0644 in a folder named
- * after the time at which the secret was written.
+ * The places where container engines mount secrets in a container with a single user: Docker under
+ * /run/secrets with mode 0444 or that of the file outside, Kubernetes with mode 0644 in a folder
+ * named after the time of the update.
  */
 const SECRET_MOUNT = /^(?:\/var)?\/run\/secrets\/|\/\.\.\d{4}_\d\d_\d\d_/;
 
 /**
- * The token in a file, which somebody else rotates. Each use looks at the file's times, size and
- * inode, and reads it only when one of them moved.
+ * The token in a file, which another program replaces. Each use compares the file's times, size and
+ * inode, and reads the file after a change.
  */
 export function fileToken(path: string): TokenSource {
   let known: { readonly version: string; readonly token: string } | null = null;
@@ -39,15 +39,18 @@ export function fileToken(path: string): TokenSource {
       const version = await fileVersion(path);
       return known?.version === version ? known.token : read(version);
     },
-    // The version is taken before the content: a file that is replaced in between is read again at
-    // the next use, never taken for the newer one.
+    // The version is read before the content. A file that is replaced in between is read again at
+    // the next use.
     async reread() {
       return read(await fileVersion(path));
     },
   };
 }
 
-/** The token from the environment, which never changes. Throws TokenUnusableError at once where unusable. */
+/**
+ * A fixed token from the environment.
+ * @throws TokenUnusableError when it is not usable
+ */
 export function fixedToken(token: string): TokenSource {
   const parsed = parseToken(token, 'PLATFORM_TOKEN');
   return { current: async () => parsed, reread: async () => parsed };
@@ -67,8 +70,8 @@ async function fileVersion(path: string): Promise<string> {
 }
 
 /**
- * Who can write the file has this program send whatever token he likes, and who can read it has the
- * platform's answers. Its group may read it, as with the secrets of a container that runs as a group.
+ * Refuses a file with loose permissions: a user who can write it chooses the token of this program, and a
+ * user who can read it can use the platform. Its group may read it, for containers that run with a group.
  */
 async function refuseOpenFile(path: string, mode: number): Promise<void> {
   if ((mode & OTHERS_WRITE) !== 0) {
@@ -98,12 +101,12 @@ function unreadable(path: string, error: unknown): unknown {
   ]);
 }
 
-/** Says what is wrong with a token, never what it is. */
+/** Returns the token. A fault describes the problem and never quotes the token. */
 function parseToken(text: string, source: string): string {
   const token = text.trim();
   if (token === '') throw new TokenUnusableError([`${source}: is empty, expected a bearer token`]);
   if (/^bearer(\s|$)/i.test(token)) {
-    throw new TokenUnusableError([`${source}: expected the token alone, without the word Bearer`]);
+    throw new TokenUnusableError([`${source}: expected only the token, without the word Bearer`]);
   }
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new TokenUnusableError([

@@ -1,10 +1,8 @@
 /**
- * Erases the personal data of a party from every table: docs/privacy.md. Titles, amounts, dates, hashes and
- * seals stay.
- *
- * The party is put on the list of erased parties first, in a transaction of its own. From then on every
- * merge takes the party's data out of what it writes (`eraseErased`), so a second transaction can
- * search all titles without keeping any merge waiting, and finds all there is.
+ * Erases the personal data of a party from every table: docs/privacy.md. Titles, amounts, dates,
+ * hashes and seals stay. A first transaction adds the party to the list of erased parties. From
+ * then on every merge removes the party's data from its rows (`eraseErased`). A second transaction
+ * can therefore search all titles without delaying merges, and finds all data of the party.
  */
 import { randomBytes } from 'node:crypto';
 import { recordAudit } from '../audit/audit.ts';
@@ -20,7 +18,7 @@ import {
   taxIdOf,
 } from './erased-parties.sql.ts';
 
-/** How the party is named: exactly one of the two. */
+/** The identification of the party: exactly one of the two. */
 export type NamedParty =
   | { readonly taxId: string; readonly externalId: null }
   | { readonly taxId: null; readonly externalId: string };
@@ -29,11 +27,11 @@ export interface ErasureRequest {
   readonly party: NamedParty;
   readonly by: string;
   readonly reason: string;
-  /** Takes everything back after it was counted. */
+  /** Rolls everything back after counting. */
   readonly isDryRun: boolean;
 }
 
-/** Rows from which something was taken, by table. */
+/** Number of rows with erased data, by table. */
 export interface ErasureCounts {
   readonly titles: number;
   readonly revisions: number;
@@ -45,28 +43,28 @@ export interface ErasureCounts {
 }
 
 export interface ErasureReport {
-  /** `erased_party.id`; null in a dry run of a party that is not on the list. */
+  /** `erased_party.id`; null in a dry run for a party that is not on the list. */
   readonly partyId: number | null;
-  /** Stands where the party's names stood. */
+  /** Replaces the party's names. */
   readonly pseudonym: string | null;
   readonly counts: ErasureCounts;
 }
 
-/** What the party is called in the tables. Personal data. */
+/** The names of the party in the tables. Personal data. */
 interface PartyNames {
   readonly taxIds: readonly string[];
   readonly externalIds: readonly string[];
 }
 
-/** The longest wait for merges that are under way; meanwhile other merges wait too. */
+/** The longest wait for running merges. Other merges wait during this time. */
 const LOCK_TIMEOUT = '30s';
 const TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
 
 /**
- * May be called again for the same party: what is left is erased then.
- *
- * @throws InputError when nothing names the party, or an external id belongs to several tax identifiers
- * @throws StagingUnavailableError when merges that are under way do not end in time; run it again
+ * May be called again for the same party, and then erases the remaining data.
+ * @throws InputError when no row names the party, or an external id belongs to several tax
+ * identifiers
+ * @throws StagingUnavailableError when running merges do not end in time; the call can be repeated
  */
 export async function eraseParty(
   database: Database,
@@ -78,7 +76,7 @@ export async function eraseParty(
       ? findListed(database.prisma, keysOf(names))
       : listParty(database, names, request);
   const listed = await list(given);
-  // Once its tax identifier is on the list, no title gives the party another number.
+  // Once the tax identifier is on the list, no title gives the party another number.
   const names = await addExternalIds(database, given);
   if (names.externalIds.length > given.externalIds.length) await list(names);
   const partyId = listed?.id ?? null;
@@ -96,10 +94,9 @@ export async function eraseParty(
 }
 
 /**
- * Ends an erasure: what later answers say of the party is written as they say it. What was erased stays
- * erased until the platform restates it.
- *
- * @throws InputError when there is no such erasure, or it has ended
+ * Ends an erasure: later answers about the party are stored unchanged. Erased data returns only if
+ * the platform restates it.
+ * @throws InputError when the erasure does not exist or has ended
  */
 export function liftErasure(
   database: Database,
@@ -158,9 +155,9 @@ async function taxIdsOf({ prisma }: Database, externalId: string): Promise<strin
   return rows.map(({ taxId }) => taxId);
 }
 
-/** The provider's numbers that no other tax identifier has. */
+/** Returns the provider's numbers that no other tax identifier has. */
 async function externalIdsOf({ prisma }: Database, taxId: string): Promise<string[]> {
-  // Reads all titles, however long that takes.
+  // Reads all titles, without a time limit.
   const [, rows] = await prisma.$transaction([
     prisma.$executeRaw`SET LOCAL statement_timeout = 0`,
     prisma.$queryRaw<{ externalId: string }[]>`
@@ -198,7 +195,7 @@ async function findListed(
   return party === undefined ? null : { id: party.id, isNew: false };
 }
 
-/** Puts the party on the list, or adds keys to its line there. */
+/** Adds the party to the list, or keys to its row. */
 function listParty(
   database: Database,
   names: PartyNames,
@@ -267,7 +264,10 @@ async function eraseEverywhere(
   return counts;
 }
 
-/** The titles that name the party now, or did in one of their revisions. Reads both tables whole. */
+/**
+ * Finds the titles that name the party now, or did in one of their revisions. Reads both tables
+ * completely.
+ */
 async function findTitles(tx: Transaction, names: PartyNames): Promise<void> {
   const keys = keysOf(names);
   const mentions = (column: string) => Prisma.sql`(
@@ -295,7 +295,7 @@ async function eraseRows(
   const keys = keysOf(names);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
   await eraseStaged(tx, keys, pseudonym);
-  // Revisions before titles: which of them are the party's follows from the titles as they are.
+  // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   const titles = await eraseTitles(tx, keys, pseudonym);
   await recordErasedRows(tx);
@@ -380,7 +380,9 @@ async function recordErasedRows(tx: Transaction): Promise<void> {
     ALTER TABLE conciliation.title_change ENABLE TRIGGER title_change_append_only`;
 }
 
-/** What attempts that are under way have staged is erased by their merges; what is held, here. */
+/**
+ * Erases the staged rows of held pulls. The rows of running attempts are erased by their merges.
+ */
 async function eraseStaged(
   tx: Transaction,
   keys: readonly string[],
@@ -400,17 +402,17 @@ async function eraseStaged(
 }
 
 /**
- * A revision has what stood before and after a change, of the columns that changed. Whose they are follows
- * from the whole title at that time: of each column the value before the next change of it, or else the
- * value of today.
+ * A revision has the old and the new values of the columns that changed. The whole title at that
+ * time decides to which party they belong: for each column, the value before the next change of
+ * that column, or else the present value.
  */
 async function eraseRevisions(
   tx: Transaction,
   keys: readonly string[],
   pseudonym: string,
 ): Promise<number> {
-  // The table is append-only for everybody. The owner's ALTER locks it, so no other session sees it
-  // without its trigger.
+  // The table is append-only for all users. ALTER TABLE by the owner locks it, so no other session
+  // uses it without its trigger.
   await tx.$executeRaw`
     ALTER TABLE conciliation.title_revision DISABLE TRIGGER title_revision_append_only`;
   const erased = await tx.$executeRaw`
@@ -456,7 +458,7 @@ const valueThen = (column: string): Prisma.Sql =>
 const listOf = (columns: readonly string[]) => columns.map((column) => `'${column}'`).join(', ');
 const { provider, financial_agent: agent } = PARTY_COLUMNS;
 
-/** One side of a revision without the personal data of the party that it is owned by. */
+/** One side of a revision without the personal data of its party. */
 const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
   Prisma.raw(`(
     SELECT coalesce(jsonb_object_agg(key, CASE
@@ -469,7 +471,7 @@ const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
              ELSE value END), '{}')
     FROM jsonb_each(revised.${side})) AS ${side}`);
 
-/** The supplier's own row, and what rows of other suppliers say of it. */
+/** The supplier's own row, and references to it in the rows of other suppliers. */
 async function eraseProviders(
   tx: Transaction,
   names: PartyNames,

@@ -32,9 +32,9 @@ export const PARTY_COLUMNS = {
   },
 } as const;
 
-// Column names and expressions of this file: nothing from outside reaches Prisma.raw.
+// Column names and expressions of this file. No input reaches Prisma.raw.
 
-/** A tax identifier as the trigger of `provider` writes it; null where there is none. */
+/** A tax identifier in the form of the trigger of `provider`; null: there is none. */
 const taxIdText = (value: string) =>
   `nullif(translate(${value}, 'abcdefghijklmnopqrstuvwxyz./- ', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '')`;
 
@@ -52,7 +52,7 @@ export const PARTY_KEYS = {
   financial_agent: Prisma.raw(`'tax_id:' || ${taxIdText('financial_agent_identification')}`),
 } as const;
 
-/** What an erased party's columns are set to, given its `pseudonym`. */
+/** The assignments for an erased party's columns, given its `pseudonym`. */
 const assignmentsOf = ({ names, details }: (typeof PARTY_COLUMNS)[keyof typeof PARTY_COLUMNS]) =>
   Prisma.raw(
     [
@@ -65,7 +65,7 @@ export const ASSIGNMENTS = {
   financial_agent: assignmentsOf(PARTY_COLUMNS.financial_agent),
 } as const;
 
-/** Every key that a text of an answer could hold: its JSON strings and numbers. */
+/** Returns every key that the text of an answer may contain: its JSON strings and numbers. */
 export const keysInText = (column: string): Prisma.Sql =>
   Prisma.raw(`
     (SELECT DISTINCT named.key
@@ -75,7 +75,7 @@ export const keysInText = (column: string): Prisma.Sql =>
                                 ('external_id:' || nullif(btrim(value), ''))) AS named (key)
      WHERE named.key IS NOT NULL)`);
 
-/** Rows (key, pseudonym) of those keys that are an erased party's. `keys` has a column `key`. */
+/** Returns the rows (key, pseudonym) of the keys of erased parties. `keys` has a column `key`. */
 const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
   SELECT named.key, 'erased-' || party.id AS pseudonym
   FROM ${keys} AS named
@@ -84,9 +84,9 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
    AND sha256(party.salt || convert_to(named.key, 'UTF8')) = ANY(party.key_hashes)`;
 
 /**
- * Whether any party is erased. Until the transaction ends, no party can be added: reading the list locks
- * it against `eraseParty`, which locks it before it adds one. So a merge that saw an empty list is
- * over, and its titles can be seen, before a party is erased from all titles.
+ * Whether any party is erased. Until the end of the transaction no party can be added: reading the
+ * list locks it against `eraseParty`, which locks it before it adds one. A merge that saw an empty
+ * list has therefore ended, and its titles are visible, before a party is erased from all titles.
  */
 export async function hasErasedParties(tx: Transaction): Promise<boolean> {
   const party = await tx.erasedParty.findFirst({ where: { endedAt: null }, select: { id: true } });
@@ -94,10 +94,10 @@ export async function hasErasedParties(tx: Transaction): Promise<boolean> {
 }
 
 /**
- * Takes the personal data of erased parties out of what an attempt has staged: to be called by every
- * transaction that turns staged rows into titles, before it compares them with titles. The hashes stay those
- * of the answer. So a title that was erased before compares equal, and of one that was restated the revision
- * has no personal data.
+ * Removes the personal data of erased parties from the staged rows of an attempt. Every transaction
+ * that turns staged rows into titles calls this before it compares them with titles. The hashes
+ * stay those of the answer, so that an erased title compares equal, and the revision of a restated
+ * one has no personal data.
  */
 export async function eraseErased(tx: Transaction, fence: bigint): Promise<void> {
   if (!(await hasErasedParties(tx))) return;

@@ -1,9 +1,8 @@
 /**
- * Removes what nobody needs any more. What an audit or an earlier state of a day needs is not touched:
- * titles, revisions, seals, audit entries, days, and every pull that changed a title.
- *
- * Runs beside the service. Every row that is removed has ended, so the service writes it no more; a batch
- * is a short transaction and passes over rows that are locked.
+ * Removes rows and texts that are no longer needed. Data for an audit or for an earlier state of a
+ * day stays: titles, revisions, seals, audit entries, days, and every pull that changed a title.
+ * Runs beside the service. Every removed row has ended, so the service does not write it any more.
+ * A batch is a short transaction and skips locked rows.
  */
 
 import { recordAudit } from '../audit/audit.ts';
@@ -12,7 +11,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 
-/** What is removed: texts within rows that stay, or whole rows. */
+/** The kinds of removal: texts within rows that stay, or whole rows. */
 export const RETENTION_KINDS = [
   'provider_answers',
   'reject_texts',
@@ -24,18 +23,18 @@ export type RetentionKind = (typeof RETENTION_KINDS)[number];
 export type RetentionCounts = Readonly<Record<RetentionKind, number>>;
 
 export interface RetentionRequest {
-  /** Removed is what ended before this date began in `timeZone`. */
+  /** Rows that ended before this date began in `timeZone` are removed. */
   readonly before: CivilDate;
   readonly timeZone: string;
   readonly by: string;
   readonly signal: AbortSignal;
-  /** Most rows of one transaction; 1,000 unless told. */
+  /** Most rows of one transaction; default 1,000. */
   readonly batchSize?: number;
 }
 
 const BATCH_SIZE = 1_000;
 
-/** How much there is to remove. */
+/** Returns the number of removable rows, by kind. */
 export async function countRemovable(
   database: Database,
   { before, timeZone }: Pick<RetentionRequest, 'before' | 'timeZone'>,
@@ -51,10 +50,9 @@ export async function countRemovable(
 }
 
 /**
- * Removes it in batches. The audit log says before the first batch what is to be removed and after the
- * last one what was; a run with nothing to remove leaves no entry.
- *
- * @throws ShutdownError when `signal` is aborted; what was removed until then stays removed
+ * Removes the rows in batches. The audit log has an entry with the plan before the first batch and
+ * one with the result after the last. A run without removable rows leaves no entry.
+ * @throws ShutdownError when `signal` is aborted; earlier batches stay removed
  */
 export async function removeOld(
   database: Database,
@@ -93,7 +91,7 @@ async function removeKind(
   }
 }
 
-/** What becomes of the chosen rows, of each kind. */
+/** The removal of the chosen rows, for each kind. */
 const REMOVAL: Readonly<Record<RetentionKind, (chosen: Prisma.Sql) => Prisma.Sql>> = {
   provider_answers: (chosen) => Prisma.sql`
     WITH ${chosen}
@@ -112,7 +110,7 @@ const REMOVAL: Readonly<Record<RetentionKind, (chosen: Prisma.Sql) => Prisma.Sql
     DELETE FROM conciliation.pull USING chosen WHERE pull.id = chosen.id`,
 };
 
-/** Of each kind a query for the keys of the rows, whose table it calls `candidate`. */
+/** For each kind a query for the keys of the rows. It names the table `candidate`. */
 function removableBefore(
   before: CivilDate,
   timeZone: string,
@@ -122,7 +120,8 @@ function removableBefore(
     provider_answers: Prisma.sql`
       SELECT candidate.id FROM conciliation.provider_batch candidate
       WHERE candidate.answer IS NOT NULL AND candidate.finished_at < ${instant}`,
-    // Nothing notes when a reject was resolved, so its age is that of the response that had it last.
+    // The time at which a reject was resolved is not stored, so its age is that of the last
+    // response that had it.
     reject_texts: Prisma.sql`
       SELECT candidate.id FROM conciliation.rejected_title candidate
       JOIN conciliation.pull ON pull.id = candidate.last_pull_id
@@ -134,9 +133,10 @@ function removableBefore(
     console_sessions: Prisma.sql`
       SELECT candidate.token_hash AS id FROM conciliation.console_session candidate
       WHERE candidate.expires_at < ${instant}`,
-    // A pull that changed titles is 'merged', and titles, revisions and seals refer to it: it stays. Of
-    // the others those go that a newer fetch of their date has replaced, so that no alert is about them.
-    // The pulls of the latest slot tell the planner what it has planned, those of a backfill how far it is.
+    // A pull that changed titles is 'merged', and titles, revisions and seals refer to it: it
+    // stays. Other pulls are removed if a newer fetch has replaced them, so that no alert refers to
+    // them. The pulls of the latest slot stay because the planner reads them, and those of a
+    // backfill because they are its progress.
     pulls: Prisma.sql`
       SELECT candidate.id FROM conciliation.pull candidate
       JOIN conciliation.day ON day.date = candidate.date

@@ -2,10 +2,10 @@ import { InputError } from '../runtime/errors.ts';
 
 /** A row of a CSV file. */
 export interface CsvRecord {
-  /** The line of the file on which it begins, from 1. */
+  /** The line of the file on which the row begins, from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** What breaks RFC 4180, where the cells are not to be trusted; null: nothing. */
+  /** The violation of RFC 4180 that makes the cells unreliable; null: none. */
   readonly fault: string | null;
 }
 
@@ -14,11 +14,10 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
 type State = 'cell start' | 'plain' | 'quoted' | 'quote in quoted';
 
 /**
- * Reads CSV as RFC 4180 has it, a row at a time: cells may be quoted, a quote in a quoted cell is
- * doubled, lines end in LF, CRLF or CR. The separator is `;` or `,`, whichever the first line has more
- * of. Blanks belong to their cell. Rows without any content are left out.
- *
- * @throws InputError where a row is longer than any can be, as after a quote that is never closed
+ * Reads CSV (RFC 4180) row by row: cells may be quoted, a quote in a quoted cell is doubled, lines
+ * end in LF, CRLF or CR. The separator is `;` or `,`, whichever is more frequent in the first line.
+ * Blanks belong to their cell. Empty rows are left out.
+ * @throws InputError when a row is too long, as after a missing closing quote
  */
 export async function* readCsvRecords(
   texts: AsyncIterable<string>,
@@ -110,7 +109,7 @@ class CsvReader {
       this.#state = 'quoted';
       this.#cell += '"';
     } else {
-      this.#fault ??= 'a quote stands in a cell that is not quoted';
+      this.#fault ??= 'a quote in a cell that is not quoted';
       this.#cell += '"';
     }
     return null;

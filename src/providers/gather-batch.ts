@@ -10,23 +10,23 @@ import {
 } from './pending-providers.sql.ts';
 import type { SentProvider } from './provider-batches.sql.ts';
 
-/** A pending row that the platform may take, and what is sent of it. */
+/** A pending row that passed the check, and its request item. */
 export interface CheckedProvider {
   readonly row: SentProvider;
   readonly provider: Provider;
 }
 
 export interface GatheredBatch {
-  /** At most `MAX_PROVIDERS_PER_REQUEST`, no two of them with one tax identifier. */
+  /** At most `MAX_PROVIDERS_PER_REQUEST`, each with a different tax identifier. */
   readonly checked: readonly CheckedProvider[];
   readonly invalid: number;
-  /** Rows whose content the platform has already. */
+  /** Rows that need no request, because the platform has their content. */
   readonly unchanged: number;
-  /** Rows that were invalid or rejected because of others that have let go meanwhile. */
+  /** Rows that were invalid or rejected because of other rows, which have changed since. */
   readonly relieved: number;
 }
 
-/** Checks pending rows, the longest waiting first, until a request is full or none is left. */
+/** Checks pending rows, the longest waiting first, until a request is full or no row is left. */
 export async function gatherBatch(database: Database, actor: string): Promise<GatheredBatch> {
   const relieved = await relieveProviders(database);
   const checked: CheckedProvider[] = [];
@@ -58,7 +58,7 @@ function checkRow(row: PendingProvider): CheckOutcome | CheckedProvider {
   if (row.isUnchanged && !row.isDuplicate) return { row, state: 'synced' };
   const check = checkProvider(row.candidate);
   const faults = check.ok ? [] : check.faults;
-  // A number that is none contests nothing, however many rows have it.
+  // An invalid number causes no conflict, even if several rows have it.
   const isContested =
     row.isDuplicate && faults.every(({ field }) => field !== DUPLICATE_FAULT.field);
   if (!check.ok || isContested) {

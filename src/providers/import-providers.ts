@@ -4,9 +4,9 @@ import { ShutdownError } from '../runtime/errors.ts';
 import { type FileFormat, formatOf, readProviderFile } from './provider-file.ts';
 import { importProviders } from './provider-import.sql.ts';
 
-/** What is wrong at one place of the file; no values. */
+/** The fault at one place of the file, without values. */
 interface FileFault {
-  /** Of CSV a line, of JSON a place in the list; both from 1. */
+  /** The line of a CSV file, or the index in a JSON list; both from 1. */
   readonly at: number;
   readonly field: string;
   readonly expected: string;
@@ -21,9 +21,9 @@ export interface FileReport {
   readonly unchanged: number;
   /** Providers that were not imported. */
   readonly refused: number;
-  /** Tax identifiers whose lower case letters were raised. */
+  /** Tax identifiers whose lower-case letters were changed to upper case. */
   readonly raised: number;
-  /** Of the refused ones, in the order of the file; at most `MAX_REPORTED_FAULTS`. */
+  /** The faults of refused providers, in the order of the file; at most `MAX_REPORTED_FAULTS`. */
   readonly faults: readonly FileFault[];
 }
 
@@ -31,12 +31,11 @@ export const MAX_REPORTED_FAULTS = 1000;
 const ROWS_AT_ONCE = 1000;
 
 /**
- * Imports the providers of a file into `conciliation.provider`, all of them in one transaction. Those
- * with a fault are reported and left out. A provider is taken whole: what the file does not state of
- * it is null afterwards.
- *
- * @throws InputError when the file cannot be read as what its name says; nothing was imported
- * @throws ShutdownError when `signal` aborted; nothing was imported
+ * Imports the providers of a file into `conciliation.provider` in one transaction. Providers with a
+ * fault are reported and left out. A provider replaces the existing row: fields that the file does
+ * not state become null.
+ * @throws InputError when the file cannot be read in the format of its name; nothing was imported
+ * @throws ShutdownError when `signal` is aborted; nothing was imported
  */
 export async function importProviderFile(
   database: Database,
@@ -83,6 +82,6 @@ export async function importProviderFile(
 }
 
 const REPEATED = {
-  externalId: 'stands also in',
-  identificationNumber: 'stands under another externalId in',
+  externalId: 'is also in',
+  identificationNumber: 'belongs to another externalId in',
 } as const;

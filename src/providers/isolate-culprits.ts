@@ -1,14 +1,12 @@
-/** `taken`: nothing of the request is left to decide. `refused`: something in it is wrong. */
+/** `taken`: nothing of the request is left to decide. `refused`: a part of it is wrong. */
 export type Verdict = 'taken' | 'refused';
 
 /**
- * Asks for all items at once and, where that is refused, for halves, until each culprit was asked for
- * alone. A culprit among `n` items costs at most 2·⌈log₂ n⌉ requests after the first, and fewer where
- * the first of two halves is taken: then the culprit is known to be in the second, which is halved
- * without asking.
- *
- * Nothing rests on that guess being right. Items are only ever asked for, never judged unasked, so a
- * platform that refuses a request for another reason costs requests and no item its verdict.
+ * Sends all items in one request. If that is refused, sends halves, until each faulty item was sent
+ * alone. One faulty item among `n` costs at most 2·⌈log₂ n⌉ further requests; fewer if the first of
+ * two halves is taken, because the second then contains it and is halved without a request. A wrong
+ * guess has no effect on the result: an item is judged only by its own request. A platform that
+ * refuses a request for another reason costs additional requests.
  */
 export async function isolateCulprits<T>(
   items: readonly T[],

@@ -4,23 +4,23 @@ import { describeFaults, type ProviderFault } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, isRelieved, lockProviders, rivals } from './providers.sql.ts';
 
-/** A pending row as it stood when it was read. */
+/** A pending row as it was read. */
 export interface PendingProvider {
   readonly externalId: string;
   readonly contentHash: string;
-  /** Null where the number has not the form of a CPF or CNPJ. */
+  /** Null: the number does not have the form of a CPF or CNPJ. */
   readonly taxId: string | null;
-  /** In the interface's shape, unchecked; null where a column is. */
+  /** In the interface's shape, unchecked; null columns are null. */
   readonly candidate: unknown;
-  /** Whether the platform has exactly this content already. */
+  /** Whether the platform already has this content. */
   readonly isUnchanged: boolean;
   /** Whether a row of another external id has the same tax identifier. */
   readonly isDuplicate: boolean;
-  /** `changed_at` with its microseconds, which a JavaScript Date has not. */
+  /** `changed_at` with its microseconds, which a JavaScript Date lacks. */
   readonly changedAt: string;
 }
 
-/** Rows that stood against this one let go: it is to be pushed again. Returns how many there were. */
+/** Sets rows to pending whose conflicting rows have changed. Returns their number. */
 export function relieveProviders(database: Database): Promise<number> {
   return database.prisma.$executeRaw`
     UPDATE conciliation.provider
@@ -30,9 +30,9 @@ export function relieveProviders(database: Database): Promise<number> {
 }
 
 /**
- * A page of pending rows in the order in which they changed, after the row `after`. Reading goes on
- * behind a row that was read even if nothing came of it: one that the ERP has locked must not keep
- * the others from being pushed.
+ * Returns a page of pending rows in the order of their changes, after the row `after`. The reading
+ * continues after a row without a result, so that a row with a lock of the ERP does not delay the
+ * others.
  */
 export function readPendingProviders(
   database: Database,
@@ -59,7 +59,7 @@ export function readPendingProviders(
     LIMIT ${limit}`;
 }
 
-/** Of one pending row that is not sent. */
+/** The outcome for a pending row that is not sent. */
 export type CheckOutcome =
   | { readonly row: PendingProvider; readonly state: 'synced' }
   | {
@@ -75,11 +75,10 @@ export const DUPLICATE_FAULT: ProviderFault = {
 };
 
 /**
- * Records what the check before the request found, of rows whose content is still the one that was
- * checked. The rows that share a number with a contested one become invalid with it, whatever they
- * were: nobody knows which of them is right. Where the ERP has one of these locked, all of them wait.
- *
- * @returns how many rows became invalid, and how many synced without being sent
+ * Records the results of the check for rows whose content has not changed since. All rows with a
+ * contested number become invalid, because it is unknown which of them is right. If the ERP has
+ * locked one of them, all of them wait.
+ * @returns the number of rows that became invalid, and of those that are synced without a request
  */
 export function recordChecks(
   database: Database,
@@ -108,12 +107,12 @@ function contestedTaxId(outcome: CheckOutcome): string | null {
   return outcome.state === 'invalid' && outcome.isContested ? outcome.row.taxId : null;
 }
 
-/** Rows that do not say yet that their number is contested; those that are pending will be checked. */
+/** Rows that are not marked as contested yet; pending ones will be checked. */
 const isUncontested = (taxIds: readonly string[]) => Prisma.sql`
   tax_id = ANY(${taxIds}::text[]) AND sync_state <> 'pending'
   AND (sync_state <> 'invalid' OR contested_by = '{}')`;
 
-/** Returns the numbers of rows that somebody else has locked. */
+/** Returns the numbers of rows with a lock of another session. */
 async function lockUncontested(tx: Transaction, taxIds: readonly string[]): Promise<string[]> {
   if (taxIds.length === 0) return [];
   const rows = await tx.$queryRaw<{ taxId: string }[]>`
@@ -150,7 +149,7 @@ async function writeOutcomes(
     SET sync_state = checked.state, last_error = checked.last_error, contested_by = checked.rivals
     FROM checked
     WHERE provider.external_id = checked.external_id
-      -- Where nobody contests the number any more, the row is checked again the next time.
+      -- If the number is no longer contested, the row is checked again the next time.
       AND NOT (checked.is_contested AND checked.rivals = '{}')
     RETURNING checked.state`;
   return rows.map(({ state }) => state);

@@ -4,33 +4,32 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, lockProviders, rivals } from './providers.sql.ts';
 import type { PushLock } from './push-lock.sql.ts';
 
-/** A row of a request, and the content that it had when it was checked. */
+/** A row of a request, with its content at the check. */
 export interface SentProvider {
   readonly externalId: string;
   readonly contentHash: string;
-  /** As it is sent. */
+  /** The number as it is sent. */
   readonly taxId: string;
 }
 
 export interface ProviderBatch {
   readonly batchId: bigint;
-  /** The rows that may be sent; the others changed meanwhile, or the ERP has them locked. */
+  /** The rows that may be sent. The others have changed meanwhile, or the ERP has locked them. */
   readonly externalIds: readonly string[];
 }
 
-/** What came back, as `provider_batch` keeps it. */
+/** The answer as `provider_batch` stores it. */
 export interface RecordedAnswer {
   readonly httpStatus: number | null;
-  /** Storable by PostgreSQL. Null: none. */
+  /** Storable by PostgreSQL. Null: there is none. */
   readonly text: string | null;
 }
 
 /**
- * Records a request before it is sent. From here on it is not known what the platform has of these
- * rows until an answer is recorded: without that, content that the ERP took back meanwhile would
- * pass for content that the platform still has.
- *
- * @returns null where none of the rows may be sent
+ * Records a request before it is sent. From here until an answer is recorded, the platform's
+ * content of these rows is unknown. Otherwise, content that the ERP has restored meanwhile would
+ * count as content that the platform still has.
+ * @returns null when none of the rows may be sent
  * @throws StagingUnavailableError when the right to push is lost
  */
 export function openBatch(
@@ -62,15 +61,14 @@ export function openBatch(
 
 /** A row of an answered request. */
 export interface AnsweredProvider extends SentProvider {
-  /** Null: the platform took it. May hold personal data, and goes nowhere but into `last_error`. */
+  /** Null: the platform accepted the row. May hold personal data; stored only in `last_error`. */
   readonly refusal: string | null;
 }
 
 /**
- * Records what the platform decided, the answer and its rows together. A row that the ERP changed
- * meanwhile stays pending, and so does one that it has locked: it is sent once more.
- *
- * @param rows empty where the answer decided nothing about any single row
+ * Records the platform's decision: the answer together with its rows. A row that the ERP has
+ * changed or locked meanwhile stays pending and is sent again.
+ * @param rows empty when the answer decided nothing about any single row
  * @throws StagingUnavailableError when the right to push is lost; nothing was recorded
  */
 export function recordAnswer(
@@ -90,7 +88,7 @@ export function recordAnswer(
                CASE WHEN sent.refusal IS NULL THEN '{}' ELSE ${rivals} END AS rivals
         FROM provider JOIN ${recordset(rows)} USING (external_id)
       )
-      -- What the platform has now is so even of a row that has changed since.
+      -- The platform now has this content, even if the row has changed since.
       UPDATE conciliation.provider provider
       SET synced_hash = CASE WHEN refusal IS NULL THEN answered.content_hash ELSE synced_hash END,
           synced_at = CASE WHEN refusal IS NULL THEN now() ELSE synced_at END,
@@ -111,8 +109,7 @@ export function recordAnswer(
 
 /**
  * Records that a request decided nothing. Its rows stay pending.
- *
- * @param delayMs nothing is pushed before then; null: it may be tried again at once
+ * @param delayMs nothing is pushed before then; null: no delay
  */
 export function recordBatchFailure(
   database: Database,
@@ -124,8 +121,8 @@ export function recordBatchFailure(
 }
 
 /**
- * Failed requests since the platform last decided anything, of those codes that count. A refused token
- * (401) never does: it is no failure of the platform's.
+ * Counts the failed requests with counted codes since the platform's last decision. A refused token
+ * (401) does not count, because it is not a failure of the platform.
  */
 export async function countFailuresInARow(
   database: Database,

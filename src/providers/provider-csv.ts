@@ -2,7 +2,7 @@ import { ACCOUNT_FIELDS, type ProviderAccount, type ProviderFault } from '../dom
 import { InputError } from '../runtime/errors.ts';
 import type { CsvRecord } from './csv-records.ts';
 
-/** The columns that a provider has once; the accounts have columns of their own. */
+/** The columns that occur once for a provider. Accounts have columns of their own. */
 const COLUMNS = [
   'externalId',
   'type',
@@ -15,29 +15,29 @@ const COLUMNS = [
 const REQUIRED_COLUMNS = ['externalId', 'identificationNumber', 'name'] as const;
 /** `account1.bankNumber` to `account9.defaultAccount`. */
 const ACCOUNT_COLUMN = /^account([1-9])\.(\w+)$/;
-/** Between several phones or addresses in one cell. */
+/** Separates several phones or addresses in one cell. */
 const LIST_SEPARATOR = '|';
 
-/** What a column of the file holds. */
+/** The meaning of a column of the file. */
 type Column =
   | { readonly field: (typeof COLUMNS)[number] }
   | { readonly account: number; readonly field: keyof ProviderAccount };
 
-/** A row as a provider in the interface's shape, unchecked. */
+/** A row in the shape of a provider, unchecked. */
 export interface CsvCandidate {
   readonly candidate: Readonly<Record<string, unknown>>;
-  /** The name of the column that a fault of the provider is about. */
+  /** Returns the column for the field of a fault. */
   readonly toColumn: (field: string) => string;
 }
 
-/** How the rows of a file are read, by its first line. */
+/** Reads the rows of a file according to its first line. */
 export class ProviderCsv {
   readonly #columns: readonly Column[];
 
-  /** @throws InputError when the first line is not a header of known columns, each there once */
+  /** @throws InputError when the first line is not a header of known columns without repetitions */
   constructor(header: CsvRecord) {
     if (header.fault !== null) throw new InputError(`line ${header.line}: ${header.fault}`);
-    // What stands there instead of a column's name may be a provider's data, so it is not repeated.
+    // The text may be a provider's data instead of a column's name, so it is not quoted.
     const columns = header.cells.map((cell, index) => {
       const column = toColumn(cell.trim());
       if (column !== null) return column;
@@ -55,7 +55,7 @@ export class ProviderCsv {
     this.#columns = columns;
   }
 
-  /** The provider, or what makes the row unreadable. */
+  /** Returns the provider, or the fault that makes the row unreadable. */
   read(record: CsvRecord): CsvCandidate | ProviderFault {
     if (record.fault !== null) return { field: '(row)', expected: record.fault };
     if (record.cells.length !== this.#columns.length) {
@@ -106,13 +106,13 @@ function toList(cell: string): string[] {
     .filter((item) => item !== '');
 }
 
-/** What is neither stays text, which the check refuses. */
+/** Other values stay text, which the check refuses. */
 function toFlag(cell: string): boolean | string {
   const word = cell.trim().toLowerCase();
   return word === 'true' ? true : word === 'false' ? false : cell;
 }
 
-/** `accounts[0].bankNumber` is in `account1.bankNumber`, `phones[1].number` in `phones`. */
+/** Maps `accounts[0].bankNumber` to `account1.bankNumber`, `phones[1].number` to `phones`. */
 function toColumnName(field: string, accountNumbers: readonly number[]): string {
   const [, list = field, index, rest] = /^(\w+)\[(\d+)\](?:\.(.*))?$/.exec(field) ?? [];
   if (list !== 'accounts' || index === undefined) return list;

@@ -6,20 +6,20 @@ import { InputError } from '../runtime/errors.ts';
 import { readCsvRecords } from './csv-records.ts';
 import { ProviderCsv } from './provider-csv.ts';
 
-/** One provider of a file: to be imported, or what is wrong with it. */
+/** One provider of a file, or its faults. */
 export interface FileProvider {
-  /** Of CSV the line on which it begins, of JSON its place in the list; both from 1. */
+  /** The line of a CSV file on which it begins, or its index in a JSON list; both from 1. */
   readonly at: number;
-  /** Null where there are faults. */
+  /** Null if there are faults. */
   readonly provider: Provider | null;
   readonly isRaised: boolean;
-  /** With the names of the columns where the file is CSV. */
+  /** For CSV with the names of the columns. */
   readonly faults: readonly ProviderFault[];
 }
 
 export type FileFormat = 'csv' | 'json';
 
-/** JSON is read whole; this is about half a million providers. */
+/** A JSON file is read completely into memory. This is about half a million providers. */
 const MAX_JSON_BYTES = 256 * 1024 * 1024;
 
 /** @throws InputError when the name ends in neither .csv nor .json */
@@ -31,10 +31,8 @@ export function formatOf(path: string): FileFormat {
 }
 
 /**
- * The providers of a file, checked one by one as they are read; what concerns several of them is for
- * the import.
- *
- * @throws InputError when the file cannot be read, or is not what its name says
+ * Reads the providers of a file and checks each of them. The import checks conflicts between providers.
+ * @throws InputError when the file cannot be read, or does not have the format of its name
  */
 export async function* readProviderFile(path: string): AsyncGenerator<FileProvider> {
   const candidates = formatOf(path) === 'csv' ? readCsv(path) : readJson(path);
@@ -81,7 +79,10 @@ async function* readCsv(path: string): AsyncGenerator<FileCandidate> {
   if (csv === null) throw new InputError('the file is empty');
 }
 
-/** @throws InputError when the file cannot be read or is not UTF-8; a byte order mark is left out */
+/**
+ * Removes a byte order mark.
+ * @throws InputError when the file cannot be read or is not UTF-8
+ */
 async function* readText(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
@@ -112,7 +113,7 @@ async function readJsonText(path: string): Promise<string> {
   }
 }
 
-/** The parser's own message quotes what it read, which is why only the place is told. */
+/** Reports only the position of an error, because the parser's message quotes the text. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

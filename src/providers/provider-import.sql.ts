@@ -3,13 +3,13 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
 import { MERGE_TRANSACTION } from '../pull/merge/merge.sql.ts';
 
-/** A provider, and where it stands in the file. */
+/** A provider and its place in the file. */
 export interface ImportRow {
   readonly at: number;
   readonly provider: Provider;
 }
 
-/** Two places of one file that cannot both be right; each is reported and neither is imported. */
+/** Two conflicting places of one file. Both are reported and neither is imported. */
 export interface RepeatedRow {
   readonly at: number;
   readonly field: 'externalId' | 'identificationNumber';
@@ -23,11 +23,9 @@ export interface ImportCounts {
 }
 
 /**
- * Brings `provider` to what the rows say, in one transaction, which takes as long as its source. Rows
- * of equal content are left alone, so that nothing is pushed again. A dry run does all of it and rolls
- * it back.
- *
- * @throws what the source throws; nothing was imported then
+ * Updates `provider` to the rows in one transaction, which lasts as long as its source. Rows with
+ * equal content stay unchanged, so that they are not pushed again. A dry run is rolled back.
+ * @throws the errors of the source; nothing was imported then
  */
 export async function importProviders(
   database: Database,
@@ -58,7 +56,7 @@ export async function importProviders(
     });
 }
 
-/** Ends a dry run; Prisma rolls a transaction back where its callback throws. */
+/** Ends a dry run. Prisma rolls a transaction back when its callback throws. */
 class RolledBack extends Error {}
 
 async function createImportTable(tx: Transaction): Promise<void> {
@@ -103,7 +101,7 @@ async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
 }
 
 async function writeProviders(tx: Transaction): Promise<ImportCounts> {
-  // In order of the key: two imports at once then wait for each other instead of deadlocking.
+  // In the order of the key: two concurrent imports then wait for each other without a deadlock.
   const [counts] = await tx.$queryRaw<[ImportCounts]>`
     WITH written AS (
       INSERT INTO conciliation.provider AS provider

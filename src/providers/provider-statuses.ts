@@ -1,9 +1,9 @@
 import { toStorableText } from './answer-text.ts';
 
-/** Where a list of statuses may stand in the body of a 200, unless the body itself is the list. */
+/** The fields in which the body of a 200 may have a list of statuses, unless the body itself is the list. */
 const LIST_FIELDS = ['providers', 'results', 'items', 'statuses'] as const;
 
-/** Statuses that say a provider was not taken, in any case. Every other one changes nothing. */
+/** Statuses that mean a provider was not accepted, in any case. Other statuses are ignored. */
 const REFUSED_STATUSES: ReadonlySet<string> = new Set([
   'REJECTED',
   'REFUSED',
@@ -16,11 +16,10 @@ const DETAIL_FIELDS = ['message', 'reason', 'error'] as const;
 const MAX_DETAIL_CHARACTERS = 1000;
 
 /**
- * The providers that a 200 says were not taken, and what it says of them. The interface mentions a
- * status per provider and shows none, so only what cannot be mistaken counts: a list of objects that
- * have an `externalId` of this request and a `status` of `REFUSED_STATUSES`. In any other body, and in
- * any other object of the list, there is nothing to find.
- *
+ * Returns the providers that a 200 reports as not accepted, with the report. The documentation
+ * mentions a status per provider without an example, so only an unambiguous form counts: a list of
+ * objects with an `externalId` of this request and a `status` in `REFUSED_STATUSES`. Other bodies
+ * and other objects are ignored.
  * @returns by external id; may hold personal data
  */
 export function findRefusals(body: Buffer, externalIds: ReadonlySet<string>): Map<string, string> {

@@ -3,10 +3,10 @@ import { MAX_PROVIDERS_PER_REQUEST } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**
- * SHA-256 of what the ERP wrote into the row called `provider`, in hexadecimal: `synced_hash`, and
- * how a row that changed while a request was under way is told. Neither `changed_at`, which is the
- * start of the ERP's transaction, nor the row's version, which every writing without a change
- * moves, would do.
+ * SHA-256 of the ERP's columns in the row called `provider`, in hexadecimal. It is the value of
+ * `synced_hash`, and detects a change during a request. `changed_at` is the start of the ERP's
+ * transaction, and the row's version also changes without a change of content, so neither is
+ * suitable.
  */
 export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array(
   provider.external_id, provider.type, provider.identification_number, provider.name,
@@ -15,9 +15,9 @@ export const contentHash = Prisma.sql`encode(sha256(convert_to(jsonb_build_array
 
 /**
  * External ids of rows that have the tax identifier of the row called `provider`, or may have it at
- * the platform. Of those that have it a few are enough, because the row is looked at again when any
- * of them lets go; thousands may share a number. Those that may have it at the platform are few, and
- * a LIMIT would have PostgreSQL read the table instead of the index.
+ * the platform. For the former a few are enough, because the row is checked again when any of them
+ * changes; thousands may share a number. The latter are few, and with a LIMIT PostgreSQL would read
+ * the table instead of the index.
  */
 export const rivals = Prisma.sql`
   ARRAY(SELECT other.external_id FROM conciliation.provider other
@@ -27,9 +27,9 @@ export const rivals = Prisma.sql`
              AND other.external_id <> provider.external_id)`;
 
 /**
- * Locks rows by their key, those that somebody else has locked left out. For a materialized CTE called
- * `provider`: joined as they stand, rows would be looked for by their state where the statistics know
- * no pending row yet, and every request would read all that is pending.
+ * Locks rows by their key and skips rows with a lock of another session. For a materialized CTE
+ * called `provider`: with a direct join, PostgreSQL would look rows up by their state if the
+ * statistics have no pending row yet, and every request would read all pending rows.
  */
 export function lockProviders(rows: readonly { readonly externalId: string }[]): Prisma.Sql {
   const externalIds = rows.map(({ externalId }) => externalId);
@@ -37,7 +37,7 @@ export function lockProviders(rows: readonly { readonly externalId: string }[]):
     WHERE external_id = ANY(${externalIds}::text[]) FOR UPDATE SKIP LOCKED`;
 }
 
-/** Whether a row that stood against the one called `provider` has let go, see `contested_by`. */
+/** Whether a conflicting row of the one called `provider` has changed, see `contested_by`. */
 export const isRelieved = Prisma.sql`
   provider.sync_state IN ('invalid', 'rejected') AND EXISTS (
     SELECT FROM unnest(provider.contested_by) AS rival (external_id)
@@ -49,10 +49,10 @@ export const isRelieved = Prisma.sql`
 const MAX_AGE_SECONDS = 60;
 
 /**
- * In how many milliseconds there is a batch to push: 0 when a hundred rows are pending, the oldest has
- * been for a minute, or a row waits for nothing any more; null when no row is pending. Not before the
- * time that the last request's failure has set. By the database's clock, which wrote what is compared.
- * Cheap enough to be asked every second.
+ * Returns the milliseconds until a batch is due: 0 when a hundred rows are pending, when the oldest
+ * has been pending for a minute, or when a row no longer waits for others; null when no row is
+ * pending. Not before the delay after the last failed request. Uses the database's clock, which
+ * wrote the compared instants. Fast enough to be called every second.
  */
 export async function readPushDelayMs(database: Database): Promise<number | null> {
   const [row] = await database.prisma.$queryRaw<[{ delayMs: number | null }]>`
@@ -78,16 +78,16 @@ export async function readPushDelayMs(database: Database): Promise<number | null
   return row.delayMs;
 }
 
-/** The state of the push as gauges, a status page and alerts want it. Free of personal data. */
+/** The state of the push for gauges, status pages and alerts. Free of personal data. */
 export interface ProviderSummary {
   readonly pending: number;
   readonly synced: number;
   readonly rejected: number;
   readonly invalid: number;
-  /** When the row that has waited longest was changed. */
+  /** When the oldest pending row was changed. */
   readonly oldestPendingAt: Date | null;
   readonly lastRequestAt: Date | null;
-  /** Of the last request, where it decided nothing: PLATFORM_AUTH, PLATFORM_UNAVAILABLE, … */
+  /** The code of the last request if it decided nothing: PLATFORM_AUTH, PLATFORM_UNAVAILABLE, … */
   readonly lastErrorCode: string | null;
   readonly nextAttemptAt: Date | null;
 }
@@ -107,15 +107,18 @@ export async function readProviderSummary(database: Database): Promise<ProviderS
   return row;
 }
 
-/** A row that needs a person. */
+/** A rejected or invalid row. */
 export interface RefusedProvider {
   readonly externalId: string;
   readonly state: 'rejected' | 'invalid';
-  /** Fields and what was expected of them. Null where it was the platform that refused the row. */
+  /** Fields with the expected values. Null: the platform refused the row. */
   readonly reason: string | null;
 }
 
-/** Rejected and invalid rows, the latest changes first. What the platform said stays in the table. */
+/**
+ * Returns rejected and invalid rows, latest changes first. The platform's answer stays in the
+ * table.
+ */
 export function readRefusedProviders(
   database: Database,
   limit: number,

@@ -2,22 +2,21 @@ import { type Database, type Transaction, toStagingError } from '../database/dat
 import { StagingUnavailableError } from '../runtime/errors.ts';
 
 /**
- * The right to push providers, which one process has at a time: the lock of a row, in a transaction of a
- * session that does nothing else. The transaction is idle while the platform answers. The lock ends with the
- * session, so it ends with the process.
+ * The right to push providers, which at most one process has. It is the lock of a row, in a transaction of a
+ * session without other work. The transaction is idle while the platform answers. The lock ends with the
+ * session, and so with the process.
  */
 export interface PushLock {
-  /** Aborts with a StagingUnavailableError when the session is gone, and the lock with it. */
+  /** Aborts with a StagingUnavailableError when the session, and with it the lock, is lost. */
   readonly lost: AbortSignal;
-  /** Throws a StagingUnavailableError unless the session still has the lock. */
+  /** @throws StagingUnavailableError unless the session still has the lock */
   assertHeld(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
 
 /**
- * Null where another process, or another call in this one, has the lock.
- *
- * @throws StagingUnavailableError when the database is away
+ * Returns null when another process, or another call in this one, has the lock.
+ * @throws StagingUnavailableError when the database is not available
  */
 export async function tryPushLock(database: Database): Promise<PushLock | null> {
   const client = await database.connect();
@@ -46,7 +45,7 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
       assertHeld: (tx) => assertHeld(tx, holder),
       async release() {
         const failure = await client.query('COMMIT').then(() => undefined, toError);
-        // A connection on which this failed is closed, and that gives up the lock too.
+        // A connection on which this failed is closed, which also releases the lock.
         giveBack(failure);
       },
     };
@@ -63,8 +62,8 @@ interface Holder {
 }
 
 /**
- * The program may have been stopped, or the network been cut, for so long that the server has ended the
- * session, and another process is pushing by now.
+ * The program may have been suspended, or the network cut, until the server ended the session, and
+ * another process may be pushing now.
  */
 async function assertHeld(tx: Transaction, { pid, startedAt }: Holder): Promise<void> {
   const held = await tx.$queryRaw<unknown[]>`

@@ -1,10 +1,8 @@
 /**
- * providers/ carries the ERP's providers to the platform: pending rows are checked, sent at most a hundred
- * at a time, and marked with what became of each; a refused request is halved until each culprit
- * stands alone. This file makes one batch of it, from the right to push to the last answer.
- *
- * Whatever dies in between, nothing is lost: a row is pending until an answer about exactly its
- * present content was recorded, and sending a row twice does no harm.
+ * providers/ sends the ERP's providers to the platform: pending rows are checked, sent in requests of at most
+ * a hundred, and marked with the result. A refused request is halved until each faulty provider was sent
+ * alone. This file handles one batch, from the right to push to the last answer. A crash loses nothing: a row
+ * is pending until an answer about its present content was recorded, and a row may be sent twice.
  */
 
 import type { Database } from '../database/database.ts';
@@ -38,41 +36,41 @@ export interface PushParts {
   readonly platform: ProvidersClient;
   readonly logger: Logger;
   readonly retry: RetryPolicy;
-  /** Who pushes, for the audit log. */
+  /** The actor of pushes in the audit log. */
   readonly actor: string;
-  /** Called once a request has ended, interrupted ones aside. */
+  /** Called after each request, except interrupted ones. */
   readonly onRequest?: (observed: ObservedRequest) => void;
-  /** The dice of the backoff; replaced in tests. */
+  /** The random source of the backoff; replaced in tests. */
   readonly random?: () => number;
 }
 
-/** What became of rows; all zero where there was nothing to do. */
+/** Counts of rows; all zero if there was no work. */
 export interface PushCounts {
   readonly requests: number;
   readonly synced: number;
   readonly rejected: number;
   readonly invalid: number;
-  /** Not sent, because the platform has exactly this content. */
+  /** Rows that were not sent, because the platform has their content. */
   readonly unchanged: number;
-  /** Pending again, because another row no longer has their tax identifier. */
+  /** Rows that are pending again, because the other row with their tax identifier has changed. */
   readonly relieved: number;
 }
 
 /**
- * How one batch ended. `busy`: somebody else is pushing, and nothing was done. `retry`, `unauthorized`
- * and `failed`: a request decided nothing; its rows are pending as before, and `readPushDelayMs` waits for
- * `delayMs`. After `failed` and `unauthorized` a person has to see to it.
+ * The outcome of one batch. `busy`: another process is pushing; nothing was done. `retry`,
+ * `unauthorized` and `failed`: a request decided nothing, its rows are still pending, and
+ * `readPushDelayMs` waits for `delayMs`. After `failed` and `unauthorized` a person has to act.
  */
 export type PushReport = PushCounts &
   ({ readonly kind: 'done' } | { readonly kind: 'busy' } | FailedRequest);
 
-/** `taken` and `refused`: the platform decided; anything else: it decided nothing. */
+/** `taken` and `refused`: the platform decided. Other outcomes: it did not. */
 type RequestOutcome = Verdict | FailedRequest['kind'];
 
-/** How a request ended, as the metrics have it. */
+/** The outcome of a request, for the metrics. */
 interface ObservedRequest {
   readonly outcome: RequestOutcome;
-  /** Null where there was no answer. */
+  /** Null: there was no answer. */
   readonly httpStatus: number | null;
 }
 
@@ -83,8 +81,8 @@ interface FailedRequest {
 }
 
 /**
- * Answers that refuse the content of a request, as against the request as such. 400 is documented;
- * the others mean the same where a gateway or a later version of the platform gives them.
+ * Statuses that refuse the content of a request. 400 is documented. Gateways or later versions of
+ * the platform may use the others for the same purpose.
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 
@@ -98,10 +96,10 @@ const COUNTED_CODES = [
   'DEFECT',
 ];
 
-/** As much of a refusal as `provider.last_error` repeats; `provider_batch` has it whole. */
+/** The stored length of `provider.last_error`. `provider_batch` has the complete answer. */
 const MAX_REFUSAL_CHARACTERS = 2000;
 
-/** One call of `pushOnce`: what it has counted, and the request that is open. */
+/** The state of one call of `pushOnce`: its counts, and the open request. */
 interface PushRun {
   readonly parts: PushParts;
   readonly lock: PushLock;
@@ -112,14 +110,13 @@ interface PushRun {
 }
 
 /**
- * Checks pending rows and pushes the next batch of them, with all the requests that it takes to tell
- * culprits apart. One batch is under way at a time, over all processes on the database.
- *
- * @param signal gives up the request under way: the platform may apply it, and nobody learns of it
- * @param stopping begins no further request, and lets the one under way end
- * @throws ShutdownError when either aborted; what was not answered is pending
- * @throws StagingUnavailableError when an outcome could not be recorded: what was not is pending
- * @throws whatever is not one of our errors: a defect, loudly
+ * Checks pending rows and pushes the next batch, with all requests that are necessary to isolate
+ * faulty rows. Only one batch is active at a time, over all processes on the database.
+ * @param signal aborts the open request; the platform may still apply it, without a record here
+ * @param stopping starts no further request, and lets the open one end
+ * @throws ShutdownError when either aborted; rows without an answer are pending
+ * @throws StagingUnavailableError when an outcome could not be recorded; its rows are pending
+ * @throws any other error for a defect of the program
  */
 export async function pushOnce(
   parts: PushParts,
@@ -160,7 +157,7 @@ async function pushBatch(run: PushRun): Promise<void> {
   await isolateCulprits(checked, (items) => request(run, items));
 }
 
-/** One request: recorded, sent, and its answer recorded, in this order. */
+/** Makes one request: records it, sends it, and records its answer, in this order. */
 async function request(run: PushRun, items: readonly CheckedProvider[]): Promise<Verdict> {
   const { database, platform, actor } = run.parts;
   if (run.stopping.aborted) throw toStopReason(run.stopping);
@@ -169,7 +166,7 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
     run.lock,
     items.map(({ row }) => row),
   );
-  // All of them changed since they were checked: they are other rows now, for another batch.
+  // All rows have changed since the check. Another batch sends them.
   if (batch === null) return 'taken';
   run.open = { batchId: batch.batchId, answer: { httpStatus: null, text: null } };
   run.counts.requests += 1;
@@ -188,7 +185,7 @@ async function request(run: PushRun, items: readonly CheckedProvider[]): Promise
   const refusals = isRefused
     ? new Map(sent.map(({ row }) => [row.externalId, toRefusal(answer)]))
     : findRefusals(body, externalIds);
-  // Of a request that was refused as a whole nobody knows which row is to blame, unless it is alone.
+  // The refusal of a request with several rows does not tell which row is faulty.
   const decided = isRefused && sent.length > 1 ? [] : sent;
   const { synced, rejected } = await recordAnswer(
     database,
@@ -211,10 +208,10 @@ function toRefusal({ httpStatus, text }: { httpStatus: number; text: string }): 
   return `the platform answered ${httpStatus}: ${said}`;
 }
 
-/** Records why the open request decided nothing, and says when it may be tried again. */
+/** Records why the open request decided nothing, and returns when it may be retried. */
 async function endFailedRequest(run: PushRun, error: unknown): Promise<FailedRequest> {
   const { parts, open } = run;
-  // Without an open request, or a database to record it in, there is nothing to add: the row of the
+  // Without an open request, or without a database, there is nothing to record. The row of the
   // request stays without an answer, as after a crash.
   if (open === null || error instanceof StagingUnavailableError) throw error;
   const known = error instanceof ConciliationError;
@@ -245,7 +242,7 @@ function toFailureKind(error: unknown, httpStatus: number | null): FailedRequest
   return error instanceof ConciliationError && error.retryable ? 'retry' : 'failed';
 }
 
-/** 403 says that the token may not push. It may well be good for pulls, which must not stop for it. */
+/** 403 means that the token may not push. It may still be valid for pulls, which must not stop. */
 function waitsForToken(error: unknown, httpStatus: number | null): boolean {
   return (
     error instanceof TokenUnusableError ||
@@ -258,7 +255,7 @@ async function nextDelayMs(
   error: unknown,
   httpStatus: number | null,
 ): Promise<number> {
-  // Whoever pushes waits for another token, and need not wait any longer once there is one.
+  // A push waits for another token, and may continue when there is one.
   if (waitsForToken(error, httpStatus)) return 0;
   const failures = await countFailuresInARow(parts.database, COUNTED_CODES);
   return backoffDelayMs(

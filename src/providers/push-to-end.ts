@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConciliationError, PlatformContractError, ShutdownError } from '../runtime/errors.ts';
 import { type PushCounts, type PushParts, pushOnce } from './push-providers.ts';
 
-/** How long somebody else's batch is waited for before looking again. */
+/** Delay before the next look while another process pushes a batch, in milliseconds. */
 const BUSY_DELAY_MS = 1000;
-/** Contract errors are retried a few times only: a platform that changed will not change back soon. */
+/** Contract errors are retried only a few times, because a changed interface does not change back soon. */
 const CONTRACT_ATTEMPTS = 3;
 
-/** `error` is null where nothing is left to push. */
+/** `error` is null when nothing is left to push. */
 export interface PushOutcome extends PushCounts {
   readonly error: ConciliationError | null;
 }
 
-/** A wait before the next batch; `error` is null where another process is pushing. */
+/** A wait before the next batch. `error` is null when another process is pushing. */
 export interface PushWait {
   readonly delayMs: number;
   readonly error: ConciliationError | null;
@@ -21,16 +21,15 @@ export interface PushWait {
 export interface PushWatch {
   /** Called before each wait. */
   readonly onWait?: (wait: PushWait) => void;
-  /** Called after each batch, with the counts of all so far. */
+  /** Called after each batch, with the total counts. */
   readonly onProgress?: (counts: PushCounts) => void;
 }
 
 /**
- * Pushes batch after batch until nothing is left, with the waits between failed attempts: what a
- * person in front of a terminal waits for. Gives up after as many failures in a row as the policy
- * has attempts; everything that was not decided stays pending.
- *
- * @throws ShutdownError when `signal` aborted, StagingUnavailableError when the database went away
+ * Pushes batches until nothing is left, with the waits between failed attempts, for a person at a terminal.
+ * Stops after as many consecutive failures as the policy has attempts. Undecided rows stay pending.
+ * @throws ShutdownError when `signal` is aborted
+ * @throws StagingUnavailableError when the database is not available
  */
 export async function pushToEnd(
   parts: PushParts,
@@ -58,7 +57,7 @@ export async function pushToEnd(
         failures = 0;
         break;
       case 'retry':
-        // A batch that got something done before it failed is no sign of a platform that is down.
+        // A batch that decided some rows before it failed shows that the platform answers.
         failures = report.synced + report.rejected > 0 ? 1 : failures + 1;
         if (failures >= attemptsFor(parts, report.error)) return { ...total, error: report.error };
         await wait(report);

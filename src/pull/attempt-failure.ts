@@ -21,8 +21,8 @@ import { readCommittedReport } from './committed-report.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
 /**
- * Contract errors are retried a few times only, because a platform that changed will not change back soon.
- * The same holds for responses beyond the limits, which will be as long the next time.
+ * Contract errors are retried only a few times, because a changed interface does not change back soon. The
+ * same holds for responses beyond the limits, which will have the same length the next time.
  */
 const CONTRACT_ATTEMPTS = 3;
 
@@ -91,7 +91,7 @@ export function describeFailure(
   if (typeof statusOfError === 'number') progress.httpStatus = statusOfError;
   return {
     errorCode: known ? error.code : 'DEFECT',
-    errorMessage: known ? error.message : 'a defect of the program; its log tells where',
+    errorMessage: known ? error.message : 'a defect of the program; see its log',
     httpStatus: progress.httpStatus,
     responseBytes: progress.bytesReceived(),
     countsAsAttempt: spendsAttempt(error),
@@ -171,7 +171,7 @@ async function discardStale(parts: PullParts, attempt: Attempt): Promise<void> {
   await discardStaleAttempt(parts.database, attempt).catch((error: unknown) => {
     parts.logger.warn(
       { pullId: String(attempt.pullId), err: describeError(error) },
-      'the rows of a stale attempt stay behind',
+      'the rows of a stale attempt were not removed',
     );
   });
 }

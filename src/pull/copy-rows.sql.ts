@@ -5,11 +5,10 @@ import { toStagingError } from '../database/database.ts';
 import { ROW_COLUMNS, type RowTable } from '../reader/title-row.ts';
 
 /**
- * Copies rows into a table on a connection that is in a transaction. After an error, the transaction can
- * only be rolled back, to a savepoint or as a whole.
- *
+ * Copies rows into a table on a connection that is in a transaction. After an error, the
+ * transaction can only be rolled back, to a savepoint or as a whole.
  * @returns the number of rows that PostgreSQL has taken
- * @throws what `rows` throws, and errors of the driver
+ * @throws the errors of `rows` and of the driver
  */
 export async function copyRows(
   connection: ClientBase,
@@ -26,9 +25,9 @@ export async function copyRows(
 }
 
 /**
- * As `copyRows`, in a transaction of its own, which is committed only if `rows` ends well.
- *
- * @throws what `rows` throws; StagingUnavailableError when the database goes away
+ * Like `copyRows`, in a transaction of its own, which is committed only if `rows` ends without an error.
+ * @throws the errors of `rows`
+ * @throws StagingUnavailableError when the connection to the database is lost
  */
 export async function copyRowsAndCommit(
   pool: Pool,

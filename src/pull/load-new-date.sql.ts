@@ -17,18 +17,16 @@ import type { MergePlan } from './merge/merge-plan.sql.ts';
 import type { PullParts } from './pull-parts.ts';
 
 /**
- * Merges a response into a date without titles while the response is read. All of its titles are new, so
- * they are copied into `title` itself, in the transaction that writes ledger and outcome afterwards. The
- * titles become visible only when the whole response was read and verified.
- *
- * The transaction holds the row of its own date while the response arrives, and no lock that a merge of
- * another date waits for. `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
- *
- * @returns null where the response has to be staged: the date has titles or a newer fetch, or the list of
- *   erased parties is in use. Nothing of the response was read then.
+ * Merges a response into a date without titles while the response is read. All of its titles are new, so they
+ * are copied into `title` itself, in the transaction that writes ledger and outcome afterwards. The titles
+ * become visible only when the whole response was read and verified. The transaction holds the row of its own
+ * date while the response arrives, and no lock that a merge of another date waits for.
+ * `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
+ * @returns null when the response has to be staged: the date has titles or a newer fetch, or the list of
+ * erased parties is in use. Nothing of the response was read then.
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError when the database went away; nothing was changed
- * @throws what `copyResponse` throws; nothing was changed
+ * @throws StagingUnavailableError when the connection to the database was lost; nothing was changed
+ * @throws the errors of `copyResponse`; nothing was changed
  */
 export async function loadNewDate(
   parts: PullParts,
@@ -44,7 +42,7 @@ export async function loadNewDate(
     if (connection === null) return null;
     const day = await lockDay(tx, attempt.date);
     if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
-    // Parties are erased from staged rows, so that no data of theirs ever reaches `title`.
+    // Parties are erased from staged rows, so that no data of theirs reaches `title`.
     if (await hasErasedParties(tx)) return null;
     reachFaultPoint('merge');
     const accounts = new NamedAccounts();

@@ -1,17 +1,19 @@
-/** What a job says: ids only, because whoever may look at the queue may not look at the tables. */
+/** The payload of a job: only ids, because readers of the queue may not be allowed to read the tables. */
 export type JobPayload = Readonly<Record<string, string>>;
 
-/** What the jobs of one of BullMQ's queues are about. A `Key` has one job at most. */
+/** A kind of jobs, with a queue of its own. Each `Key` has at most one job. */
 export interface JobKind<Key> {
   readonly queueName: string;
   readonly jobName: string;
-  /** One id per key, so that adding a second job has no effect. All digits are reserved to BullMQ. */
+  /**
+   * Returns one id per key, so that adding a second job has no effect. BullMQ reserves ids of digits only.
+   */
   toJobId(key: Key): string;
   toPayload(key: Key): JobPayload;
   toKey(payload: JobPayload): Key;
 }
 
-/** A job per pull, by the id of its row. */
+/** One job per pull, with the id of its row. */
 export const PULL_JOBS: JobKind<bigint> = {
   queueName: 'pulls',
   jobName: 'pull',
@@ -21,7 +23,7 @@ export const PULL_JOBS: JobKind<bigint> = {
   toKey: ({ pullId = '' }) => BigInt(pullId),
 };
 
-/** A job per sweep, by the id of its row. */
+/** One job per sweep, with the id of its row. */
 export const SWEEP_JOBS: JobKind<bigint> = {
   queueName: 'sweeps',
   jobName: 'sweep',
@@ -30,7 +32,7 @@ export const SWEEP_JOBS: JobKind<bigint> = {
   toKey: ({ sweepId = '' }) => BigInt(sweepId),
 };
 
-/** What is pushed: there is one batch under way at a time, so there is one job. */
+/** The only key of pushes: one batch is active at a time. */
 export type PushSubject = 'providers';
 
 export const PUSH_JOBS: JobKind<PushSubject> = {
@@ -41,10 +43,10 @@ export const PUSH_JOBS: JobKind<PushSubject> = {
   toKey: () => 'providers',
 };
 
-/** BullMQ's codes: the job is gone, its lock is gone or another's, or it is in another state. */
+/** BullMQ's codes: the job does not exist, its lock is lost, or it is in another state. */
 const REFUSAL_CODES: ReadonlySet<unknown> = new Set([-1, -2, -3, -6]);
 
-/** Whether the queue answered that the job is no longer ours to change, as opposed to failing. */
+/** Whether the queue answered that this worker no longer owns the job. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && REFUSAL_CODES.has(error.code);
 }

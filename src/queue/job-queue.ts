@@ -1,15 +1,12 @@
 /**
- * queue/ wakes workers up. What is to be done stands in the tables: pulls in `conciliation.pull`, sweeps in
- * `conciliation.sweep`, rows to be pushed in `conciliation.provider`. A job says no more than "look at pull
- * 12 now", so losing one costs a minute (the planner enqueues again whatever is due and has no job), and
- * running one twice costs a request (of two pulls the fence lets one merge, of two sweeps it lets one record
- * what differs, of two pushes the lock lets one begin).
- *
- * Pulls, sweeps and pushes have a queue each, and workers of their own, so that none waits for another.
- *
- * BullMQ keeps the jobs, on Redis where there is a REDIS_URL, else in a schema of its own in the
- * staging database. Its retries are not used: one job is one attempt, and after a failure that may
- * pass the same job is delayed until the next.
+ * queue/ wakes workers. The tables hold the work: pulls in `conciliation.pull`, sweeps in
+ * `conciliation.sweep`, rows to push in `conciliation.provider`. A job only says "look at pull 12 now". The
+ * loss of a job costs a minute, because the planner enqueues due work without a job again. A job that runs
+ * twice costs a request: the fence lets one of two pulls merge and one of two sweeps record its result, and a
+ * lock lets one of two pushes begin. Pulls, sweeps and pushes each have a queue and workers of their own, so
+ * that none waits for another. BullMQ keeps the jobs on Redis if REDIS_URL is set, otherwise in a schema of
+ * its own in the staging database. Its retries are not used: one job is one attempt, and after a temporary
+ * failure the same job is delayed until the next one.
  */
 import { type Job, Queue } from 'bullmq';
 import { StagingUnavailableError } from '../runtime/errors.ts';
@@ -32,32 +29,29 @@ import { queueTelemetry } from './telemetry.ts';
 
 interface JobQueue<Key> {
   /**
-   * Has a worker look at what `key` names in `delayMs`, or now. A key has one job at most: one that
-   * waits already stays as it is, but without `delayMs` its own delay ends; a key that a worker has
-   * in hand gets no second one.
-   *
-   * @throws StagingUnavailableError when the queue is away. Nothing is lost: the tables stand, and the
-   *   planner's next tick enqueues it.
+   * Makes a worker process `key` in `delayMs`, or now. A key has at most one job: a waiting job
+   * stays unchanged, except that without `delayMs` its delay ends; an active job gets no successor.
+   * @throws StagingUnavailableError when the queue is not available. No work is lost: the next tick
+   * of the planner enqueues it.
    */
   enqueue(key: Key, delayMs?: number): Promise<void>;
   /**
-   * Those of `keys` that have a job which waits, is delayed or is in a worker's hands.
-   *
-   * @throws StagingUnavailableError when the queue is away, for then nobody knows
+   * Returns those of `keys` that have a waiting, delayed or active job.
+   * @throws StagingUnavailableError when the queue is not available
    */
   jobsOf(keys: readonly Key[]): Promise<Set<Key>>;
-  /** @throws StagingUnavailableError when the queue is away */
+  /** @throws StagingUnavailableError when the queue is not available */
   counts(): Promise<QueueCounts>;
   isReachable(): Promise<boolean>;
-  /** Does not wait for a queue that is away. May be called more than once. */
+  /** Does not wait for a queue that is not available. May be called more than once. */
   close(): Promise<void>;
 }
 
-/** What a worker and Bull Board need besides. */
+/** The additional parts for workers and Bull Board. */
 export interface OpenJobQueue<Key> extends JobQueue<Key> {
   readonly kind: JobKind<Key>;
   readonly backend: QueueBackend;
-  /** Of the server: all queues on it share one. */
+  /** The watch of the server, shared by all queues on it. */
   readonly outages: OutageWatch;
   readonly bullQueue: Queue<JobPayload, void>;
 }
@@ -70,35 +64,33 @@ export interface QueueCounts {
   readonly failed: number;
 }
 
-/** An outage is to show as an error, not as a caller that waits. */
+/** An outage must cause an error and not a waiting caller. */
 const OPERATION_TIMEOUT_MS = 5_000;
-/** For whoever asks for a health check and has no patience. */
+/** A short limit for health checks, in milliseconds. */
 const REACHABLE_TIMEOUT_MS = 2_000;
 const OPENING_TIMEOUT_MS = 20_000;
 const CLOSING_TIMEOUT_MS = 2_000;
 
-/** A defect does not mend itself; one that cannot even be recorded must not be tried every minute. */
+/** Delay after a defect that cannot be recorded, so that the job is not retried every minute. */
 const DEFECT_PAUSE_MS = 3_600_000;
 const KEEP_FAILED = { age: 7 * 24 * 3600, count: 1000 };
 
-/** Nobody reads BullMQ's event stream; it is kept short. */
+/** BullMQ's event stream has no reader, so it is kept short. */
 const EVENT_STREAM_LENGTH = 100;
 
 /**
- * The queue of pulls, and with it the way to its server.
- *
- * @throws ConfigError when the server is there but will not do: a Redis that evicts keys or is too
- *   old, a user without the rights, a wrong password
- * @throws StagingUnavailableError when it cannot be reached
+ * Opens the queue of pulls and the connection to its server.
+ * @throws ConfigError when the server is not suitable: a Redis that evicts keys or is too old, a
+ * user without the rights, a wrong password
+ * @throws StagingUnavailableError when the server cannot be reached
  */
 export async function openPullQueue(options: BackendOptions): Promise<OpenJobQueue<bigint>> {
   return openQueue(PULL_JOBS, await openBackend(options), options.logger);
 }
 
 /**
- * The queue of pushes, on the server of the queue of pulls. To be closed before that one.
- *
- * @throws StagingUnavailableError when the server has gone since
+ * Opens the queue of pushes, on the server of the queue of pulls. To be closed before that queue.
+ * @throws StagingUnavailableError when the server is no longer available
  */
 export function openPushQueue(
   pulls: OpenJobQueue<bigint>,
@@ -107,7 +99,7 @@ export function openPushQueue(
   return openQueue(PUSH_JOBS, pulls.backend, logger, pulls.outages);
 }
 
-/** As `openPushQueue`, of sweeps. */
+/** Opens the queue of sweeps, as `openPushQueue` does. */
 export function openSweepQueue(
   pulls: OpenJobQueue<bigint>,
   logger: Logger,
@@ -115,7 +107,7 @@ export function openSweepQueue(
   return openQueue(SWEEP_JOBS, pulls.backend, logger, pulls.outages);
 }
 
-/** @param sharedOutages of a queue on the same server, which ends them */
+/** @param sharedOutages the watch of another queue on the same server, which ends it */
 async function openQueue<Key>(
   kind: JobKind<Key>,
   backend: QueueBackend,
@@ -156,7 +148,7 @@ async function openQueue<Key>(
     try {
       return await within(OPERATION_TIMEOUT_MS, work());
     } catch (error) {
-      // A server that takes connections but answers nothing shows here alone.
+      // This error is the only sign of a server that accepts connections and does not answer.
       outages.onError(error);
       throw new StagingUnavailableError(`the queue on ${backend.name} is not available`, {
         cause: error,
@@ -213,7 +205,7 @@ async function enqueue<Key>(
     await bringForward(existing);
   }
   reachFaultPoint('enqueue');
-  // Without effect where there is a job by now, whoever added it.
+  // No effect if the job exists already.
   await queue.add(kind.jobName, kind.toPayload(key), {
     jobId,
     delay: delayMs,
@@ -225,7 +217,7 @@ async function enqueue<Key>(
 
 async function bringForward(job: Job<JobPayload, void>): Promise<void> {
   if (!(await job.isDelayed())) return;
-  // It may come due, or be done with, at this very moment: then there is nothing to bring forward.
+  // The job may become due or end at this moment. Its delay then needs no change.
   await job.promote().catch((error: unknown) => {
     if (!isRefusal(error)) throw error;
   });

@@ -2,7 +2,7 @@ import { openPostgresBackend } from './postgres-backend.ts';
 import type { BackendOptions, QueueBackend } from './queue-backend.ts';
 import { openRedisBackend } from './redis-backend.ts';
 
-/** Reaches the server once and makes sure that it will do; see `openPullQueue` for what it throws. */
+/** Connects to the server once and checks that it is suitable. Throws as `openPullQueue` does. */
 export function openBackend(options: BackendOptions): Promise<QueueBackend> {
   return options.redisUrl === null
     ? openPostgresBackend(options.databaseUrl, options.logger)

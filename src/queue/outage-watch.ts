@@ -4,9 +4,9 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 const PROBE_INTERVAL_MS = 1_000;
 
 export interface OutageWatch {
-  /** For whatever fails, such as BullMQ's `error` event, which comes with every try to connect. */
+  /** Receives every failure, such as BullMQ's `error` event, which comes with each attempt to connect. */
   readonly onError: (error: unknown) => void;
-  /** @returns how to be told no more */
+  /** @returns a function that removes the follower */
   follow(follower: OutageFollower): () => void;
   stop(): void;
 }
@@ -17,9 +17,9 @@ interface OutageFollower {
 }
 
 /**
- * Turns a stream of errors into two lines: the queue went away, the queue is back. Which error means
- * an outage differs with the server, the driver and the operating system, so none is interpreted:
- * after any of them the queue is asked something, and either it answers or it does not.
+ * Turns a stream of errors into two reports: the queue is not available, the queue is available
+ * again. The errors of an outage depend on the server, the driver and the operating system, so they
+ * are not interpreted: after any error, a request to the queue decides.
  */
 export function watchOutages(options: {
   readonly name: string;
@@ -37,14 +37,14 @@ export function watchOutages(options: {
       return;
     }
     if (stopped.signal.aborted) return;
-    logger.error({ queue: name, err: describeError(error) }, 'the queue is away');
+    logger.error({ queue: name, err: describeError(error) }, 'the queue is not available');
     for (const follower of followers) follower.onAway();
     const awaySinceMs = performance.now();
     do {
       await sleep(PROBE_INTERVAL_MS, undefined, { signal: stopped.signal, ref: false });
     } while (!(await answers(probe)));
     const awayMs = Math.round(performance.now() - awaySinceMs);
-    logger.info({ queue: name, awayMs }, 'the queue is back');
+    logger.info({ queue: name, awayMs }, 'the queue is available again');
     for (const follower of followers) follower.onBack();
   }
 
@@ -53,7 +53,7 @@ export function watchOutages(options: {
       if (isAsking || stopped.signal.aborted) return;
       isAsking = true;
       ask(error)
-        // Only the sleep rejects, because the watch was stopped.
+        // Only the sleep rejects, when the watch is stopped.
         .catch(() => {})
         .finally(() => {
           isAsking = false;

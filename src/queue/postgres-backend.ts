@@ -16,16 +16,16 @@ import { ConfigError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { QueueBackend } from './queue-backend.ts';
 
-/** BullMQ's tables and functions, apart from ours: it migrates them itself. */
+/** The schema for BullMQ's tables and functions. BullMQ migrates it. */
 const SCHEMA_NAME = 'conciliation_queue';
 const APPLICATION_NAME = 'conciliation queue';
 
-/** A worker has one more, which only listens. */
+/** A worker has one additional connection for LISTEN. */
 const MAX_CONNECTIONS = { queue: 2, worker: 4 };
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
-/** For a server that stopped in mid-answer; the server's own clock should be the first to end. */
+/** For a server that stops during an answer. The server's own timeouts should be shorter. */
 const ANSWER_TIMEOUT_MS = 15_000;
 
 const INSUFFICIENT_PRIVILEGE = '42501';
@@ -57,7 +57,10 @@ export async function openPostgresBackend(
   };
 }
 
-/** @throws ConfigError, StagingUnavailableError */
+/**
+ * @throws ConfigError
+ * @throws StagingUnavailableError
+ */
 export async function migrateQueue(databaseUrl: string, logger: Logger): Promise<void> {
   const database = openDatabase({
     databaseUrl,
@@ -69,7 +72,7 @@ export async function migrateQueue(databaseUrl: string, logger: Logger): Promise
     const client = await database.pool.connect();
     try {
       const version = await installedVersion(client);
-      // Not always: creating a schema takes a right even where it exists.
+      // Only if needed: creating a schema requires a right even if the schema exists.
       if (version < LATEST_SCHEMA_VERSION) {
         await runMigrations(client, SCHEMA_NAME);
         logger.info({ from: version, to: LATEST_SCHEMA_VERSION }, 'queue migrated');
@@ -84,7 +87,7 @@ export async function migrateQueue(databaseUrl: string, logger: Logger): Promise
   }
 }
 
-/** 0 where there is nothing yet. */
+/** Returns 0 when nothing is installed. */
 async function installedVersion(client: PgQueryable): Promise<number> {
   try {
     return await assertSchemaCompatibility(client, SCHEMA_NAME);

@@ -2,42 +2,42 @@ import type { BackendFactory, ConnectionOptions, Queue, RedisQueueBackend, Worke
 import type { Logger } from '../runtime/logger.ts';
 import { within } from '../runtime/within.ts';
 
-/** Long enough for a promise that is settled already. */
+/** Long enough for a promise that is already settled, in milliseconds. */
 const SETTLED_MS = 100;
 
 export interface BackendOptions {
-  /** `redis://` or `rediss://`, with user, password and database number; null: on PostgreSQL. */
+  /** `redis://` or `rediss://`, with user, password and database number; null: the queue is on PostgreSQL. */
   readonly redisUrl: string | null;
-  /** PEM file of the authority that vouches for a `rediss://` server; null: those that Node trusts. */
+  /** PEM file of the certificate authority of a `rediss://` server; null: the authorities of Node. */
   readonly redisCaFile?: string | null;
   readonly databaseUrl: string;
   readonly logger: Logger;
 }
 
-/** Where BullMQ keeps its jobs, and how it gets there. */
+/** The server on which BullMQ keeps its jobs. */
 export interface QueueBackend {
   /** For the log: `Redis` or `PostgreSQL`. */
   readonly name: string;
-  /** A queue fails at once where it cannot speak to the server, a worker waits until it can. */
+  /** Without a connection, a queue fails immediately and a worker waits. */
   connectionFor(role: 'queue' | 'worker'): ConnectionOptions;
   /**
-   * BullMQ's types name Redis wherever a backend is not said otherwise, and Bull Board takes no other;
-   * what differs at run time is never touched here.
+   * BullMQ's types are those of Redis by default, and Bull Board accepts no other type. The
+   * differences do not matter here.
    */
   readonly factory: BackendFactory<RedisQueueBackend>;
   readonly skipVersionCheck: boolean;
-  /** Gives a failure while opening the class that fits it. */
+  /** Returns the error class for a failure while opening. */
   toOpeningError(error: unknown): unknown;
 }
 
 /**
- * Ends the Redis connections of something that was ready once, whether its own `close` succeeded or
- * hung: BullMQ says goodbye to the server, and without a server it waits for an answer.
+ * Ends the Redis connections of a queue or worker that was ready once, after a `close` that
+ * succeeded or hung: BullMQ's close waits for an answer of the server.
  */
 export async function cutConnections(owner: Queue | Worker): Promise<void> {
   const backend: Partial<RedisQueueBackend> = owner.getBackend();
   for (const client of [backend.client, backend.blockingClient]) {
-    // Where it never became ready, `close` has cut it off itself, and this promise stays pending.
+    // If the client never became ready, `close` has disconnected it, and this promise stays pending.
     const ready = await within(SETTLED_MS, Promise.resolve(client)).catch(() => undefined);
     ready?.disconnect();
   }

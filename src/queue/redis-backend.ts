@@ -10,7 +10,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 const COMMAND_TIMEOUT_MS = 5_000;
-/** A server that is asked something and stays silent is given up; BullMQ's longest block is 10 s. */
+/**
+ * A server that does not answer within this time is disconnected. BullMQ's longest blocking call takes 10 s.
+ */
 const SOCKET_TIMEOUT_MS = 30_000;
 
 export async function openRedisBackend(
@@ -29,7 +31,7 @@ export async function openRedisBackend(
     keepAlive: KEEP_ALIVE_MS,
     enableReadyCheck: mayAskInfo,
     retryStrategy: (times: number) => Math.min(times * 100, MAX_RECONNECT_DELAY_MS),
-    // After a failover the connection may still lead to what is a replica now.
+    // After a failover, the connection may lead to a server that is a replica now.
     reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
   };
   return {
@@ -46,7 +48,9 @@ export async function openRedisBackend(
             maxRetriesPerRequest: 0,
           },
     toOpeningError: (error) =>
-      new StagingUnavailableError(`the queue's Redis at ${address} went away`, { cause: error }),
+      new StagingUnavailableError(`the connection to the queue's Redis at ${address} was lost`, {
+        cause: error,
+      }),
   };
 }
 
@@ -54,12 +58,12 @@ function tlsOptions(redisUrl: string, caFile: string | null) {
   const { hostname } = new URL(redisUrl);
   return {
     ...(caFile !== null && { ca: readFileSync(caFile) }),
-    // Said only where it is a name; what the certificate is checked against is the host either way.
+    // SNI accepts names only. The certificate is checked against the host in both cases.
     ...(isIP(hostname.replace(/^\[|\]$/g, '')) === 0 && { servername: hostname }),
   };
 }
 
-/** Host and port, never user and password. */
+/** Returns host and port, without user and password. */
 function addressOf(redisUrl: string): string {
   const url = URL.canParse(redisUrl) ? new URL(redisUrl) : null;
   if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {

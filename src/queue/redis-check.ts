@@ -4,15 +4,15 @@ import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { within } from '../runtime/within.ts';
 
-/** BullMQ works on less, with warnings. */
+/** BullMQ accepts older versions with warnings. */
 const OLDEST_VERSION = { major: 6, minor: 2 };
 
-/** A Redis that starts together with this process is waited for. */
+/** Waiting time for a Redis that starts together with this process, in milliseconds. */
 const PATIENCE_MS = 15_000;
 const RETRY_INTERVAL_MS = 500;
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** What a connection needs besides its address. */
+/** The options of a connection apart from its address. */
 type TlsOptions = Pick<RedisOptions, 'tls'>;
 
 const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
@@ -27,12 +27,11 @@ const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a Redis that would lose jobs or that BullMQ cannot use, before BullMQ sees it.
- *
- * @param address what messages call the server
+ * Refuses a Redis that would lose jobs or that BullMQ cannot use, before BullMQ connects.
+ * @param address the name of the server in messages
  * @returns whether the user may run INFO, which an ACL can forbid
  * @throws ConfigError naming REDIS_URL
- * @throws StagingUnavailableError when there is no answer for a while
+ * @throws StagingUnavailableError when there is no answer
  */
 export async function checkRedis(
   redisUrl: string,
@@ -53,7 +52,7 @@ export async function checkRedis(
       );
     } else if (policy !== 'noeviction') {
       throw new ConfigError([
-        `REDIS_URL: the server at ${address} has maxmemory-policy ${policy} and would throw jobs away; set it to noeviction`,
+        `REDIS_URL: the server at ${address} has maxmemory-policy ${policy} and would evict jobs; set it to noeviction`,
       ]);
     }
     return { mayAskInfo: info !== null };
@@ -72,7 +71,7 @@ async function askForPolicy(client: Redis): Promise<string | undefined> {
   return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
 }
 
-/** Null where an ACL, or a provider that hides the command, forbids it. */
+/** Returns null when an ACL, or a provider that hides the command, forbids it. */
 async function askUnlessForbidden<T>(answer: Promise<T>): Promise<T | null> {
   try {
     return await answer;
@@ -132,14 +131,14 @@ async function connectOnce(redisUrl: string, tls: TlsOptions): Promise<Redis> {
     maxRetriesPerRequest: 0,
     retryStrategy: null,
   });
-  // `connect` itself says only that the connection was closed.
+  // The error of `connect` says only that the connection was closed.
   let reason: Error | undefined;
   client.on('error', (error) => {
     reason ??= error;
   });
   try {
     await within(ANSWER_TIMEOUT_MS, client.connect());
-    // Asked for aloud, because otherwise a number that is refused is silently taken for 0.
+    // Selected explicitly, because ioredis would silently use database 0 after a refusal.
     const { db = 0 } = client.options;
     await (db === 0 ? client.ping() : client.select(db));
     return client;
@@ -149,7 +148,7 @@ async function connectOnce(redisUrl: string, tls: TlsOptions): Promise<Redis> {
   }
 }
 
-/** What only a person can change; null where waiting may help. */
+/** Describes a problem that only a person can solve; null: a later try may succeed. */
 function problemOf(error: unknown): string | null {
   switch (replyCodeOf(error)) {
     case null:
@@ -173,7 +172,7 @@ function problemOf(error: unknown): string | null {
   return `cannot be spoken to (${code})`;
 }
 
-/** The first word of an answer that is an error: `WRONGPASS`, `NOPERM`, `ERR`. */
+/** Returns the first word of an error reply: `WRONGPASS`, `NOPERM`, `ERR`. */
 function replyCodeOf(error: unknown): string | null {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return null;
   return /^[A-Z]+/.exec(error.message)?.[0] ?? 'ERR';

@@ -3,8 +3,8 @@ import type { Telemetry } from 'bullmq';
 import { BullMQOtel } from 'bullmq-otel';
 
 /**
- * BullMQ's spans, where the process was started with an OpenTelemetry SDK (`node --import …`); it
- * alone knows where they go. A job then also carries the trace that it belongs to.
+ * Returns BullMQ's telemetry if the process was started with an OpenTelemetry SDK (`node --import
+ * …`). A job then also carries its trace.
  */
 export function queueTelemetry(): { readonly telemetry?: Telemetry } {
   const provider = trace.getTracerProvider();

@@ -1,36 +1,33 @@
-/**
- * A process that lives but gets nothing done is worse than one that died, because nobody restarts it.
- * This ends it.
- */
+/** Ends a process that runs but makes no progress, so that it is restarted. */
 import type { Logger } from '../runtime/logger.ts';
 
 export interface WatchdogState {
-  /** How long the oldest pull that is due has been waiting, in milliseconds; 0 when none is. */
+  /** Waiting time of the oldest due pull, in milliseconds; 0: no pull is due. */
   readonly oldestDueAgeMs: number;
-  /** Since an attempt of this process last began, read a byte or ended, in milliseconds. */
+  /** Milliseconds since an attempt of this process last began, read a byte or ended. */
   readonly sinceProgressMs: number;
-  /** The work waits for somebody else: no usable token, no queue. A restart would not help. */
+  /** Whether the work waits for a token or a queue. A restart would not help. */
   readonly isBlocked: boolean;
 }
 
-/** Due work and no progress, for `limitMs` each, and nobody else to blame. */
+/** Whether work has been due for `limitMs`, without progress in that time and without an external reason. */
 export function isStuck(state: WatchdogState, limitMs: number): boolean {
   return !state.isBlocked && state.oldestDueAgeMs > limitMs && state.sinceProgressMs > limitMs;
 }
 
 export interface Watchdog {
-  /** To be called whenever anything moves. */
+  /** To be called at each progress. */
   progress(): void;
   stop(): void;
 }
 
-/** Longer than any statement of a merge, and than the platform's silence may last. */
+/** Longer than any statement of a merge, and than the platform may be silent. */
 const LIMIT_MS = 30 * 60_000;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * @param read the rest of the state; a rejection means that the database is away, which counts as
- *   blocked
+ * @param read the rest of the state; a rejection means that the database is not available, which
+ * counts as blocked
  * @param onStuck called once
  */
 export function startWatchdog(options: {
@@ -45,7 +42,7 @@ export function startWatchdog(options: {
   let previousCheckMs = performance.now();
   const check = async () => {
     const nowMs = performance.now();
-    // A process that was stopped, or a machine that slept, has not been idle: its clock starts anew.
+    // After a suspension of the process or the machine, the time without progress is counted from now on.
     const slept = nowMs - previousCheckMs > 3 * (options.checkIntervalMs ?? CHECK_INTERVAL_MS);
     previousCheckMs = nowMs;
     if (slept) progressAtMs = nowMs;

@@ -97,6 +97,7 @@ export const TITLE_LAYOUT: readonly LayoutField[] = [
   ...DOCUMENTED_FIELDS.filter(({ column }) => column === null),
 ];
 
+/** Returns the index of a documented field in `TITLE_LAYOUT`. */
 export function fieldAt(path: string): number {
   return TITLE_LAYOUT.findIndex((field) => field.path === path);
 }

@@ -1,6 +1,6 @@
 /**
- * The format of the rows that COPY takes: csv, with every text in quotes, so that neither a lone `\.` nor
- * an empty text can be read as anything but itself. `FastReader` renders the same rows as bytes.
+ * The format of the rows for COPY: csv with every text in quotes, so that a lone `\.` and an empty
+ * text keep their meaning. `FastReader` renders the same rows as bytes.
  */
 import { toJsonText } from '../domain/json-text.ts';
 import type { NamedAccounts } from '../domain/named-accounts.ts';
@@ -46,6 +46,7 @@ export interface TitleHashes {
   readonly raw: string;
 }
 
+/** Returns the row of a title for COPY, with a line feed at its end. */
 export function encodeTitle(place: TitlePlace, title: Title, hashes: TitleHashes): string {
   let row = rowStart(place);
   if (place.table === 'staged_title') row += place.ordinal;
@@ -85,6 +86,7 @@ export interface RejectedTitle {
   readonly rawHash: string;
 }
 
+/** Returns the row of a reject for COPY, with a line feed at its end. */
 export function encodeReject(fence: bigint, reject: RejectedTitle): string {
   const orderUid = reject.orderUid === null ? '' : quote(reject.orderUid);
   const reasons = `{${reject.reasons.map(quoteArrayItem).join(',')}}`;

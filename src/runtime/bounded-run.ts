@@ -1,11 +1,10 @@
 import { within } from './within.ts';
 
 /**
- * Makes `work` cheap to ask for. Callers that ask during a run share the run. Its outcome, also a failure,
- * is returned to further callers for `keepMs` after the run ended. A run that takes longer than `timeoutMs`
- * goes on without its callers; no second run starts beside it.
- *
- * @returns a function that rejects with an OverdueError after `timeoutMs`, else as `work` does
+ * Limits how often and how long `work` runs. Calls during a run share that run. Its outcome, including a
+ * failure, is returned to further calls for `keepMs` after the run. A run that takes longer than `timeoutMs`
+ * continues without its callers; no second run starts beside it.
+ * @returns a function that rejects with an OverdueError after `timeoutMs`, otherwise settles as `work` does
  */
 export function boundedRun<T>(
   work: () => Promise<T>,

@@ -1,10 +1,8 @@
 /**
- * One class per kind of failure. `code` is stable: it is stored in `pull.error_code`, logged, and
- * answered by the console and the command line, so it may be matched by people's scripts.
- *
- * Messages and `context` hold no personal data: no tax identifier, name, bank account or token, and
- * never a piece of a response body. What a driver or parser said goes into `cause`, which is kept
- * for the debugger and never logged.
+ * One class for each kind of failure. `code` does not change: it is stored in `pull.error_code`,
+ * logged, and returned by the console and the command line, so that scripts can match it. Messages
+ * and `context` hold no personal data: no tax identifier, name, bank account or token, and no part
+ * of a response body. The messages of drivers and parsers go into `cause`, which is never logged.
  */
 export type ErrorCode =
   | 'CONFIG_INVALID'
@@ -28,7 +26,7 @@ interface ErrorOptions {
 
 export abstract class ConciliationError extends Error {
   abstract readonly code: ErrorCode;
-  /** Whether the same work may succeed later without anybody changing anything. */
+  /** Whether the same work may succeed later without a change by a person. */
   abstract readonly retryable: boolean;
   readonly context: ErrorContext;
 
@@ -39,7 +37,7 @@ export abstract class ConciliationError extends Error {
   }
 }
 
-/** The environment is wrong. `problems` names every variable at fault, one sentence each. */
+/** The environment is wrong. `problems` has one sentence for each invalid variable. */
 export class ConfigError extends ConciliationError {
   readonly code = 'CONFIG_INVALID';
   readonly retryable = false;
@@ -51,22 +49,22 @@ export class ConfigError extends ConciliationError {
   }
 }
 
-/** The token's source holds no usable token at the moment: its file is empty, unreadable or malformed. */
+/** The token's source holds no usable token now: its file is empty, unreadable or malformed. */
 export class TokenUnusableError extends ConfigError {}
 
-/** A person asked for something that cannot be done: a wrong date, an unknown pull, a wrong state. */
+/** A person's request cannot be carried out: a wrong date, an unknown pull, a wrong state. */
 export class InputError extends ConciliationError {
   readonly code = 'INPUT_INVALID';
   readonly retryable = false;
 }
 
-/** 5xx, no connection, silence beyond the timeout, or a transfer that was cut. */
+/** 5xx, no connection, silence beyond the timeout, or a cut transfer. */
 export class PlatformUnavailableError extends ConciliationError {
   readonly code = 'PLATFORM_UNAVAILABLE';
   readonly retryable = true;
 }
 
-/** 429, or 503 that names a time. `retryAfterSeconds` is null where the platform named none. */
+/** 429, or 503 with a time. `retryAfterSeconds` is null if the platform sent no time. */
 export class PlatformRateLimitedError extends ConciliationError {
   readonly code = 'PLATFORM_RATE_LIMITED';
   readonly retryable = true;
@@ -78,13 +76,13 @@ export class PlatformRateLimitedError extends ConciliationError {
   }
 }
 
-/** 401 after the token was read again: every pull waits for a person. Spends no attempt. */
+/** 401 after the token was read again. Every pull waits for another token. Does not count as an attempt. */
 export class PlatformAuthError extends ConciliationError {
   readonly code = 'PLATFORM_AUTH';
   readonly retryable = false;
 }
 
-/** 400: the request itself is refused, so repeating it is pointless. */
+/** 400: the request itself is refused, so a repetition is pointless. */
 export class PlatformRequestError extends ConciliationError {
   readonly code = 'PLATFORM_REQUEST';
   readonly retryable = false;
@@ -96,7 +94,10 @@ export class PlatformContractError extends ConciliationError {
   readonly retryable = true;
 }
 
-/** The database is away, restarting, full, or chose this transaction as a deadlock's victim. */
+/**
+ * The database is not available: unreachable, restarting or full, or it rolled the transaction back
+ * after a deadlock.
+ */
 export class StagingUnavailableError extends ConciliationError {
   readonly code = 'STAGING_UNAVAILABLE';
   readonly retryable = true;
@@ -108,13 +109,13 @@ export class AttemptAbandonedError extends ConciliationError {
   readonly retryable = false;
 }
 
-/** Another worker has taken this pull over since; whatever this one did is discarded. */
+/** Another worker has taken this pull over. All results of this worker are discarded. */
 export class StaleFenceError extends ConciliationError {
   readonly code = 'STALE_FENCE';
   readonly retryable = false;
 }
 
-/** The process is stopping: the work goes back to the ledger untouched. */
+/** The process is stopping. The work returns to the ledger unchanged. */
 export class ShutdownError extends ConciliationError {
   readonly code = 'SHUTDOWN';
   readonly retryable = false;

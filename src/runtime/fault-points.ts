@@ -1,7 +1,6 @@
 /**
- * The places where a pull can die, by name, for the tests that make it die there (test/faults). In
- * every other process no hook is installed, nothing in src/ can install one, and reaching a place
- * costs a comparison.
+ * The points at which tests (test/faults) can stop a pull, by name. In every other process no hook
+ * is installed, nothing in src/ can install one, and a point costs one comparison.
  */
 
 export const FAULT_POINTS = [
@@ -18,8 +17,8 @@ export const FAULT_POINTS = [
   'revisions',
   'closing',
   'before-commit',
-  // COMMIT was sent and its answer not read: no line of src/ stands there, so the tests find the place
-  // on the connection itself, after `before-commit`.
+  // After COMMIT was sent and before its answer is read, where no code of src/ runs. The tests find
+  // this point on the connection itself, after `before-commit`.
   'commit-reply-lost',
   'before-acknowledge',
   'shutdown',
@@ -33,14 +32,14 @@ type FaultHook = (point: FaultPoint) => void;
 let hook: FaultHook | undefined;
 
 /**
- * For test/faults alone. Its processes load the hook from dist/ before the service.
- *
+ * Only for test/faults. Its processes load the hook from dist/ before the service.
  * @public
  */
 export function installFaultHook(next: FaultHook): void {
   hook = next;
 }
 
+/** Calls the hook of the tests, if there is one. */
 export function reachFaultPoint(point: FaultPoint): void {
   if (hook !== undefined) hook(point);
 }

@@ -15,7 +15,7 @@ export interface LogOptions {
   readonly logFormat: 'json' | 'pretty';
 }
 
-/** Logs to standard error; standard output belongs to what a command was asked for. */
+/** Returns a logger to standard error. Standard output is reserved for the results of commands. */
 export function createLogger(config: LogOptions, destination?: DestinationStream): Logger {
   const stream =
     destination ??
@@ -36,10 +36,10 @@ export function createLogger(config: LogOptions, destination?: DestinationStream
 const descriptions = new WeakSet<object>();
 
 /**
- * What may be logged of an error. The message of our own classes is written for the log; anybody
- * else's (a driver's, a parser's) may quote a row or a response, so only its type, its code and the
- * places it passed through are kept. A description describes itself: the logger describes whatever it
- * is given as `err`, also where that was done before.
+ * Returns the part of an error that may be logged. The messages of this program's classes are
+ * written for the log. The message of any other error (of a driver, a parser) may quote a row or a
+ * response, so only its type, its code and its stack frames are kept. A description describes
+ * itself, because the logger also calls this function for errors that were described before.
  */
 export function describeError(error: unknown): object {
   if (typeof error === 'object' && error !== null && descriptions.has(error)) return error;
@@ -59,7 +59,7 @@ function describe(error: unknown): object {
   return { type: error.name, ...code, stack: stackFrames(error), ...cause };
 }
 
-/** The places only: the message, which comes first and may itself look like one, is cut off. */
+/** Returns only the stack frames. The message, which comes first and may look like a frame, is removed. */
 export function stackFrames(error: Error): string[] {
   const stack = error.stack ?? '';
   const afterMessage = stack.indexOf(error.message) + error.message.length;

@@ -1,7 +1,7 @@
 export interface Loop {
-  /** Has `run` begin now. While a run is under way, one more run follows it, after any number of calls. */
+  /** Starts `run` now. During a run, any number of calls cause one more run after it. */
   notify(): void;
-  /** Begins no further run. Resolves when the run under way has ended. */
+  /** Begins no further run. Resolves when the current run has ended. */
   stop(): Promise<void>;
 }
 

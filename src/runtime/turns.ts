@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a loop runs before everything else that waits in this process gets its turn. */
+/** How long a loop runs before the event loop gets a turn, in milliseconds. */
 const MAX_TURN_MS = 20;
 
 /**
- * For a loop over chunks of a stream: what has arrived, 2 MB and more, is handed out without a turn of
- * the event loop between.
- *
- * @returns to be awaited after each chunk
+ * For a loop over the chunks of a stream: buffered chunks, 2 MB and more, arrive without a turn of
+ * the event loop between them.
+ * @returns a function to be awaited after each chunk
  */
 export function takeTurns(): () => Promise<void> {
   let startMs = performance.now();

@@ -3,8 +3,7 @@ export class OverdueError extends Error {
 }
 
 /**
- * Resolves or rejects as `work` does. `work` goes on after the time is over, and its outcome is ignored.
- *
+ * Settles as `work` does. After the timeout, `work` continues and its outcome is ignored.
  * @throws OverdueError when `work` takes longer than `timeoutMs`
  */
 export function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {

@@ -23,8 +23,8 @@ export interface AdminParts extends PlatformParts {
 }
 
 /**
- * `/_sandbox`: what the real platform does not have. For this machine only, wherever the sandbox
- * listens, because whoever reaches it gets a token.
+ * The routes below `/_sandbox`, which the real platform does not have. They answer only this
+ * machine, on any address of the sandbox, because they issue tokens.
  */
 export async function registerAdminRoutes(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { days, rawBodies, providers, faults, log } = parts;
@@ -63,7 +63,7 @@ export async function registerAdminRoutes(app: FastifyInstance, parts: AdminPart
 
   app.put<DayParams>('/days/:date', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const date = toDate(request.params.date);
-    // Lines, not a JSON array: parsing one would lose how the amounts were written.
+    // Lines, not a JSON array: parsing an array would lose the notation of the amounts.
     if (typeof request.body === 'string') {
       days.setTexts(
         date,
@@ -81,7 +81,7 @@ export async function registerAdminRoutes(app: FastifyInstance, parts: AdminPart
     return noContent(reply);
   });
 
-  // On its own, so that every content type is taken as bytes here and nowhere else.
+  // In a context of its own, so that only this route takes every content type as bytes.
   await app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>

@@ -13,11 +13,11 @@ export interface Answer {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CHUNK_CHARACTERS = 65_536;
-/** How much more a `cut` with `framing: 'length'` promises than it sends. */
+/** The bytes that a `cut` with `framing: 'length'` announces and does not send. */
 const MISSING_BYTES = 65_536;
 /**
- * A reset discards whatever the client has not read yet, and one that arrives together with data
- * looks to libuv like an orderly end. So the client gets the time to read first.
+ * A reset discards data that the client has not read yet, and libuv reports a reset together with
+ * data as an orderly end. The delay lets the client read first.
  */
 const RESET_DELAY_MS = 50;
 
@@ -38,12 +38,12 @@ export function jsonAnswer(status: number, value: unknown): Answer {
   return bytesAnswer(status, JSON.stringify(value));
 }
 
-/** The shape of the platform's error bodies is unknown, so this one says no more than it must. */
+/** The shape of the platform's error bodies is unknown, so this one is minimal. */
 export function errorAnswer(status: number, message: string): Answer {
   return jsonAnswer(status, { status, message });
 }
 
-/** `{"titles":[…]}` from titles that are JSON texts, never more than a chunk of it in memory. */
+/** Returns `{"titles":[…]}` from titles as JSON texts, with at most one chunk in memory. */
 export function titlesAnswer(titles: Iterable<string>): Answer {
   return { status: 200, headers: { 'content-type': JSON_TYPE }, body: renderTitles(titles) };
 }
@@ -61,15 +61,15 @@ function* renderTitles(titles: Iterable<string>): Generator<Uint8Array, void> {
   yield Buffer.from(`${text}]}`);
 }
 
-/** True where the fault answers by itself, so the request must not take effect. */
+/** Whether the fault replaces the answer, so that the request must have no effect. */
 export function standsIn(fault: Fault | null): boolean {
   return fault?.kind === 'status' || fault?.kind === 'redirect' || fault?.kind === 'body';
 }
 
 /**
- * Sends the answer with the fault applied: the one place where faults become bytes. It writes to the
- * response itself, because a framework between would repair what is meant to be broken. `onHead` is
- * called when the head is on its way. Resolves once all was handed to the system or the client left.
+ * Sends the answer with the fault applied. This is the only function that turns faults into bytes.
+ * It writes to the response itself, because a framework would repair the faults. `onHead` is called
+ * when the head was sent. Resolves when the system has all bytes or the client has disconnected.
  */
 export async function sendAnswer(
   response: ServerResponse,
@@ -93,7 +93,10 @@ export async function sendAnswer(
   }
 }
 
-/** The fault's part in what is said; how it is framed and ended, `writeHead`'s and `finish`'s. */
+/**
+ * Applies the fault to the content of the answer. `writeHead` and `finish` apply it to the framing
+ * and the end.
+ */
 function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): Answer {
   switch (fault?.kind) {
     case 'status': {
@@ -132,7 +135,7 @@ function withFault(answer: Answer, fault: Fault | null, signal: AbortSignal): An
 }
 
 function writeHead(response: ServerResponse, answer: Answer, fault: Fault | null): void {
-  // Node frames a body without a length as chunks unless told before the head is written.
+  // Node sends a body without a length in chunks, unless the header is removed before.
   if (fault?.kind === 'close-delimited') response.removeHeader('transfer-encoding');
   response.writeHead(answer.status, answer.headers);
   response.flushHeaders();
@@ -147,7 +150,7 @@ async function finish(response: ServerResponse, fault: Fault | null): Promise<vo
     await delay(RESET_DELAY_MS);
     response.socket?.resetAndDestroy();
   } else if (fault?.kind !== 'stall') {
-    // A stalled answer is neither ended nor closed; the client, or closing the sandbox, ends it.
+    // A stalled answer stays open until the client or the sandbox closes it.
     response.end();
   }
 }
@@ -173,12 +176,12 @@ async function writeBody(
     leftBytes -= part.length;
     await write(response, part, signal);
     if (leftBytes === 0) return;
-    // A reader that keeps up never makes a write wait, and other requests would never get a turn.
+    // With a fast reader no write ever waits, and other requests would get no turn.
     await nextTurn();
   }
 }
 
-/** Resolves when the system took the bytes, which is the backpressure: one chunk is under way. */
+/** Resolves when the system has taken the bytes. This is the backpressure: one chunk at a time. */
 function write(response: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onGone = () => reject(signal.reason);
@@ -209,7 +212,7 @@ async function* drip(
 function compress(body: Answer['body']): AsyncIterable<Uint8Array> {
   const source = Readable.from(body, { objectMode: false });
   const gzip = createGzip();
-  // `pipe` forwards no errors; the reader of the compressed side has to see those of the source.
+  // `pipe` does not forward errors. The reader of the compressed stream has to receive those of the source.
   source.once('error', (error) => gzip.destroy(error));
   gzip.once('close', () => source.destroy());
   return source.pipe(gzip);

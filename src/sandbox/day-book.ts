@@ -7,10 +7,10 @@ import {
 } from '../domain/business-day.ts';
 import type { SyntheticTitles } from './synthetic-titles.ts';
 
-/** The platform's calendar: "today" and the age of a day are asked in this time zone. */
+/** The platform's time zone, for "today" and the age of a day. */
 const PLATFORM_TIME_ZONE = 'America/Sao_Paulo';
 
-/** Before this date nobody anticipated anything, so a sweep from the year 1 comes to an end. */
+/** No titles exist before this date, so that a sweep from the year 1 ends. */
 export const FIRST_SYNTHETIC_DATE = toCivilDate('2020-01-01');
 
 type DayOverride =
@@ -18,8 +18,8 @@ type DayOverride =
   | { readonly kind: 'size'; readonly titleCount: number };
 
 /**
- * Which titles each date has now: synthetic ones, unless the day was set. Synthetic titles exist
- * from `FIRST_SYNTHETIC_DATE` to today; a date that was set answers wherever it lies.
+ * The titles of each date: synthetic ones, unless the day was set. Synthetic titles exist from
+ * `FIRST_SYNTHETIC_DATE` to today. A day that was set may be any date.
  */
 export class DayBook {
   readonly #synthetic: SyntheticTitles;
@@ -35,17 +35,17 @@ export class DayBook {
     return dateIn(PLATFORM_TIME_ZONE, this.#now());
   }
 
-  /** The day has exactly these titles, each JSON text that is sent as it stands; null: synthetic. */
+  /** Sets the titles of the day as JSON texts, which are sent unchanged; null: synthetic titles. */
   setTexts(date: CivilDate, texts: readonly string[] | null): void {
     this.#set(date, texts === null ? null : { kind: 'titles', texts: [...texts] });
   }
 
-  /** The day has that many synthetic titles, less those withdrawn with age; null: as many as usual. */
+  /** Sets the number of synthetic titles of the day, before withdrawals with age; null: the usual number. */
   setSize(date: CivilDate, titleCount: number | null): void {
     this.#set(date, titleCount === null ? null : { kind: 'size', titleCount });
   }
 
-  /** Titles accepted on the date, as JSON texts. */
+  /** Returns the titles accepted on the date, as JSON texts. */
   titlesOn(date: CivilDate): Iterable<string> {
     const override = this.#overrides.get(date);
     if (override?.kind === 'titles') return override.texts;
@@ -57,7 +57,7 @@ export class DayBook {
     return isCovered ? this.#synthetic.titlesOn(date, ageDays) : [];
   }
 
-  /** Titles accepted on the date or later, as JSON texts, date by date. */
+  /** Returns the titles accepted on the date or later, as JSON texts, date by date. */
   *titlesSince(date: CivilDate): Generator<string, void> {
     const { today } = this;
     const setDates = [...this.#overrides.keys()].filter((set) => set >= date).sort();

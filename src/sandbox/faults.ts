@@ -5,12 +5,12 @@ import { InputError } from '../runtime/errors.ts';
 const Bytes = Type.Integer({ minimum: 0 });
 const Milliseconds = Type.Integer({ minimum: 0, maximum: 86_400_000 });
 
-/** Which requests a fault meets, and how often. */
+/** The requests to which a fault applies, and the number of times. */
 const SCOPE = {
   operation: Type.Optional(Type.Union([Type.Literal('conciliation'), Type.Literal('providers')])),
-  /** Only requests that name this date in either parameter. */
+  /** Only requests with this date in either parameter. */
   date: Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' })),
-  /** So many requests, 1 unless told. */
+  /** Number of requests; default 1. */
   times: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Literal('forever')])),
 };
 
@@ -19,9 +19,8 @@ function scoped<Fields extends Type.TProperties>(fields: Fields) {
 }
 
 /**
- * What goes wrong with one answer. `status`, `redirect` and `body` stand in for the answer: the
- * request then has no effect. The others do to the proper answer what networks and gateways do, and
- * a provider batch is applied although its answer is spoilt.
+ * A fault of one answer. `status`, `redirect` and `body` replace the answer, and the request has no effect.
+ * The other faults change the regular answer as networks and gateways do; a provider batch is still applied.
  */
 const FaultSchema = Type.Union([
   scoped({
@@ -36,7 +35,7 @@ const FaultSchema = Type.Union([
     to: Type.String(),
     status: Type.Optional(Type.Integer({ minimum: 300, maximum: 399 })),
   }),
-  /** 200 with this body, byte for byte. `encoding` tells how `body` spells the bytes. */
+  /** 200 with this body, byte for byte. `encoding` is the encoding of `body`. */
   scoped({
     kind: Type.Literal('body'),
     body: Type.String(),
@@ -44,14 +43,14 @@ const FaultSchema = Type.Union([
     contentType: Type.Optional(Type.String()),
   }),
   scoped({ kind: Type.Literal('content-type'), contentType: Type.String() }),
-  /** Not a byte for that long, then the proper answer. */
+  /** Silence for this time, then the regular answer. */
   scoped({ kind: Type.Literal('latency'), latencyMs: Milliseconds }),
-  /** The head and that many bytes, then silence on an open connection. */
+  /** The head and this many bytes, then silence on an open connection. */
   scoped({ kind: Type.Literal('stall'), afterBytes: Bytes }),
   /**
-   * The connection is lost after that many bytes, or at the body's end if that comes first: `end`
-   * closes it in good order (FIN), `reset` does not (RST). Either way the framing says that more was
-   * to come: chunked without the last chunk, or with `framing: 'length'` too long a Content-Length.
+   * The connection ends after this many bytes, or at the end of the body: `end` closes it in order
+   * (FIN), `reset` does not (RST). In both cases the framing announces more: chunks without the
+   * last one, or with `framing: 'length'` a Content-Length that is too large.
    */
   scoped({
     kind: Type.Literal('cut'),
@@ -59,20 +58,20 @@ const FaultSchema = Type.Union([
     how: Type.Union([Type.Literal('reset'), Type.Literal('end')]),
     framing: Type.Optional(Type.Union([Type.Literal('chunked'), Type.Literal('length')])),
   }),
-  /** So many bytes at a time, with a pause between. */
+  /** This many bytes at a time, with a pause in between. */
   scoped({
     kind: Type.Literal('drip'),
     bytes: Type.Integer({ minimum: 1 }),
     everyMs: Milliseconds,
   }),
   /**
-   * Compressed, asked for or not. With `cutAfterBytes` the compressed data stops there while the
-   * transfer itself ends in good order: only decompression can tell.
+   * Compressed, even if not requested. With `cutAfterBytes` the compressed data ends there and the
+   * transfer ends in order, so that only the decompression finds the fault.
    */
   scoped({ kind: Type.Literal('gzip'), cutAfterBytes: Type.Optional(Bytes) }),
   /**
-   * Neither length nor chunks: the body ends where the connection does. With `cutAfterBytes` that is
-   * too early, and nothing but the unfinished document tells.
+   * Neither a length nor chunks: the end of the connection is the end of the body. With
+   * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
    */
   scoped({ kind: Type.Literal('close-delimited'), cutAfterBytes: Type.Optional(Bytes) }),
 ]);
@@ -82,7 +81,7 @@ export type Operation = 'conciliation' | 'providers';
 
 const faultValidator = Compile(FaultSchema);
 
-/** Throws an InputError that names the first fault that is not as `Fault` describes. */
+/** @throws InputError that describes the first invalid fault */
 export function parseFaults(value: unknown): Fault[] {
   return (Array.isArray(value) ? value : [value]).map((candidate: unknown, index) => {
     if (!faultValidator.Check(candidate)) {
@@ -94,11 +93,14 @@ export function parseFaults(value: unknown): Fault[] {
   });
 }
 
-/** Faults in the order in which requests will meet them. */
+/** The faults in the order in which requests use them. */
 export class FaultPlan {
   #waiting: { readonly fault: Fault; timesLeft: number }[] = [];
 
-  /** Puts faults at the end of the plan. Throws an InputError, and adds none, where one is wrong. */
+  /**
+   * Adds faults at the end of the plan.
+   * @throws InputError when one is invalid; none is added
+   */
   add(...faults: readonly Fault[]): void {
     for (const fault of parseFaults(faults)) {
       const { times = 1 } = fault;
@@ -110,12 +112,12 @@ export class FaultPlan {
     this.#waiting = [];
   }
 
-  /** Faults that no request has used up. */
+  /** The faults that are not used up. */
   get pending(): readonly Fault[] {
     return this.#waiting.map(({ fault }) => fault);
   }
 
-  /** The first fault that is meant for this request, which uses it up once. */
+  /** Returns the first fault that applies to this request, and uses it once. */
   take(operation: Operation, dates: readonly string[]): Fault | null {
     const found = this.#waiting.find(
       ({ fault }) =>

@@ -23,8 +23,8 @@ interface DateFilter {
 }
 
 /**
- * The platform's two operations. A request without a good token, or one that Fastify refuses before
- * it gets here, uses up no fault.
+ * The platform's two operations. A request without a valid token, or one that Fastify refuses, uses
+ * up no fault.
  */
 export async function registerPlatformRoutes(
   app: FastifyInstance,
@@ -65,8 +65,8 @@ export async function registerPlatformRoutes(
 }
 
 /**
- * The filter, or what is wrong. With both parameters or neither the real platform's answer is
- * unknown; refusing them shows a client that sends them by mistake.
+ * Returns the filter, or its fault. The real platform's answer to both parameters, or to neither,
+ * is unknown. The sandbox refuses them, which shows faulty clients.
  */
 function parseFilter(query: Readonly<Record<string, unknown>>): DateFilter | string {
   const { conciliationDate, anticipationDate } = query;

@@ -8,8 +8,8 @@ const MAX_PROVIDERS_PER_REQUEST = 100;
 const Text = Type.String({ minLength: 1 });
 
 /**
- * Types as documented. Which fields are required is not documented; without these three there is
- * nothing to register. Unknown fields and unknown values of the enums are accepted.
+ * The documented types. The required fields are not documented; a provider needs at least these
+ * three. Unknown fields and unknown values of enumerations are accepted.
  */
 const ProviderSchema = Type.Object({
   externalId: Text,
@@ -42,10 +42,13 @@ export type RegisteredProvider = Type.Static<typeof ProviderSchema>;
 const providerValidator = Compile(ProviderSchema);
 const batchValidator = Compile(BatchSchema);
 
-/** What the platform may do and its documentation leaves open. */
+/** Behaviour that the platform's documentation leaves open. */
 export const ProviderRulesSchema = Type.Object(
   {
-    /** A batch with a bad provider: nothing of it is applied, or its good providers are; 400 either way. */
+    /**
+     * For a batch with an invalid provider: refuse all of it, or apply its valid providers. The
+     * status is 400 in both cases.
+     */
     onInvalid: Type.Union([Type.Literal('refuse-batch'), Type.Literal('apply-valid')]),
     /** The body of a 200. */
     answer: Type.Union([Type.Literal('empty'), Type.Literal('summary'), Type.Literal('statuses')]),
@@ -62,11 +65,13 @@ interface Outcome {
   readonly message?: string;
 }
 
-/** The platform's providers: create or update by `externalId`, a tax identifier under one of them only. */
+/**
+ * The platform's providers: created or updated by `externalId`. A tax identifier belongs to one of them only.
+ */
 export class ProviderRegistry {
   #rules: ProviderRules = { onInvalid: 'refuse-batch', answer: 'empty' };
   readonly #byExternalId = new Map<string, RegisteredProvider>();
-  /** May name a provider that has changed its number since; `#holder` looks at its present one. */
+  /** May contain a provider that has changed its number since; `#holder` checks its present one. */
   readonly #lastHolder = new Map<string, string>();
 
   get byExternalId(): ReadonlyMap<string, RegisteredProvider> {
@@ -77,7 +82,7 @@ export class ProviderRegistry {
     this.#rules = { ...this.#rules, ...rules };
   }
 
-  /** Answers one `POST /api/providers`, whose parsed body this is. */
+  /** Answers one `POST /api/providers` with the parsed body. */
   receive(body: unknown): Answer {
     if (!batchValidator.Check(body)) return errorAnswer(400, 'providers must be an array');
     if (body.providers.length > MAX_PROVIDERS_PER_REQUEST) {

@@ -1,17 +1,17 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Answer } from './answer.ts';
 
-/** A whole conciliation answer, byte for byte, for tests of hostile ones. */
+/** A complete answer with titles, byte for byte, for tests with hostile answers. */
 export interface RawBody {
-  /** A function gives a body of any length, chunk by chunk, anew for every request. */
+  /** A function returns a body of any length, chunk by chunk, again for every request. */
   readonly body: string | Uint8Array | (() => Iterable<Uint8Array>);
-  /** Names in lower case; `content-type: application/json` unless told. */
+  /** Names in lower case; default: `content-type: application/json`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** 200 unless told. */
+  /** Default 200. */
   readonly status?: number;
 }
 
-/** Answers that were set for the requests that name a date, in either parameter. */
+/** The answers that were set for requests with a date, in either parameter. */
 export type RawBodies = Map<CivilDate, RawBody>;
 
 export function rawAnswer(raw: RawBody): Answer {

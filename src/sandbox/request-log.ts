@@ -5,13 +5,13 @@ export interface LoggedRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly at: Date;
-  /** 0 until the answer's head is on its way, and for good where none ever was. */
+  /** 0 until the head of the answer is sent. */
   readonly status: number;
 }
 
 const MAX_ENTRIES = 10_000;
 
-/** The latest requests to the platform's own paths, without headers and bodies. */
+/** The latest requests to the paths of the platform, without headers and bodies. */
 export class RequestLog {
   readonly #entries: (LoggedRequest & { status: number })[] = [];
   readonly #byMessage = new WeakMap<IncomingMessage, { status: number }>();

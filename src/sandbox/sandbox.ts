@@ -1,8 +1,8 @@
 /**
  * A complete local platform: both documented operations, tokens, synthetic titles that are restated
- * as they age, and faults on demand. People rehearse against it (`conciliation sandbox`, `demo`),
- * and it is the peer of the tests and the benchmark. Where the platform's documentation is silent
- * the sandbox makes a choice and says so; no choice of its own is a promise of the real one.
+ * with age, and faults on demand. It serves rehearsals (`conciliation sandbox`, `demo`), tests and
+ * the benchmark. Where the platform's documentation is incomplete, the sandbox documents its own
+ * behaviour; the real platform may behave differently.
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -24,21 +24,21 @@ const DEFAULT_TITLES_PER_DAY = 60;
 const DEFAULT_TOKEN_LIFETIME_SECONDS = 86_400;
 
 export interface SandboxOptions {
-  /** 127.0.0.1 unless told. */
+  /** Default 127.0.0.1. */
   readonly host?: string;
-  /** Any free port unless told. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** The same seed gives the same titles, anywhere and always. */
+  /** The same seed gives the same titles on every machine. */
   readonly seed?: number | string;
-  /** Titles of a working day, give or take a tenth, 60 unless told; weekends have about a fifth. */
+  /** Number of titles of a working day, plus or minus a tenth; default 60. Weekends have about a fifth. */
   readonly titlesPerDay?: number;
-  /** HS256 secret; random unless told, so that tokens end with the sandbox. */
+  /** HS256 secret; random by default, so that tokens are valid only for this sandbox. */
   readonly secret?: string;
-  /** One day unless told. */
+  /** Default one day. */
   readonly tokenLifetimeSeconds?: number;
-  /** Whether days are restated as they age (see `SyntheticTitles`); they are unless told. */
+  /** Whether days are restated with age (see `SyntheticTitles`); default true. */
   readonly restate?: boolean;
-  /** The platform's clock, which decides what today is; tokens keep to the real one. */
+  /** The platform's clock, which decides the date of today. Tokens use the real clock. */
   readonly now?: () => Date;
 }
 
@@ -46,25 +46,28 @@ export interface Sandbox {
   /** `http://127.0.0.1:<port>`, without a slash at the end. */
   readonly baseUrl: string;
   readonly faults: FaultPlan;
-  /** By external id, tax identifiers without their mask. */
+  /** By external id; tax identifiers without their mask. */
   readonly providers: ReadonlyMap<string, RegisteredProvider>;
-  /** The latest 10,000 requests to anything but `/_sandbox`. */
+  /** The latest 10,000 requests, except those to `/_sandbox`. */
   readonly requests: readonly LoggedRequest[];
   issueToken(options?: { readonly expiresInSeconds?: number }): string;
   setProviderRules(rules: Partial<ProviderRules>): void;
-  /** The day has exactly these titles, sent as `JSON.stringify` writes them; null: synthetic again. */
+  /** Sets the titles of the day, sent as `JSON.stringify` writes them; null: synthetic titles. */
   setDay(date: CivilDate, titles: readonly unknown[] | null): void;
-  /** As `setDay`, each title JSON text that is sent as it stands. */
+  /** Like `setDay`, with each title as JSON text, which is sent unchanged. */
   setDayTexts(date: CivilDate, titles: readonly string[] | null): void;
-  /** That many synthetic titles, less those withdrawn with age; null: as many as usual. */
+  /** Sets the number of synthetic titles, before withdrawals with age; null: the usual number. */
   setDaySize(date: CivilDate, titleCount: number | null): void;
-  /** The whole answer to requests that name the date, in either parameter; null: the proper one. */
+  /** Sets the complete answer to requests with the date, in either parameter; null: the regular answer. */
   setRawBody(date: CivilDate, raw: RawBody | null): void;
-  /** Ends every connection at once, however far its answer got. */
+  /** Ends every connection immediately. */
   close(): Promise<void>;
 }
 
-/** Listens when it resolves. Throws an InputError where it cannot listen there. */
+/**
+ * Resolves when the sandbox listens.
+ * @throws InputError when it cannot listen on the host and port
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const tokens = createTokenAuthority(options.secret ?? randomBytes(32).toString('base64url'));
   const synthetic = new SyntheticTitles({
@@ -83,7 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     );
   const parts = { tokens, days, rawBodies, providers, faults, log, issueToken };
 
-  // No logger: paths carry dates only, but a body quoted in an error would be personal data.
+  // No logger: paths hold only dates, but an error may quote a body with personal data.
   const app = fastify({ logger: false, forceCloseConnections: true, exposeHeadRoutes: false });
   app.addHook('onRequest', async (request) => {
     if (!request.url.startsWith('/_sandbox')) log.received(request.raw, new Date());
@@ -134,7 +137,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 function toBaseUrl({ address, port }: AddressInfo): string {
-  // A wildcard is an address to listen on, not one to connect to.
+  // A wildcard address is for listening, not for connecting.
   if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

@@ -1,7 +1,7 @@
-/** Odd, so that `index * GOLDEN_RATIO` visits every 32-bit number once before it repeats. */
+/** Odd, so that `index * GOLDEN_RATIO` yields every 32-bit number once before it repeats. */
 export const GOLDEN_RATIO = 0x9e3779b1;
 
-/** Scatters 32 bits: a bijection (the finaliser of MurmurHash3), so distinct inputs stay distinct. */
+/** Mixes 32 bits. A bijection (the finaliser of MurmurHash3), so distinct inputs have distinct results. */
 export function mixBits(bits: number): number {
   let mixed = bits ^ (bits >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);
@@ -10,7 +10,7 @@ export function mixBits(bits: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The same unsigned 32 bits for the same text on every machine and in every process. */
+/** Returns the same unsigned 32 bits for the same text on every machine. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
@@ -19,7 +19,7 @@ export function hashText(text: string): number {
   return mixBits(hash);
 }
 
-/** Whole numbers from 0 to `limit - 1`, in an order that the seed alone decides. */
+/** Returns integers from 0 to `limit - 1` in an order that depends only on the seed. */
 export type SeededRandom = (limit: number) => number;
 
 export function createSeededRandom(seed: string): SeededRandom {
@@ -30,7 +30,7 @@ export function createSeededRandom(seed: string): SeededRandom {
   };
 }
 
-/** One of `choices`, which must not be empty. */
+/** Returns one of `choices`, which must not be empty. */
 export function pick<T>(choices: readonly [T, ...T[]], draw: number): T {
   return choices[draw % choices.length] ?? choices[0];
 }

@@ -2,15 +2,15 @@ import { cnpj, cpf } from 'cpf-cnpj-validator';
 import { createSeededRandom, pick, type SeededRandom } from './seeded-random.ts';
 
 /**
- * The companies and people of the synthetic titles, rendered to JSON once for each seed: the same
- * few hundred recur every day, as a buyer's suppliers do. All are invented; their tax identifiers
- * have right check digits and may by chance be somebody's.
+ * The companies and people of the synthetic titles, encoded as JSON once for each seed: the same
+ * few hundred occur every day. All are invented. Their tax identifiers have correct check digits
+ * and may by chance be real ones.
  */
 export interface SyntheticParties {
   readonly providers: readonly [ProviderText, ...ProviderText[]];
-  /** `buyerIdentification` and the `financialAgent` for titles that the buyer itself pays ahead. */
+  /** The `buyerIdentification` and the `financialAgent` of titles that the buyer itself pays early. */
   readonly buyers: readonly [BuyerText, ...BuyerText[]];
-  /** JSON objects, ready to stand behind `"financialAgent":`. */
+  /** JSON objects for the field `financialAgent`. */
   readonly financialAgents: readonly [string, ...string[]];
 }
 
@@ -53,6 +53,7 @@ const TRADES = [
 const COMPANY_FORMS = ['Ltda.', 'S.A.', 'S/A', 'EIRELI', '& Filhos', '"Matriz"'];
 const ALPHANUMERICS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
+/** Returns a CPF: the nine digits and their two check digits (modulo 11). */
 export function toCpf(nineDigits: string): string {
   const ten = nineDigits + cpf.verifierDigit(nineDigits);
   return ten + cpf.verifierDigit(ten);
@@ -72,7 +73,7 @@ function drawDigits(random: SeededRandom, length: number): string {
 }
 
 function drawCpf(random: SeededRandom): string {
-  // A first digit apart from the rest keeps clear of eleven equal digits, which no CPF has.
+  // A separate first digit avoids eleven equal digits, which no CPF has.
   const first = random(9);
   return toCpf(`${first}${first + 1}${drawDigits(random, 7)}`);
 }
@@ -86,7 +87,7 @@ function drawBankAccount(random: SeededRandom) {
   return {
     bank: pick(BANKS, random(BANKS.length)),
     agency: drawDigits(random, 4),
-    // Most banks number their branches without a check digit; one of them writes X for ten.
+    // Most banks number their branches without a check digit. One bank uses X for ten.
     agencyDigit: random(3) === 0 ? pick(['0', '4', '7', 'X'], random(4)) : null,
     account: drawDigits(random, 5 + random(4)),
     accountDigit: drawDigits(random, 1),
@@ -100,7 +101,7 @@ function drawName(random: SeededRandom): string {
     : `${surname} ${TRADES[random(TRADES.length)]} ${COMPANY_FORMS[random(COMPANY_FORMS.length)]}`;
 }
 
-/** Some writers escape what is not ASCII; both spellings are the same JSON. */
+/** Some writers escape non-ASCII characters. Both forms are the same JSON. */
 function escapeBeyondAscii(json: string): string {
   return json.replace(
     /[^\u0020-\u007e]/g,

@@ -2,7 +2,7 @@ import { addDays, type CivilDate, isWeekend } from '../domain/business-day.ts';
 import { GOLDEN_RATIO, hashText, mixBits, pick } from './seeded-random.ts';
 import { createSyntheticParties, type SyntheticParties } from './synthetic-parties.ts';
 
-/** Ages, in days, from which a day of titles looks different from the day before. */
+/** The ages, in days, from which the titles of a day change. */
 const RESTATED_FROM_AGE_DAYS = 2;
 const WITHDRAWN_FROM_AGE_DAYS = 4;
 
@@ -15,16 +15,16 @@ const CENTS = Array.from({ length: 100 }, (_, cents) => String(cents).padStart(2
 
 export interface SyntheticTitlesOptions {
   readonly seed: string;
-  /** A working day has this many, give or take a tenth; a Saturday or Sunday about a fifth. */
+  /** The number for a working day, plus or minus a tenth; a Saturday or Sunday has about a fifth. */
   readonly titlesPerDay: number;
-  /** Whether a day is restated as it ages: see `SyntheticTitles`. */
+  /** Whether a day is restated with age: see `SyntheticTitles`. */
   readonly restate: boolean;
 }
 
-/** What every title of one day has in common, worked out once. */
+/** The common parts of all titles of one day. */
 interface DayText {
   readonly acceptedDate: CivilDate;
-  /** By term in days, filled as needed. */
+  /** By term in days, filled on demand. */
   readonly dueDates: CivilDate[];
   readonly laneA: number;
   readonly laneB: number;
@@ -32,14 +32,13 @@ interface DayText {
 
 /**
  * Titles as a pure function of the seed, the date, the number of the title in its day, and the age
- * of the day, that is how many days ago it was. Nothing is kept, so a day of a million titles costs
- * no memory and two sandboxes with one seed answer alike.
- *
- * About 3 % of a day's titles repeat an earlier one to the letter. With `restate`, as a day ages:
- * - today (0) has the first half of its titles, and from the day after all of them;
- * - from 1 day on the titles come in another order at every age;
+ * of the day in days. Nothing is stored, so a day of a million titles takes no memory, and two
+ * sandboxes with one seed give the same answers. About 3 % of a day's titles repeat an earlier one
+ * exactly. With `restate`, a day changes with age:
+ * - today (0) has the first half of its titles, and from the next day on all of them;
+ * - from 1 day on the order of the titles differs at every age;
  * - from 2 days on about 1 % have another financial discount;
- * - from 4 days on about 1 % are gone.
+ * - from 4 days on about 1 % are withdrawn.
  */
 export class SyntheticTitles {
   readonly #seed: string;
@@ -54,7 +53,7 @@ export class SyntheticTitles {
     this.#parties = createSyntheticParties(options.seed);
   }
 
-  /** How many titles the day has at that age, before any is withdrawn. */
+  /** Returns the number of titles of the day at that age, before withdrawals. */
   countOn(date: CivilDate, ageDays: number): number {
     const base = isWeekend(date) ? this.#titlesPerDay / 5 : this.#titlesPerDay;
     const swingPercent = (hashText(`${this.#seed}/size/${date}`) % 21) - 10;
@@ -62,7 +61,7 @@ export class SyntheticTitles {
     return ageDays === 0 ? Math.ceil(complete / 2) : complete;
   }
 
-  /** The day's titles, each a JSON object as text, of the day's usual number or of `count`. */
+  /** Returns the day's titles, each a JSON object as text: the day's usual number or `count`. */
   *titlesOn(
     date: CivilDate,
     ageDays: number,
@@ -90,8 +89,9 @@ export class SyntheticTitles {
   }
 
   /**
-   * A template rather than `JSON.stringify`: this is the peer of a benchmark and has to outrun what
-   * it measures. Whatever is not fixed text, digits or hex was rendered by `JSON.stringify` before.
+   * A template instead of `JSON.stringify`, because the sandbox must be faster than the program in
+   * the benchmark. All parts that are not fixed text, digits or hexadecimal digits were encoded by
+   * `JSON.stringify` before.
    */
   #title(day: DayText, index: number, isRestated: boolean): string {
     const draw = (slot: number) => drawFor(day, index, slot);
@@ -106,8 +106,8 @@ export class SyntheticTitles {
     const termDays = SHORTEST_TERM_DAYS + (draw(4) % (LONGEST_TERM_DAYS - SHORTEST_TERM_DAYS + 1));
     day.dueDates[termDays] ??= addDays(day.acceptedDate, termDays);
     const dueDate = day.dueDates[termDays];
-    // From 80.00 to some 320,000.00, small amounts far more often than large ones. Shifts rather than
-    // `Math.exp`, whose last digits a JavaScript engine may choose.
+    // From 80.00 to about 320,000.00, small amounts far more often than large ones. Shifts instead
+    // of `Math.exp`, whose last digits depend on the JavaScript engine.
     const sizeDraw = draw(5);
     const doublings = (sizeDraw >>> 13) % 12;
     const rateDraw = draw(6);
@@ -131,13 +131,15 @@ export class SyntheticTitles {
   }
 }
 
-/** 32 bits for one title: slot by slot independent, the same at every age of the day. */
+/** Returns 32 bits for one title, independent for each slot and equal at every age of the day. */
 function drawFor(day: DayText, index: number, slot: number): number {
   const titleBits = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
   return mixBits(titleBits ^ (day.laneB + Math.imul(slot, GOLDEN_RATIO)));
 }
 
-/** The number of the title whose content this one has: its own, or for a duplicate an earlier one. */
+/**
+ * Returns the number of the title with the content of this one: its own, or for a duplicate an earlier one.
+ */
 function originalOf(day: DayText, index: number): number {
   let original = index;
   while (original > 0) {
@@ -148,7 +150,7 @@ function originalOf(day: DayText, index: number): number {
   return original;
 }
 
-/** Distinct for every title: 32 bits are a bijection of its number, and 64 more tell days apart. */
+/** Distinct for every title: 32 bits are a bijection of its number, and 64 more distinguish the days. */
 function orderUid(day: DayText, index: number): string {
   const own = mixBits(day.laneA + Math.imul(index, GOLDEN_RATIO));
   const other = mixBits(day.laneB ^ mixBits(own + day.laneB));
@@ -160,8 +162,8 @@ function hex(bits: number): string {
 }
 
 /**
- * JSON numbers as several writers would write them, always the same way for one title: `1234.50`
- * mostly, `1234.5` or `1234` often, `123450e-2` seldom.
+ * Writes JSON numbers in the notations of several writers, always the same for one title: usually
+ * `1234.50`, often `1234.5` or `1234`, seldom `123450e-2`.
  */
 function toAmount(cents: number, style: number): string {
   const choice = style & 63;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { createSigner, createVerifier } from 'fast-jwt';
 
 export interface TokenAuthority {
-  /** A bearer token; zero or a negative lifetime gives one that has expired. */
+  /** Returns a bearer token. A lifetime of zero or less returns an expired one. */
   issue(lifetimeSeconds: number): string;
-  /** Whether an `Authorization` header carries a token of this authority that is still good. */
+  /** Whether an `Authorization` header has a valid token of this authority. */
   isAuthorized(header: string | undefined): boolean;
 }
 
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** HS256. Tokens outlive a restart exactly when `secret` does. */
+/** HS256 (RFC 7518). Tokens stay valid after a restart with the same `secret`. */
 export function createTokenAuthority(secret: string): TokenAuthority {
   const sign = createSigner({ algorithm: 'HS256', key: secret });
   const verify = createVerifier({ algorithms: ['HS256'], key: secret, requiredClaims: ['exp'] });
@@ -28,7 +28,7 @@ export function createTokenAuthority(secret: string): TokenAuthority {
         verify(token);
         return true;
       } catch {
-        // Whatever is wrong with it, the platform answers 401 and does not say.
+        // The platform answers 401 to any invalid token, without a reason.
         return false;
       }
     },

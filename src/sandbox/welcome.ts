@@ -1,12 +1,12 @@
 import { FIRST_SYNTHETIC_DATE } from './day-book.ts';
 
-/** What `GET /` tells a person who opens the sandbox in a browser. */
+/** The answer to `GET /`, for a person who opens the sandbox in a browser. */
 export const welcomeText = `This is the sandbox of erp-conciliation-sync: a local stand-in for the anticipation platform.
 Every company, person, tax identifier and amount in it is made up, from a seed.
 
 A token
   curl -X POST http://HOST:PORT/_sandbox/tokens
-  Every request below takes it: -H "Authorization: Bearer TOKEN"
+  Send it with each request: -H "Authorization: Bearer TOKEN"
 
 The platform's operations
   GET  /api/anticipations/conciliation?conciliationDate=YYYY-MM-DD   titles accepted on that date
@@ -15,20 +15,20 @@ The platform's operations
 
   Titles exist from ${FIRST_SYNTHETIC_DATE} to today in America/Sao_Paulo. Today has half of its titles. As a day
   ages its titles change order, from two days on about one in a hundred has another discount, and
-  from four days on about one in a hundred is gone.
+  from four days on about one in a hundred is withdrawn.
 
-What the platform's documentation leaves open, and what the sandbox does
+Behaviour that the platform's documentation leaves open
   both dates or neither             400
   provider fields that are required externalId, identificationNumber and name
   a batch with a bad provider       400 and nothing applied; {"onInvalid":"apply-valid"} applies the rest
-  the body of a 200                 {}; {"answer":"summary"} or {"answer":"statuses"} say more
+  the body of a 200                 {}; {"answer":"summary"} or {"answer":"statuses"} return more
 
 Faults and fixtures, from this machine only
-  PUT    /_sandbox/faults           one fault or an array, met by the next requests in that order
-  DELETE /_sandbox/faults           no faults any more; GET shows those not met yet
+  PUT    /_sandbox/faults           one fault or an array, used by the next requests in that order
+  DELETE /_sandbox/faults           removes all faults; GET shows the unused ones
   PUT    /_sandbox/days/DATE        application/json {"titleCount":1000}, or application/x-ndjson:
-                                    a title a line, each sent as it stands
-  PUT    /_sandbox/days/DATE/body   the whole answer for that date, byte for byte
+                                    one title a line, sent unchanged
+  PUT    /_sandbox/days/DATE/body   the complete answer for that date, byte for byte
   DELETE /_sandbox/days/DATE        synthetic again
   PUT    /_sandbox/providers        {"onInvalid":"...","answer":"..."}; GET shows what was registered
   GET    /_sandbox/requests         the latest requests
@@ -41,7 +41,7 @@ Faults and fixtures, from this machine only
   {"kind":"stall","afterBytes":1000}
   {"kind":"cut","afterBytes":1000,"how":"reset"}              how: reset, end; framing: chunked, length
   {"kind":"drip","bytes":10,"everyMs":100}
-  {"kind":"gzip","cutAfterBytes":500}                         whole without cutAfterBytes
-  {"kind":"close-delimited","cutAfterBytes":500}              whole without cutAfterBytes
+  {"kind":"gzip","cutAfterBytes":500}                         complete without cutAfterBytes
+  {"kind":"close-delimited","cutAfterBytes":500}              complete without cutAfterBytes
   Each also takes "times" (a number, or "forever"), "date" and "operation" (conciliation, providers).
 `;

@@ -6,21 +6,21 @@ import { reachedAt } from './wall-clock.ts';
 const MAX_DAYS_BACK = 9 * 366;
 
 /**
- * Returns the latest instant up to `now` at which the schedule came due: when the wall clock in `timeZone`
- * (IANA name) had reached a time of the expression. A time that the clock skips comes due at the skip. A
- * time that the clock shows twice comes due the first time only. cron-parser's own search backwards skips
- * such days or fails on them, so only its reading of the expression is used.
- *
+ * Returns the latest instant up to `now` at which the schedule came due: when the wall clock in
+ * `timeZone` (IANA name) had reached a time of the expression. A time that the clock skips comes
+ * due at the skip. A time that the clock shows twice comes due only the first time. cron-parser's
+ * own backward search skips such days or fails on them, so cron-parser only parses the expression.
  * @throws RangeError when `cronFault` rejects the expression
  */
 export function latestSlot(expression: string, timeZone: string, now: Date): Date {
   const { isOnDate, times } = parseCron(expression);
   const today = dateIn(timeZone, now);
-  // A clock that goes back over midnight has shown the times of a date that is ahead of it now.
+  // A clock that is set back over midnight has already shown times of the following date.
   for (let days = -1; days <= MAX_DAYS_BACK; days += 1) {
     const date = addDays(today, -days);
     if (!isOnDate(date)) continue;
-    // A later time is never reached before an earlier one, so halving finds the latest one that is reached.
+    // A later time is never reached before an earlier one, so a binary search finds the latest time
+    // that is reached.
     let [from, to] = [0, times.length];
     let slotAt: Date | null = null;
     while (from < to) {
@@ -34,7 +34,10 @@ export function latestSlot(expression: string, timeZone: string, now: Date): Dat
   throw new RangeError('the cron expression never comes due');
 }
 
-/** Returns the slot before the latest one. Throws as `latestSlot`. */
+/**
+ * Returns the slot before the latest one.
+ * @throws RangeError as `latestSlot` does
+ */
 export function slotBefore(expression: string, timeZone: string, now: Date): Date {
   const latest = latestSlot(expression, timeZone, now);
   return latestSlot(expression, timeZone, new Date(latest.getTime() - 1));

@@ -10,14 +10,15 @@ export interface Housekeeping {
 
 const CLEAN_INTERVAL_MS = 3_600_000;
 const LOADS_INTERVAL_MS = 30_000;
-/** A running process ends an attempt that brings no byte for the platform's timeout. */
+/**
+ * A running process ends an attempt that receives no byte within the platform's timeout. This
+ * margin is added to it.
+ */
 const SPARE_MS = 15_000;
 
 /**
- * Clears the staging tables of rows that killed processes left there, and ends the loads of processes that
- * were stopped.
- *
- * @param silenceMs longest silence of the platform that an attempt bears
+ * Deletes the rows that killed processes left in the staging tables, and ends the loads of stopped processes.
+ * @param silenceMs longest time without a byte of the platform within an attempt
  */
 export function startHousekeeping({
   database,
@@ -32,7 +33,7 @@ export function startHousekeeping({
   const clean = async () => {
     try {
       const titles = await discardAbandoned(database);
-      if (titles > 0) logger.info({ titles }, 'removed what a killed process had staged');
+      if (titles > 0) logger.info({ titles }, 'removed the staged rows of a killed process');
     } catch (error) {
       logger.warn({ err: describeError(error) }, 'the staging tables were not cleared');
     }

@@ -17,10 +17,10 @@ import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { planSweeps } from '../sweep/plan-sweeps.sql.ts';
 
 export interface PlanRequest {
-  /** Null: backfills only, the schedules are somebody else's. */
+  /** Null: only backfills are planned, not the schedules. */
   readonly slots: PlanSlots | null;
   readonly policy: PlanPolicy;
-  /** The configured first date; null: yesterday, if the ledger has not begun yet. */
+  /** The configured first date; null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
   readonly now: Date;
   /** Most open pulls of all backfills together. */
@@ -28,16 +28,17 @@ export interface PlanRequest {
 }
 
 /**
+/**
  * Creates every pull and sweep that is due by the schedules, by the newest sweep and by the backfills, and
- * cancels what waits of cancelled backfills. Any number of planners may do this at once, and any number of
- * times.
+ * cancels the waiting pulls of cancelled backfills. Any number of planners may call this function at the same
+ * time and repeatedly.
  *
- * @returns how many pulls and sweeps were created
+ * @returns the number of created pulls and sweeps
  */
 export function planPulls(database: Database, request: PlanRequest): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    // The unique index on origin, date and slot keeps two planners apart, the lock also keeps the bounds on
-    // open pulls.
+    // The unique index on origin, date and slot alone would prevent duplicates. The lock also protects the
+    // limits for open pulls.
     await takeLock(tx, 'planner');
     const created = await planScheduled(tx, request);
     return created + (await planBackfills(tx, request.maxOpenBackfillPulls));
@@ -48,7 +49,7 @@ async function planScheduled(tx: Transaction, { slots, ...request }: PlanRequest
   if (slots === null) return 0;
   const ledger = await readPlanLedger(tx, slots.pullAt, request);
   const pulls = await createDuePulls(tx, planDue(slots.pullAt, ledger, request.policy));
-  // Afterwards: a pull that was just planned for a date serves the sweep, too.
+  // Comes last: a pull that was just planned for a date also serves the sweep.
   return pulls + (await planSweeps(tx, slots.sweepAt, request));
 }
 
@@ -98,7 +99,7 @@ async function createDuePulls(tx: Transaction, pulls: readonly DuePull[]): Promi
   return created.count;
 }
 
-/** A pull whose time has come, as the planner needs to know it. */
+/** The planner's view of a due pull. */
 export interface WakeablePull {
   readonly id: bigint;
   readonly origin: PullOrigin;
@@ -108,8 +109,8 @@ export interface WakeablePull {
 }
 
 /**
- * How long nothing may have happened to a pull before one without a job is taken for abandoned. What
- * a person asked for may be under way in that person's terminal, which needs no job.
+ * How long a pull without a job must be unchanged before it counts as abandoned. The terminal that
+ * requested a pull may run it without a job.
  */
 export interface WakeGrace {
   readonly runningMs: number;
@@ -124,12 +125,10 @@ export const WAKE_GRACE: WakeGrace = {
 };
 
 /**
- * The pulls that ought to have a job, in the order of their creation: those that are queued and due,
- * and those that run. A running pull whose worker lives has a job, which is what the caller has to
- * find out; without one its worker died and the job with it. Should a worker be alive after all, it
- * costs a request: the fence lets one of the two merge.
- *
- * By the database's clock, which also wrote the instants that are compared.
+ * Returns the pulls that should have a job, in the order of their creation: queued and due ones,
+ * and running ones. A running pull with a live worker has a job, which the caller checks; without a
+ * job its worker has died. If the worker is alive after all, the cost is one request: the fence
+ * lets one of the two merge. Uses the database's clock, which also wrote the compared instants.
  */
 export function readWakeablePulls(
   database: Database,
@@ -141,7 +140,7 @@ export function readWakeablePulls(
     FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;
 }
 
-/** As `readWakeablePulls`, the sweeps. */
+/** Like `readWakeablePulls`, for sweeps. */
 export function readWakeableSweeps(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,

@@ -1,8 +1,8 @@
 /**
- * scheduler/ decides when. Once a minute it asks the ledger what is due, creates the pulls and the sweep
- * that are missing, and wakes a worker for each that has no job; then it looks whether there are providers
- * to push, and wakes a worker for these. It remembers nothing: whatever was lost on
- * the way, a slot, a job, the process itself, is found again by the next tick.
+ * scheduler/ decides when work is due. Once a minute it reads from the ledger which pulls and
+ * sweeps are due, creates the missing ones, and wakes a worker for each one without a job. Then it
+ * checks whether providers wait to be pushed, and wakes a worker for them. It keeps no state: after
+ * the loss of a slot, a job or a process, the next tick finds the work again.
  */
 
 import { requireSameClock } from '../database/clock.ts';
@@ -21,25 +21,25 @@ import {
 } from './plan-ledger.sql.ts';
 
 export interface PlannerConfig extends PlanPolicy {
-  /** Both are accepted by `cronFault` and are read on the wall clock of `timeZone`. */
+  /** `cronFault` accepts both. They are evaluated on the wall clock of `timeZone`. */
   readonly pullCron: string;
   readonly sweepCron: string;
-  /** Null: yesterday, if the ledger has not begun yet. */
+  /** Null: yesterday, if the ledger is still empty. */
   readonly startDate: CivilDate | null;
-  /** Leaves the schedules alone: for a command that only wants its backfill done. */
+  /** Ignores the schedules: for a command that runs only its backfill. */
   readonly backfillsOnly?: boolean;
-  /** Most open pulls of all backfills together; fewer than there are workers, so that one is free. */
+  /** Most open pulls of all backfills together; fewer than the workers, so that one worker stays free. */
   readonly maxOpenBackfillPulls: number;
 }
 
-/** What the planner needs of a queue, of pulls or of sweeps. */
+/** The planner's view of a queue of pulls or of sweeps. */
 export interface WakeUpQueue {
   enqueue(id: bigint): Promise<void>;
-  /** Those of `ids` that have a job which waits or is in a worker's hands. */
+  /** Returns those of `ids` that have a waiting or active job. */
   jobsOf(ids: readonly bigint[]): Promise<ReadonlySet<bigint>>;
 }
 
-/** What the planner needs of the queue of pushes, in which there is one job at most. */
+/** The planner's view of the queue of pushes, which has at most one job. */
 interface PushWakeUpQueue {
   enqueue(subject: 'providers', delayMs: number): Promise<void>;
 }
@@ -47,9 +47,9 @@ interface PushWakeUpQueue {
 export interface PlannerParts {
   readonly database: Database;
   readonly queue: WakeUpQueue;
-  /** Absent: sweeps are left to others. */
+  /** Absent: this process plans no sweeps. */
   readonly sweepQueue?: WakeUpQueue;
-  /** Absent: pushing is left to others. */
+  /** Absent: this process plans no pushes. */
   readonly pushQueue?: PushWakeUpQueue;
   readonly config: PlannerConfig;
   readonly logger: Logger;
@@ -64,9 +64,8 @@ export type PlannerRun =
 
 export interface Planner {
   /**
-   * Plans once, unless this process's clock differs from the database's. Never rejects: what went wrong
-   * is logged, once until it works again, and the next run tries again. While a run is under way, a
-   * second call waits for that one.
+   * Plans once, unless this process's clock differs from the database's. Never rejects: a failure is logged
+   * once until planning works again, and the next run retries. A call during a run waits for that run.
    */
   runOnce(): Promise<PlannerRun>;
 }
@@ -83,7 +82,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       isFailing = false;
       return done;
     } catch (error) {
-      // An outage lasts for many ticks, and each would say the same.
+      // An outage lasts for many ticks. Only the first failure is logged as an error.
       const level = isFailing ? 'debug' : 'error';
       logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
       isFailing = true;
@@ -105,7 +104,7 @@ async function run(parts: PlannerParts): Promise<PlannerRun> {
   const created = await plan(parts);
   const enqueued = (await wakeWorkers(parts)) + (await wakeSweepers(parts));
   if (created > 0 || enqueued > 0) parts.logger.info({ created, enqueued }, 'pulls planned');
-  // Last, so that nothing about providers can keep a pull from being planned.
+  // Last, so that a failure with providers cannot keep a pull from being planned.
   await wakePusher(parts);
   return { kind: 'done', created, enqueued };
 }
@@ -132,7 +131,7 @@ async function wakeWorkers(parts: PlannerParts): Promise<number> {
   const { database, queue, config, logger } = parts;
   const pulls = await readWakeablePulls(database, parts.grace ?? WAKE_GRACE);
   if (pulls.length === 0) return 0;
-  // A job that ends between the two reads gets a successor, which finds its pull ended.
+  // A job that ends between the two reads is enqueued again, and finds its pull ended.
   const withJob = await queue.jobsOf(pulls.map((pull) => pull.id));
   const urgency = new Map(pulls.map((pull) => [pull.id, pullUrgency(pull, config.timeZone)]));
   const waiting = pulls
@@ -167,7 +166,7 @@ async function wakeSweepers({
   return waiting.length;
 }
 
-/** As long as it is until the next tick: what comes due before that is enqueued now, with a delay. */
+/** The time until the next tick. Work that comes due before then is enqueued now, with a delay. */
 const LOOK_AHEAD_MS = 60_000;
 
 async function wakePusher({ database, pushQueue }: PlannerParts): Promise<void> {

@@ -3,25 +3,24 @@ import { loop } from '../runtime/loop.ts';
 import type { Planner } from './planner-loop.ts';
 
 export interface Ticker {
-  /** When the planner last ran without a failure; null before that. For the readiness of the service. */
+  /** When the planner last ran without a failure; null: not yet. For the readiness check of the service. */
   lastTickAt(): Date | null;
-  /** Begins no further run. Resolves when the run under way has ended. */
+  /** Begins no further run. Resolves when the current run has ended. */
   stop(): Promise<void>;
 }
 
 const EVERY_MINUTE = '* * * * *';
-/** In UTC every minute exists, and exists once. */
+/** In UTC every minute occurs exactly once. */
 const TIME_ZONE = 'Etc/UTC';
-/** node-cron runs a tick that a busy process sees up to this much late. */
+/** node-cron runs a tick of a busy process up to this much late, in milliseconds. */
 const LATE_MS = 50_000;
 /** The planner also runs after this time without a tick: node-cron waits while the clock repeats an hour. */
 const OVERDUE_MS = 70_000;
 
 /**
- * Runs the planner now and then once a minute. node-cron gives the minutes only: of a schedule it would drop
- * the slots that it sees late and those that fall into a change of the clocks. The ledger loses none.
- *
- * @param expression replaced in tests; may name seconds in a sixth field
+ * Runs the planner at once and then every minute. node-cron supplies only the minutes: for a schedule it
+ * would drop late slots and slots within a change of the clocks. The ledger finds all of them.
+ * @param expression replaced in tests; may have a sixth field for seconds
  */
 export function startTicker(
   planner: Planner,

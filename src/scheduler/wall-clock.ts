@@ -17,7 +17,7 @@ export interface WallTime {
  */
 export function reachedAt(timeZone: string, { date, hour, minute }: WallTime): Date {
   const time = Temporal.PlainDate.from(date).toPlainDateTime({ hour, minute });
-  // Of a time that is shown twice this is the first; a skipped time is moved to before the gap.
+  // For a time that is shown twice, this is the first instant. A skipped time is moved to before the gap.
   const shown = time.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
   const isSkipped = !shown.toPlainDateTime().equals(time);
   const reached = isSkipped ? shown.getTimeZoneTransition('next') : shown;

@@ -16,10 +16,9 @@ const SPENT = [...SPENT_ERROR_CODES];
 const TERMINAL_MINUTES = 15;
 
 /**
- * Creates the sweep that the slot makes due, the pulls of the dates that differ, and where sweeps exceed
- * the limits of an answer, the weekly pulls. The caller serialises planners.
- *
- * @returns how many sweeps and pulls were created
+ * Creates the sweep that the slot makes due, the pulls of differing dates, and the weekly pulls if
+ * sweeps exceed the limits of an answer. The caller serialises planners.
+ * @returns the number of created sweeps and pulls
  */
 export async function planSweeps(
   tx: Transaction,
@@ -34,7 +33,10 @@ export async function planSweeps(
   return created;
 }
 
-/** Null where there is nothing to compare: no date was answered yet, or none was over at the slot. */
+/**
+ * Returns null when there is nothing to compare: no date was answered yet, or none was over at the
+ * slot.
+ */
 async function readReach(
   tx: Transaction,
   slotDate: CivilDate,
@@ -53,9 +55,9 @@ async function readReach(
 }
 
 /**
- * There is one open sweep at a time. A sweep of the slot that has ended counts, as does one that has been
- * asked for since and reaches as far back; one whose attempts are spent counts for a while only, unless its
- * answer exceeded a limit, as the next one would.
+ * There is at most one open sweep. An ended sweep of the slot counts, and so does a later requested
+ * one that reaches as far back. A sweep whose attempts are spent counts only for a while, unless
+ * its answer exceeded a limit, as the next one would.
  */
 async function createDueSweep(tx: Transaction, slotAt: Date, from: CivilDate): Promise<number> {
   const [ledger] = await tx.$queryRaw<
@@ -89,16 +91,16 @@ async function createDueSweep(tx: Transaction, slotAt: Date, from: CivilDate): P
 interface OpenDifference {
   readonly sweepId: bigint;
   readonly date: CivilDate;
-  /** Pulls of the date that have failed since the sweep. */
+  /** Failed pulls of the date since the sweep. */
   readonly failures: number;
-  /** Of a pull that has not been sent yet; null: there is none. */
+  /** A pull without a request so far; null: there is none. */
   readonly queuedPullId: bigint | null;
 }
 
 /**
- * Sees to it that each date of which the newest complete sweep over it says that it differs has a pull whose
- * request is sent afterwards, a few at a time. A pull of the date that waits already serves. A running one
- * does not: its request may have been sent before the answer of the sweep had ended.
+ * Creates a pull for each date that differs in its newest complete sweep, a few at a time. The
+ * request of that pull has to be sent after the sweep. A waiting pull of the date is enough. A
+ * running one is not, because its request may have been sent before the end of the sweep's answer.
  */
 async function createDifferingPulls(tx: Transaction): Promise<number> {
   const open = await readOpenDifferences(tx);
@@ -128,7 +130,7 @@ async function createDifferingPulls(tx: Transaction): Promise<number> {
 
 /** In the order of the dates. */
 async function readOpenDifferences(tx: Transaction): Promise<OpenDifference[]> {
-  // Locked, so that a terminal which has the sweep does not pull the same date.
+  // Locked, so that a terminal with the sweep does not pull the same date.
   const rows = await tx.$queryRaw<(OpenDifference & { minutesAgo: number | null })[]>`
     WITH newest AS (
       SELECT id, from_date, response_ended_at,
@@ -181,8 +183,8 @@ async function readRoom(tx: Transaction): Promise<number> {
 }
 
 /**
- * While the newest scheduled sweep that has ended exceeded a limit of an answer, each date in its reach is pulled once
- * a week, whoever asked for it; spread, so that a day gets a seventh of them.
+ * If the newest ended sweep of the schedule exceeded a limit of an answer, each date in its reach
+ * is pulled once a week, counting pulls of any origin. The pulls are spread over the week.
  */
 async function createWeeklyPulls(
   tx: Transaction,

@@ -16,17 +16,16 @@ import type { SweepRead } from './sweep-ledger.sql.ts';
 
 export interface ReadFoldsOptions {
   readonly from: CivilDate;
-  /** Called again for a title that is later than the date it returned last. */
+  /** Called again for a title that is later than the date of the last call. */
   readonly today: () => CivilDate;
-  /** Of the content hashes of dates; all others have the newest. */
+  /** The versions of the content hashes of dates; all other dates have the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
 /**
- * Adds up the titles of a response by accepted date, with the reader that pulls use. Memory does not grow
- * with the response: there is one fold for each date from `from` to today, and none for any other date.
- *
+ * Adds up the titles of a response by accepted date, with the reader of the pulls. Memory does not
+ * grow with the response: there is one fold for each date from `from` to today.
  * @throws PlatformContractError when the response is not the documented document
  * @throws PlatformUnavailableError when the transfer broke off
  */
@@ -69,5 +68,5 @@ export async function readFolds(
   return { folds, titles: reader.titlesRead, ...outside };
 }
 
-/** Reads the date of a title outside the requested window, too. */
+/** Also reads the dates of titles outside the requested window. */
 const ANY_DATE: PullWindow = sweepWindow(toCivilDate('0001-01-01'));

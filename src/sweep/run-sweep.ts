@@ -1,7 +1,6 @@
 /**
- * sweep/ asks the platform for everything accepted since a date and compares each date with the ledger. It
- * merges nothing: a date that differs gets a pull, which decides. This file is one attempt, from the
- * request to the comparison.
+ * sweep/ requests every title accepted since a date and compares each date with the ledger. It merges
+ * nothing: a date that differs gets a pull. This file is one attempt, from the request to the comparison.
  */
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { sweepWindow } from '../domain/pull-plan.ts';
@@ -21,31 +20,31 @@ import {
   startSweepAttempt,
 } from './sweep-ledger.sql.ts';
 
-/** What a sweep works with: some of the parts of a pull. */
+/** The parts of a sweep: some of the parts of a pull. */
 export type SweepParts = Pick<
   PullParts,
   'database' | 'platform' | 'logger' | 'timeZone' | 'retry' | 'now' | 'random' | 'onProgress'
 > & {
-  /** Called once for every attempt whose outcome was recorded. */
+  /** Called once for each attempt with a recorded outcome. */
   readonly onSweepOutcome?: (observed: ObservedSweep) => void;
 };
 
 interface ObservedSweep {
   readonly outcome: SweepOutcome;
   readonly durationMs: number;
-  /** Null where the platform did not answer. */
+  /** Null: the platform did not answer. */
   readonly httpStatus: number | null;
 }
 
 export type SweepOutcome = AttemptOutcome<SweepReport>;
 
 /**
- * Makes one attempt at a sweep and records its outcome in the sweep's row, whatever it is.
- *
+ * Makes one attempt at a sweep and records its outcome in the sweep's row.
  * @throws StaleFenceError when another attempt took the sweep over: nothing was written
- * @throws ShutdownError when `signal` aborted: the sweep is queued as it was before
- * @throws StagingUnavailableError when the outcome could not be recorded: the row still says `running`
- * @throws whatever is not one of our errors: a defect
+ * @throws ShutdownError when `signal` aborted: the sweep is queued as before
+ * @throws StagingUnavailableError when the outcome could not be recorded: the row still has the
+ * state `running`
+ * @throws any other error for a defect of the program
  */
 export async function runSweep(
   parts: SweepParts,
@@ -86,7 +85,7 @@ async function compare(
   const now = () => parts.now?.() ?? new Date();
   const { firstDate, versions } = await readSweepBasis(database, attempt.from);
   reachFaultPoint('before-request');
-  // Which dates are over is a question of the moment of the request, not of the end of its answer.
+  // The time of the request, not the end of the answer, decides which dates are closed.
   const lastDate = lastClosedDate(timeZone, now());
   const response = await platform.fetchTitles(sweepWindow(attempt.from), signal);
   reachFaultPoint('headers');
@@ -137,14 +136,14 @@ async function endFailedSweep(
     return toOutcome(error, retryDelayMs);
   } catch (end) {
     if (!(end instanceof StaleFenceError)) throw end;
-    // Either another attempt has the sweep, or this one had committed before it lost its connection.
+    // Either another attempt owns the sweep, or this one committed before it lost its connection.
     const report = await readSweepReport(database, attempt);
     if (report === null) throw end;
     return doneWith(report);
   }
 }
 
-/** The fields that every log line about an attempt has. */
+/** The fields of every log line about an attempt. */
 function describeSweep(
   attempt: SweepAttempt,
   progress: TransferProgress,
@@ -158,7 +157,7 @@ function describeSweep(
   };
 }
 
-/** An abort surfaces as whatever it interrupted. */
+/** An abort may surface as any error of the interrupted step. */
 function toShutdown(error: unknown): unknown {
   return error instanceof StaleFenceError
     ? error

@@ -8,28 +8,30 @@ import type { AttemptFailure } from '../ledger/pull-ledger.sql.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 
-/** One try at a sweep. What it records is refused once another attempt has drawn a higher fence. */
+/**
+ * One attempt at a sweep. Its records are refused once another attempt has drawn a higher fence.
+ */
 export interface SweepAttempt {
   readonly sweepId: bigint;
   readonly fence: bigint;
   readonly from: CivilDate;
-  /** Attempts that were spent before this one. */
+  /** Attempts counted before this one. */
   readonly attemptsSpent: number;
 }
 
-/** What the ledger says before the answer is asked for. */
+/** The state of the ledger before the request. */
 export interface SweepBasis {
   /** The first date to compare. */
   readonly firstDate: CivilDate;
-  /** Versions of the content hashes, of the dates that have another than the newest. */
+  /** The versions of the content hashes, for dates with another than the newest. */
   readonly versions: ReadonlyMap<CivilDate, number>;
 }
 
-/** What was read of an answer that has ended. */
+/** The result of reading a complete answer. */
 export interface SweepRead {
   readonly folds: TitleFolds;
   readonly titles: number;
-  /** Titles that belong to no date that was asked for; see the columns of `sweep`. */
+  /** Titles that belong to none of the requested dates; see the columns of `sweep`. */
   readonly undated: number;
   readonly future: number;
   readonly early: number;
@@ -48,18 +50,17 @@ export interface SweepReport {
 
 export interface SweepDifference {
   readonly date: CivilDate;
-  /** In the answer of the sweep, of those that keep the contract. */
+  /** Titles in the answer of the sweep that keep the contract. */
   readonly titles: number;
-  /** In the newest complete answer for the date; null: there was none. */
+  /** Titles in the newest complete answer for the date; null: there was none. */
   readonly ledgerTitles: number | null;
-  /** Null: no pull was planned yet. */
+  /** Null: no pull is planned yet. */
   readonly pullId: bigint | null;
 }
 
 /**
- * Records that everything since `from` is to be compared, because a person asked for it.
- *
- * @throws InputError where the ledger has nothing to compare with
+ * Records a person's request to compare everything since `from`.
+ * @throws InputError when the ledger has nothing to compare with
  */
 export async function createSweep(
   database: Database,
@@ -94,10 +95,9 @@ export async function createSweep(
 }
 
 /**
- * Claims the sweep, taking it over from any worker that had it. The fence is drawn before the request is
- * sent, so a higher fence also means a newer answer.
- *
- * @throws InputError when there is no such sweep or it is finished
+ * Claims the sweep, also from a worker that runs it. The fence is drawn before the request is sent,
+ * so a higher fence also means a newer answer.
+ * @throws InputError when the sweep does not exist or has ended
  */
 export async function startSweepAttempt(
   database: Database,
@@ -120,7 +120,7 @@ export async function startSweepAttempt(
   return { sweepId, fence: row.fence, from: row.from, attemptsSpent: row.attempts };
 }
 
-/** @throws ConfigError where a newer version of this program has written one of the dates */
+/** @throws ConfigError when a newer version of this program has written one of the dates */
 export async function readSweepBasis(database: Database, from: CivilDate): Promise<SweepBasis> {
   const checkpoint = await database.prisma.checkpoint.findFirst({ select: { startDate: true } });
   const firstDate = checkpoint && checkpoint.startDate > from ? checkpoint.startDate : from;
@@ -135,10 +135,9 @@ export async function readSweepBasis(database: Database, from: CivilDate): Promi
 }
 
 /**
- * Compares the answer with the newest complete answer for each date, in one statement and so as of one
- * moment, and completes the sweep. A row is written for each date that differs, and none for the others.
- *
- * @param dates the first and the last date to compare; none where the last is before the first
+ * Compares the answer with the newest complete answer for each date, in one statement and therefore
+ * in one snapshot, and completes the sweep. Writes a row for each date that differs.
+ * @param dates the first and the last date to compare; none if the last is before the first
  * @throws StaleFenceError when another attempt has taken the sweep over; nothing was written
  */
 export function completeSweep(
@@ -191,7 +190,7 @@ export function completeSweep(
   });
 }
 
-/** What the attempt has found; null where nothing was recorded under its fence. */
+/** Returns the report of the attempt; null: nothing was recorded under its fence. */
 export async function readSweepReport(
   database: Database,
   attempt: Pick<SweepAttempt, 'sweepId' | 'fence'>,
@@ -210,8 +209,7 @@ export async function readSweepReport(
 }
 
 /**
- * Ends an attempt that compared nothing.
- *
+ * Ends an attempt without a comparison.
  * @param isOverLimit whether the answer exceeded a limit
  * @throws StaleFenceError when another attempt has taken over; nothing was written
  */
@@ -239,9 +237,8 @@ export async function recordSweepFailure(
 }
 
 /**
- * Creates the pull that decides a date which differs, for a person who waits for it.
- *
- * @returns null where the date has a pull by now
+ * Creates the pull of a differing date for a person who waits for it.
+ * @returns null when the date has a pull by now
  */
 export function createDifferencePull(
   database: Database,
@@ -263,7 +260,7 @@ export function createDifferencePull(
   });
 }
 
-/** Gives up a sweep that has not ended. */
+/** Cancels a sweep that has not ended. */
 export async function cancelSweep(database: Database, sweepId: bigint): Promise<void> {
   await database.prisma.$executeRaw`
     UPDATE conciliation.sweep

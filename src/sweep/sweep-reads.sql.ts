@@ -4,7 +4,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 export const SWEEP_STATES = ['queued', 'running', 'complete', 'failed', 'cancelled'] as const;
 type SweepState = (typeof SWEEP_STATES)[number];
 
-/** A sweep as people read it. What only a complete sweep knows is null in any other state. */
+/** A sweep for people. The results of a complete sweep are null in any other state. */
 export interface SweepRow {
   readonly id: number;
   readonly from: CivilDate;
@@ -36,7 +36,7 @@ export function readSweeps(database: Database, limit: number): Promise<SweepRow[
     FROM conciliation.sweep ORDER BY id DESC LIMIT ${limit}`;
 }
 
-/** What the newest complete sweep has compared. */
+/** The results of the newest complete sweep. */
 export interface CompleteSweep {
   readonly from: CivilDate;
   readonly startedAt: Date;

@@ -10,23 +10,22 @@ import type { AuthGate } from './auth-gate.ts';
 import type { Handled, JobHandler } from './job-worker.ts';
 
 export interface AttemptHandlerParts {
-  /** What the ids are of, for the log. */
+  /** The type of work that the ids identify, for the log. */
   readonly subject: 'pull' | 'sweep';
   readonly attempt: (id: bigint, signal: AbortSignal) => Promise<AttemptOutcome<unknown>>;
   readonly gate: AuthGate;
   readonly logger: Logger;
-  /** Until a pull or sweep whose outcome could not be recorded is looked at again. */
+  /** Delay after an outcome that could not be recorded, in milliseconds. */
   readonly stagingRetryMs?: number;
 }
 
-/** The database needs a moment, and the row still says `running`: the next attempt takes over. */
+/** After this delay the next attempt takes over the row, which still has the state `running`. */
 const STAGING_RETRY_MS = 30_000;
 
 /**
- * The one place where the outcome of an attempt at a pull or a sweep becomes the fate of its job.
- *
- * The returned handler throws ShutdownError where the job is to be handed back, and whatever else is
- * a defect; nothing else.
+ * Translates the outcome of an attempt at a pull or a sweep into the outcome of its job. The
+ * returned handler throws ShutdownError when the job has to be returned to the queue. Any other
+ * error is a defect of the program.
  */
 export function createAttemptHandler(parts: AttemptHandlerParts): JobHandler<bigint> {
   const { attempt, gate } = parts;
@@ -44,7 +43,7 @@ export function createAttemptHandler(parts: AttemptHandlerParts): JobHandler<big
           return { retryInMs: outcome.delayMs };
         case 'unauthorized':
           if (outcome.error instanceof PlatformAuthError) gate.refuse(pass);
-          // Comes straight back, and then waits at the gate.
+          // The job returns immediately and then waits at the gate.
           return { retryInMs: 0 };
       }
     } catch (error) {

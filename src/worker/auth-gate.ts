@@ -6,60 +6,61 @@ import { ShutdownError } from '../runtime/errors.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 
 const POLL_INTERVAL_MS = 5_000;
-/** How long the source may be without a usable token, as while a file is replaced, unreported. */
+/**
+ * How long the source may lack a usable token before that is reported, for example while a file is replaced.
+ */
 const PATIENCE_MS = 60_000;
 
 const REFUSED = 'pulls and pushes are paused: the platform refuses the token; replace it';
 
-/** Stands for a token: equal for equal tokens, and the token cannot be computed from it. */
+/** Identifies a token: equal for equal tokens. The token cannot be computed from it. */
 type TokenFingerprint = string;
 
 /** The right to one attempt, which begins after the right was given. */
 interface GatePass {
   readonly token: TokenFingerprint;
-  /** How many refusals had closed the gate before. */
+  /** Number of refusals that had closed the gate before. */
   readonly refusals: number;
   /** On the clock of `performance.now()`. */
   readonly givenAtMs: number;
 }
 
-/** The platform refused the token, or there has been no usable one for a minute. */
+/** The platform refused the token, or the source has had no usable token for a minute. */
 type TokenFault = Extract<ProcessFault, `token_${string}`>;
 
-/** What other processes and people are to know of this process's token. */
+/** The state of this process's token, for other processes and for people. */
 interface TokenReport {
-  /** Why no attempt is made now. */
+  /** Why attempts are held back; null: they are not. */
   readonly fault: TokenFault | null;
   /** The platform refused a token, and has accepted none in a request that was sent afterwards. */
   readonly awaitsAcceptance: boolean;
   /**
-   * How long ago, in milliseconds, the newest request was sent that the platform accepted; null when
-   * there is none since the last refusal.
+   * Milliseconds since the newest accepted request was sent; null: the platform has accepted none
+   * since the last refusal.
    */
   readonly acceptedAgoMs: number | null;
 }
 
 /**
- * Holds every pull and push of this process back while no attempt can succeed: after the platform
- * refused the token, until its source holds another one, and while the source holds none.
+ * Holds back every pull and push of this process while no attempt can succeed: from a refusal of
+ * the token until its source holds another one, and while the source holds none.
  */
 export interface AuthGate {
   /**
-   * Waits until there is a token worth a request.
-   *
-   * @returns what `accept` or `refuse` takes after the attempt
+   * Waits for a usable token.
+   * @returns the argument for `accept` or `refuse` after the attempt
    * @throws ShutdownError when `signal` aborts meanwhile
    */
   pass(signal: AbortSignal): Promise<GatePass>;
-  /** The platform accepted the token. Without effect where the gate was closed after the pass. */
+  /** The platform accepted the token. No effect if the gate was closed after the pass. */
   accept(pass: GatePass): void;
-  /** The platform refused the token. Closes the gate, unless it was closed after the pass already. */
+  /** The platform refused the token. Closes the gate, unless it was closed after the pass. */
   refuse(pass: GatePass): void;
-  /** Looks at the token's source: why no attempt is made now, or null. */
+  /** Reads the token's source and returns why attempts are held back, or null. */
   findFault(): Promise<TokenFault | null>;
-  /** Looks at the token's source. */
+  /** Reads the token's source. */
   report(): Promise<TokenReport>;
-  /** As of the last look. */
+  /** The state at the last read of the source. */
   isOpen(): boolean;
 }
 
@@ -78,7 +79,7 @@ export function createAuthGate(options: {
   let unusableSinceMs: number | null = null;
   let isOpen = true;
 
-  /** The token that is worth a request; null: there is none. */
+  /** Returns a usable token; null: there is none. */
   async function look(): Promise<TokenFingerprint | null> {
     let current: TokenFingerprint;
     try {

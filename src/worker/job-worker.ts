@@ -9,15 +9,14 @@ import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { within } from '../runtime/within.ts';
 
-/** What becomes of the job: nothing, it is done with; or its key is to be looked at again. */
+/** The outcome of a job: done, or to be run again after a delay. */
 export type Handled = undefined | { readonly retryInMs: number };
 
 /**
- * Does what a job asks for: one attempt. Throws ShutdownError where the job is to be handed back;
- * whatever else it throws is a defect.
- *
- * @param signal aborts when the worker can wait no longer: whatever is under way is given up
- * @param stopping aborts as soon as the worker is told to stop: nothing new is begun
+ * Does the work of a job: one attempt. Throws ShutdownError when the job has to be returned to the
+ * queue. Any other error is a defect.
+ * @param signal aborts when the worker can wait no longer: the attempt stops immediately
+ * @param stopping aborts when the worker begins to stop: the attempt starts nothing new
  */
 export type JobHandler<Key> = (
   key: Key,
@@ -27,8 +26,8 @@ export type JobHandler<Key> = (
 
 export interface JobWorker {
   /**
-   * Takes no further jobs and waits for those in hand; after `graceMs` they are interrupted and handed
-   * back for whoever comes next. Does not wait for a queue that is away. May be called more than once.
+   * Takes no further jobs and waits for the active ones. After `graceMs` they are interrupted and returned to
+   * the queue. Does not wait for a queue that is not available. May be called more than once.
    */
   close(graceMs: number): Promise<void>;
 }
@@ -39,52 +38,54 @@ export interface JobWorkerOptions<Key> {
   readonly concurrency: number;
   readonly handle: JobHandler<Key>;
   readonly logger: Logger;
-  /** How long a worker that went silent keeps a job; within thrice that time another has it. */
+  /**
+   * How long a silent worker keeps a job, in milliseconds. Another worker gets the job within three
+   * times that time.
+   */
   readonly lockMs?: number;
 }
 
 const LOCK_MS = 30_000;
 
 /**
- * BullMQ fails a job that stalled too often, whatever else it was told. A job of ours is a wake-up and
- * must outlive every worker that dies over it.
+ * BullMQ fails a job that stalled more often than this. A job is a wake-up and must survive any
+ * number of crashed workers.
  */
 const ANY_NUMBER_OF_STALLS = 2 ** 31 - 1;
 
 const OPENING_TIMEOUT_MS = 20_000;
-/** Once interrupted, an attempt has only its end to record. */
+/** An interrupted attempt has only to record its end. */
 const INTERRUPTION_MS = 10_000;
-/** What the queue is not told by then, it finds out by itself: the locks expire. */
+/** After this time the close does not wait for the queue: the locks expire there. */
 const FAREWELL_MS = 2_000;
 const RETRY_DELAY_MS = 1_000;
 
-/** Kept in the queue, where it may be read by whoever may not read the log. */
-const DEFECT = 'a defect of the program; its log tells where';
+/** Stored in the queue, whose readers may not be allowed to read the log. */
+const DEFECT = 'a defect of the program; see its log';
 
 type Fate = Handled | 'hand back' | 'defect';
 
 /**
- * Starts taking jobs. When the queue goes away later, the worker waits until it is back.
- *
- * @throws StagingUnavailableError when the queue has gone since it was opened
+ * Starts taking jobs. If the queue becomes unavailable later, the worker waits for it.
+ * @throws StagingUnavailableError when the queue is no longer available
  */
 export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promise<JobWorker> {
   const { queue, handle, logger, lockMs = LOCK_MS } = options;
   const stopping = new AbortController();
   const interruption = new AbortController();
-  // Every pull under way listens, several times over; Node would take more than ten for a leak.
+  // Every running pull adds several listeners. Node warns of a leak above ten.
   setMaxListeners(0, interruption.signal, stopping.signal);
   const inHand = new Set<Promise<Fate>>();
 
   async function attempt(job: Job<JobPayload, void>): Promise<Fate> {
-    // It was on its way already when the worker was told to stop.
+    // The job was already fetched when the worker began to stop.
     if (stopping.signal.aborted) return 'hand back';
     try {
       return await handle(queue.kind.toKey(job.data), interruption.signal, stopping.signal);
     } catch (error) {
       if (error instanceof ShutdownError) return 'hand back';
       const fields = { queue: queue.kind.queueName, ...job.data, err: describeError(error) };
-      logger.error(fields, 'defect in a job; it is left alone for an hour');
+      logger.error(fields, 'defect in a job; it is retried in an hour');
       return 'defect';
     }
   }
@@ -126,7 +127,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
   worker.on('stalled', (jobId) => {
     logger.warn({ jobId }, 'a worker went silent; its job is handed out again');
   });
-  // While the server refuses every connection at once, BullMQ would ask it again without a pause.
+  // If the server refuses every connection immediately, BullMQ would retry without a pause.
   const unfollow = queue.outages.follow({
     onAway: () => void worker.pause(true),
     onBack: () => void worker.resume(),
@@ -166,7 +167,7 @@ export async function startJobWorker<Key>(options: JobWorkerOptions<Key>): Promi
 
 const LOCK_LOST = /^could not renew lock/;
 
-/** Tells the queue what is to become of the job; returning tells BullMQ that it is done with. */
+/** Tells the queue the outcome of the job. A normal return means done. */
 async function settle(
   job: Job<JobPayload, void>,
   token: string | undefined,
@@ -179,11 +180,11 @@ async function settle(
     if (fate === 'hand back') await job.moveToWait(token);
     else await job.moveToDelayed(Date.now() + fate.retryInMs, token);
   } catch (error) {
-    // Either the job is another worker's by now, or its lock will expire: it is handed out again.
+    // Either another worker has the job, or its lock expires and the job is handed out again.
     const fields = { ...job.data, err: describeError(error) };
     if (!isRefusal(error)) logger.warn(fields, 'the job could not be put back');
   }
-  // BullMQ's way of saying that the job was seen to.
+  // BullMQ's signal that the job was moved.
   throw new WaitingError();
 }
 

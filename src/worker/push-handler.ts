@@ -6,24 +6,22 @@ import type { AuthGate } from './auth-gate.ts';
 import type { Handled, JobHandler } from './job-worker.ts';
 
 export interface PushHandlerParts {
-  /** Until a batch is due: 0 now, null when nothing waits. */
+  /** Milliseconds until a batch is due: 0 for now; null: no batch waits. */
   readonly readDelayMs: () => Promise<number | null>;
   readonly pushOnce: (signal: AbortSignal, stopping: AbortSignal) => Promise<PushReport>;
   readonly gate: AuthGate;
   readonly logger: Logger;
-  /** Until a batch whose outcome could not be recorded is looked at again. */
+  /** Delay after an outcome that could not be recorded, in milliseconds. */
   readonly stagingRetryMs?: number;
 }
 
 const STAGING_RETRY_MS = 30_000;
 
 /**
- * The one place where the outcome of a batch becomes the fate of its job. The tables are asked first,
- * every time: a job may come too early, too late or twice, and none of that may send a request that
- * is not due.
- *
- * The returned handler throws ShutdownError where the job is to be handed back, and whatever else is
- * a defect; nothing else.
+ * Translates the outcome of a batch into the outcome of its job. The tables are read before every
+ * request: a job may come too early, too late or twice, and must not send a request that is not
+ * due. The returned handler throws ShutdownError when the job has to be returned to the queue. Any
+ * other error is a defect of the program.
  */
 export function createPushHandler(parts: PushHandlerParts): JobHandler<PushSubject> {
   const { readDelayMs, pushOnce, gate, logger } = parts;
@@ -43,7 +41,7 @@ export function createPushHandler(parts: PushHandlerParts): JobHandler<PushSubje
     } catch (error) {
       if (!(error instanceof StagingUnavailableError)) throw error;
       const fields = { err: describeError(error), retryInMs: stagingRetryMs };
-      logger.warn(fields, 'what became of the pushed providers could not be recorded');
+      logger.warn(fields, 'the outcome of a push could not be recorded');
       return { retryInMs: stagingRetryMs };
     }
   };
@@ -52,14 +50,14 @@ export function createPushHandler(parts: PushHandlerParts): JobHandler<PushSubje
 function toFate(report: PushReport): Handled {
   switch (report.kind) {
     case 'busy':
-      // Whoever is pushing goes on for as long as something is due; what is left the planner finds.
+      // The process that is pushing continues while batches are due. The planner finds the rest.
       return undefined;
     case 'done':
-      // The next batch, if there is one. A batch that decided nothing, because the ERP has its rows
-      // locked, would decide nothing again: it waits for the planner.
+      // The next batch, if there is one. A batch without a decision, because the ERP holds locks on
+      // its rows, waits for the planner.
       return hasDecided(report) ? { retryInMs: 0 } : undefined;
     case 'unauthorized':
-      // Comes straight back, and then waits at the gate.
+      // The job returns immediately and then waits at the gate.
       return { retryInMs: 0 };
     case 'retry':
     case 'failed':

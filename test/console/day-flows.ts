@@ -110,9 +110,7 @@ export function addDayFlows(world: BrowserWorld): void {
       titleText({ uid: `PO-${number}`, date: unreadable, value });
     const broken = Array.from({ length: 64 }, (_, index) => title(9000 + index, '"12,50"'));
     await pullUntil(broken, '64 titles came, none could be read');
-    expect(await operator.getByRole('link', { name: 'See what a release would do' }).count()).toBe(
-      0,
-    );
+    expect(await operator.getByRole('link', { name: 'Preview the release' }).count()).toBe(0);
     await operator.getByText('originalValue: expected a number, got a string').waitFor();
     await operator.getByText('not merged; would be 0 · 0 · 30 · 0').waitFor();
 
@@ -170,7 +168,7 @@ export function addDayFlows(world: BrowserWorld): void {
       )
       .toBe(1);
     await world.keep('day-held', `/days/${held}`, operator.context());
-    await operator.getByRole('link', { name: 'See what a release would do' }).click();
+    await operator.getByRole('link', { name: 'Preview the release' }).click();
     await operator.getByRole('heading', { name: /Titles that would be withdrawn/ }).waitFor();
     await world.checkPage(operator, 'release');
     await world.keep('release', new URL(operator.url()).pathname, operator.context());

@@ -54,7 +54,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.goto('/backfills');
     await operator.getByLabel('From').fill(from);
     await operator.getByLabel('to', { exact: true }).fill(to);
-    await operator.getByRole('button', { name: 'See what it would do' }).click();
+    await operator.getByRole('button', { name: 'Preview' }).click();
     await operator.getByText('12 dates, one request each').waitFor();
     await operator.getByText(/are signed off/).waitFor();
     await world.checkPage(operator, 'backfill preview');
@@ -94,13 +94,13 @@ export function addTitleFlows(world: BrowserWorld): void {
       .poll(
         async () => {
           await operator.goto(`/days/${open}`);
-          const link = operator.getByRole('link', { name: 'See what a release would do' });
+          const link = operator.getByRole('link', { name: 'Preview the release' });
           return link.count();
         },
         { timeout: 30_000 },
       )
       .toBe(1);
-    await operator.getByRole('link', { name: 'See what a release would do' }).click();
+    await operator.getByRole('link', { name: 'Preview the release' }).click();
     await operator.getByLabel('Why is this right?').fill('the platform restated the whole day');
     await operator.getByRole('button', { name: 'Release' }).click();
     await operator.getByText('The pull is released.').waitFor();
@@ -111,7 +111,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await reviewer.getByRole('button', { name: 'Show them' }).click();
     await reviewer.getByText('9998887-1').first().waitFor();
     await reviewer.locator('summary', { hasText: 'Acknowledge' }).first().click();
-    await reviewer.getByLabel('What did you find out?').first().fill('called them, it is theirs');
+    await reviewer.getByLabel('Your findings').first().fill('called them, it is theirs');
     await reviewer
       .locator('.disclosed')
       .getByRole('button', { name: 'Acknowledge' })

@@ -56,7 +56,7 @@ export function addUserFlows(world: BrowserWorld): void {
     const { admin } = world;
     await admin.goto('/users');
     await admin.locator('summary', { hasText: 'Make a key' }).click();
-    await admin.getByLabel('What it is for', { exact: true }).fill('ERP import');
+    await admin.getByLabel('Purpose', { exact: true }).fill('ERP import');
     await admin.getByLabel('Export titles').check();
     await admin.getByRole('button', { name: 'Make the key' }).click();
     expect(await textOf(admin.locator('.secret .mono'))).toMatch(/^conciliation_[\w-]{43}$/);

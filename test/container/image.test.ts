@@ -84,7 +84,7 @@ describeContainer('the image', () => {
     ).toBe('');
   });
 
-  test('belongs to root and runs as somebody else', async () => {
+  test('belongs to root and runs as another user', async () => {
     expect(await inImage('id', '-u')).not.toBe('0');
     expect(await inImage('find', '/app', '!', '-user', 'root')).toBe('');
     expect(await inImage('find', '/app', '-perm', '-o=w', '!', '-type', 'l')).toBe('');
@@ -98,7 +98,7 @@ describeContainer('the image', () => {
     expect(exit).toBe(2);
   });
 
-  test('with wrong configuration ends 2, names every variable at fault, and tells no secret', async () => {
+  test('with wrong configuration ends 2, names every invalid variable, and prints no secret', async () => {
     const { exit, stderr } = await runImage(['start'], {
       PLATFORM_BASE_URL: 'http://platform.example',
       PLATFORM_TOKEN: 'a-secret-token',

@@ -76,7 +76,7 @@ describeContainer('the service in a container', () => {
     }
   });
 
-  test('after a restart finds everything as it was and pulls nothing again', async () => {
+  test('after a restart finds the same data and pulls nothing again', async () => {
     const before = await settledLedger();
     await outputOf('docker', ['restart', '-t', String(GRACE_SECONDS), service.getId()]);
     // The check of the scheduler passes once it has planned, so whatever it finds due is there.

@@ -16,7 +16,7 @@ END
 $$;
 
 COMMENT ON SCHEMA conciliation IS
-  'Accepted anticipations of receivables, pulled from the platform day by day, and the ledger of what was pulled. Everything but provider is written by erp-conciliation-sync alone; the ERP and finance read. Instants are timestamptz, dates are calendar dates without a time zone.';
+  'Accepted anticipations of receivables, pulled from the platform day by day, and the ledger of what was pulled. Only erp-conciliation-sync writes these tables, except provider; the ERP and finance read them. Instants are timestamptz, dates are calendar dates without a time zone.';
 
 
 -- Titles ---------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ CREATE INDEX title_order_uid_idx ON conciliation.title (order_uid);
 CREATE INDEX title_provider_idx ON conciliation.title (provider_external_id, accepted_date);
 
 COMMENT ON TABLE conciliation.title IS
-  'One row for every title (accepted anticipation) ever seen, as the platform stated it last. Rows are never deleted: a title that vanished from its day is kept as withdrawn. A column that mirrors the platform is null where its field was absent or null in the response; empty text is empty text.';
+  'One row for every title (accepted anticipation) ever received, with the values that the platform stated last. Rows are never deleted: a title that is missing in a later response for its date is kept as withdrawn. A column that mirrors the platform is null where its field was absent or null in the response; empty text is empty text.';
 COMMENT ON COLUMN conciliation.title.id IS
   'Key of the title here; stays the same through every later change and is never used again. The platform gives titles no identifier.';
 COMMENT ON COLUMN conciliation.title.order_uid IS
@@ -81,13 +81,13 @@ COMMENT ON COLUMN conciliation.title.order_uid IS
 COMMENT ON COLUMN conciliation.title.occurrence IS
   'Numbers, from 1, the titles of one accepted date that agree in order_uid, buyer_identification, provider_external_id, anticipated_due_date and original_value. Two equal titles in one response are two rows.';
 COMMENT ON COLUMN conciliation.title.status IS
-  'current: the latest merged response for the date contained the title. withdrawn: it no longer did, so the title must not be counted; the row shows what was last stated.';
+  'current: the latest merged response for the date contained the title. withdrawn: it did not, so the title must not be counted; the row shows the values that were stated last.';
 COMMENT ON COLUMN conciliation.title.accepted_date IS
   'acceptedDate: the day on which the anticipation was accepted, and so the day that the title is reconciled in.';
 COMMENT ON COLUMN conciliation.title.anticipated_due_date IS
   'anticipatedDueDate. Null: not stated.';
 COMMENT ON COLUMN conciliation.title.buyer_identification IS
-  'buyerIdentification: the buyer, who has to pay. Null: not stated. May be personal data.';
+  'buyerIdentification: the buyer, the debtor of the receivable. Null: not stated. May be personal data.';
 COMMENT ON COLUMN conciliation.title.provider_external_id IS
   'providerExternalId: the provider (supplier) in the ERP''s own numbering; joins provider.external_id. Null: not stated.';
 COMMENT ON COLUMN conciliation.title.provider_identification IS
@@ -137,17 +137,17 @@ COMMENT ON COLUMN conciliation.title.money_transfer_fee IS
 COMMENT ON COLUMN conciliation.title.platform_commission IS
   'platformCommission: text in the interface, so text here; its meaning and unit are not documented. Null: not stated.';
 COMMENT ON COLUMN conciliation.title.extra IS
-  'Fields that the documented interface does not have, at the place where they stood, as of the last change of a documented field. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response, as of the last change of a documented field. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.title.identity_hash IS
-  'Hash of what makes titles the same obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
+  'Hash of the fields that identify an obligation: order_uid, buyer_identification, provider_external_id, accepted_date, anticipated_due_date and original_value. For matching inside the program.';
 COMMENT ON COLUMN conciliation.title.content_hash IS
-  'Hash of every documented field that the platform stated; equal exactly for titles that agree in all of them. 1.5 and 1.50 are equal, extra is not covered. day.content_version tells which fields are covered.';
+  'Hash of every documented field; equal exactly for titles with equal values in all of them. 1.5 and 1.50 are equal. extra is not covered. day.content_version is the version of the list of covered fields.';
 COMMENT ON COLUMN conciliation.title.raw_hash IS
   'Hash of the title''s text in the response that the row was read from, and of the version of the reader. A response that has the same text again need not be read again.';
 COMMENT ON COLUMN conciliation.title.first_pull_id IS
-  'pull.id of the pull that saw the title first.';
+  'pull.id of the first pull that received the title.';
 COMMENT ON COLUMN conciliation.title.last_change_pull_id IS
-  'pull.id of the pull that made the latest change. A pull that found the title unchanged is not noted here.';
+  'pull.id of the pull that made the latest change. A pull that found the title unchanged does not change this column.';
 COMMENT ON COLUMN conciliation.title.created_at IS
   'When the title was first merged.';
 COMMENT ON COLUMN conciliation.title.changed_at IS
@@ -176,13 +176,13 @@ CREATE TABLE conciliation.title_revision (
 CREATE INDEX title_revision_pull_idx ON conciliation.title_revision (pull_id);
 
 COMMENT ON TABLE conciliation.title_revision IS
-  'One row for every change of a title after its first sight. Append-only: UPDATE, DELETE and TRUNCATE are refused; "conciliation erase-party" alone replaces personal data. Taking before of the newest revisions over the row in title, one after the other, gives any earlier state.';
+  'One row for every change of a title after it was inserted. Append-only: UPDATE, DELETE and TRUNCATE are refused; only "conciliation erase-party" replaces personal data. Applying the column before of the newest revisions to the row in title, one after the other, gives any earlier state.';
 COMMENT ON COLUMN conciliation.title_revision.title_id IS
   'title.id of the title that changed.';
 COMMENT ON COLUMN conciliation.title_revision.revision IS
   'Numbers the changes of one title from 1, without a gap.';
 COMMENT ON COLUMN conciliation.title_revision.kind IS
-  'changed: some field was restated. withdrawn: the title vanished from its date. restored: a withdrawn title reappeared, perhaps restated.';
+  'changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated.';
 COMMENT ON COLUMN conciliation.title_revision.pull_id IS
   'pull.id of the pull that brought the change.';
 COMMENT ON COLUMN conciliation.title_revision.changed_at IS
@@ -217,7 +217,7 @@ COMMENT ON COLUMN conciliation.title_change.change_seq IS
 COMMENT ON COLUMN conciliation.title_change.title_id IS
   'title.id of the title that changed.';
 COMMENT ON COLUMN conciliation.title_change.kind IS
-  'inserted: seen for the first time. changed: some field was restated. withdrawn: the title vanished from its date. restored: a withdrawn title reappeared, perhaps restated.';
+  'inserted: received for the first time. changed: some field was restated. withdrawn: a newer response for the date lacked the title. restored: a newer response had the withdrawn title again, perhaps restated.';
 COMMENT ON COLUMN conciliation.title_change.pull_id IS
   'pull.id of the pull that brought the change.';
 COMMENT ON COLUMN conciliation.title_change.row_hash IS
@@ -346,11 +346,11 @@ COMMENT ON VIEW conciliation.title_feed IS
 COMMENT ON COLUMN conciliation.title_feed.change_seq IS
   'Position in the feed; remember the greatest one processed. Not dense: numbers may be skipped.';
 COMMENT ON COLUMN conciliation.title_feed.change_kind IS
-  'title_change.kind: what the change was. The other columns show the title as it is now, which a later change may have made.';
+  'title_change.kind: the kind of this change. The other columns show the present state of the title, which may be the result of a later change.';
 COMMENT ON COLUMN conciliation.title_feed.id IS
   'title.id: the key to store the title by.';
 COMMENT ON COLUMN conciliation.title_feed.status IS
-  'current: to be reconciled. withdrawn: no longer stated by the platform; undo what was done with the title.';
+  'current: to be reconciled. withdrawn: no longer stated by the platform; undo the bookings of the title.';
 
 
 -- Days and pulls -------------------------------------------------------------------------------
@@ -420,7 +420,7 @@ COMMENT ON COLUMN conciliation.day.money_transfer_fee_sum IS
 COMMENT ON COLUMN conciliation.day.latest_due_date IS
   'Latest anticipated_due_date of the current titles. Null: there is none.';
 COMMENT ON COLUMN conciliation.day.content_digest IS
-  'Digest over the contents of the current titles, whatever their order: equal digests mean equal titles. Null: nothing was merged yet.';
+  'Digest of the contents of the current titles, in any order: equal digests mean equal titles. Null: nothing was merged yet.';
 COMMENT ON COLUMN conciliation.day.content_version IS
   'Version of the content hashes of the date: which columns they cover. A date keeps the version that its titles were hashed with first.';
 COMMENT ON COLUMN conciliation.day.fold_count IS
@@ -442,7 +442,7 @@ COMMENT ON COLUMN conciliation.day.signed_off_by IS
 COMMENT ON COLUMN conciliation.day.signed_off_digest IS
   'content_digest that was signed off. Null: not signed off.';
 COMMENT ON COLUMN conciliation.day.restated_after_sign_off IS
-  'True once the platform restated the date after it was signed off, so that what was signed is no longer what title holds.';
+  'True if the platform restated the date after its sign-off, so that title no longer holds the signed content.';
 
 
 CREATE TABLE conciliation.backfill (
@@ -539,7 +539,7 @@ CREATE INDEX pull_state_idx ON conciliation.pull (state, next_attempt_at);
 CREATE INDEX pull_backfill_idx ON conciliation.pull (backfill_id);
 
 COMMENT ON TABLE conciliation.pull IS
-  'One row for every pull: the request for the titles of one accepted date, with all its attempts. This table is what makes work exist; the queue only wakes the workers up. Read by date, newest first, it is the history of a day.';
+  'One row for every pull: the request for the titles of one accepted date, with all its attempts. This table decides which work is due; the queue only wakes the workers. The rows of a date, newest first, are the history of the day.';
 COMMENT ON COLUMN conciliation.pull.id IS
   'Key of the pull.';
 COMMENT ON COLUMN conciliation.pull.origin IS
@@ -553,9 +553,9 @@ COMMENT ON COLUMN conciliation.pull.round IS
 COMMENT ON COLUMN conciliation.pull.backfill_id IS
   'backfill.id it belongs to. Null: none.';
 COMMENT ON COLUMN conciliation.pull.requested_by IS
-  'Who or what asked for it: a part of the program or a person. May be personal data.';
+  'The requester: a part of the program or a person. May be personal data.';
 COMMENT ON COLUMN conciliation.pull.state IS
-  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the platform stated what was already here. held: waits for a person''s release. superseded: a newer fetch had decided the date first; nothing was changed. failed: no attempt is left, or repeating is pointless. cancelled: a person stopped it.';
+  'queued: due at next_attempt_at. running: an attempt is under way. merged: titles changed, by the pull itself or by the release of a person (decided_at). unchanged: the response equals the stored titles. held: waits for a release by a person. superseded: a newer fetch was merged or held before; nothing was changed. failed: no attempt is left, or a repetition is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.pull.attempts IS
   'Attempts spent. One that ended because the program stopped or the token was refused is not spent.';
 COMMENT ON COLUMN conciliation.pull.abandoned IS
@@ -563,7 +563,7 @@ COMMENT ON COLUMN conciliation.pull.abandoned IS
 COMMENT ON COLUMN conciliation.pull.process_id IS
   'The process of the newest attempt; a process draws a new identifier when it starts.';
 COMMENT ON COLUMN conciliation.pull.fence IS
-  'Number of the latest attempt; whatever an older attempt still tries to write is refused. Null: never attempted.';
+  'Number of the latest attempt; writes of an older attempt are refused. Null: never attempted.';
 COMMENT ON COLUMN conciliation.pull.next_attempt_at IS
   'While queued: not before this instant. Null: at once.';
 COMMENT ON COLUMN conciliation.pull.created_at IS
@@ -581,13 +581,13 @@ COMMENT ON COLUMN conciliation.pull.response_bytes IS
 COMMENT ON COLUMN conciliation.pull.titles IS
   'Titles in the response, rejected ones included. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.inserted IS
-  'Titles seen for the first time. Of a held pull: what a release would insert. Null: no whole response yet.';
+  'Titles received for the first time. For a held pull: the titles that a release would insert. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.changed IS
-  'Titles restated. Of a held pull: what a release would change. Null: no whole response yet.';
+  'Titles restated. For a held pull: the titles that a release would change. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.withdrawn IS
-  'Titles that vanished. Of a held pull: what a release would withdraw. Null: no whole response yet.';
+  'Titles withdrawn. For a held pull: the titles that a release would withdraw. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.restored IS
-  'Withdrawn titles that reappeared. Of a held pull: what a release would restore. Null: no whole response yet.';
+  'Withdrawn titles in the response. For a held pull: the titles that a release would restore. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.unchanged IS
   'Titles found as they were. Null: no whole response yet.';
 COMMENT ON COLUMN conciliation.pull.withheld IS
@@ -667,7 +667,7 @@ COMMENT ON COLUMN conciliation.sweep.slot_at IS
 COMMENT ON COLUMN conciliation.sweep.round IS
   'Sweeps of the same slot_at that had failed before this one was planned.';
 COMMENT ON COLUMN conciliation.sweep.requested_by IS
-  'Who or what asked for it: a part of the program or a person. May be personal data.';
+  'The requester: a part of the program or a person. May be personal data.';
 COMMENT ON COLUMN conciliation.sweep.state IS
   'queued: due at next_attempt_at. running: an attempt is under way. complete: every date was compared. failed: no attempt is left, or repeating is pointless. cancelled: a person stopped it.';
 COMMENT ON COLUMN conciliation.sweep.attempts IS
@@ -689,7 +689,7 @@ COMMENT ON COLUMN conciliation.sweep.http_status IS
 COMMENT ON COLUMN conciliation.sweep.response_bytes IS
   'Bytes of the latest answer''s body that arrived. Null: there was none.';
 COMMENT ON COLUMN conciliation.sweep.titles IS
-  'Titles in the answer, whatever became of them. Null: not complete.';
+  'Titles in the answer, including rejected ones. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.dates_compared IS
   'Dates that were compared: every date from from_date on, and not before checkpoint.start_date, that was over when the request was sent, also those that the answer lacks. Null: not complete.';
 COMMENT ON COLUMN conciliation.sweep.dates_differing IS
@@ -755,7 +755,7 @@ CREATE TABLE conciliation.checkpoint (
 );
 
 COMMENT ON TABLE conciliation.checkpoint IS
-  'A single row: up to which date everything is reconciled without a gap. A merge only moves it forward; a date restated later does not move it back, see day. Where start_date is corrected, it is computed anew and may move back.';
+  'A single row: the date up to which every date is reconciled. A merge only advances it; a date restated later does not move it back, see day. If start_date is corrected, the checkpoint is computed again and may move back.';
 COMMENT ON COLUMN conciliation.checkpoint.id IS
   'Always 1.';
 COMMENT ON COLUMN conciliation.checkpoint.start_date IS
@@ -763,7 +763,7 @@ COMMENT ON COLUMN conciliation.checkpoint.start_date IS
 COMMENT ON COLUMN conciliation.checkpoint.last_reconciled_date IS
   'Every date from start_date up to and including this one has been reconciled. Null: not even start_date has.';
 COMMENT ON COLUMN conciliation.checkpoint.pull_id IS
-  'pull.id of the pull whose merge moved it last. Null: no merge has moved it since start_date was decided or corrected.';
+  'pull.id of the last pull whose merge advanced it. Null: no merge has moved it since start_date was decided or corrected.';
 COMMENT ON COLUMN conciliation.checkpoint.updated_at IS
   'When it moved last.';
 
@@ -803,7 +803,7 @@ COMMENT ON COLUMN conciliation.rejected_title.date IS
 COMMENT ON COLUMN conciliation.rejected_title.order_uid IS
   'order.uid of the rejected title. Null: it cannot be read. A current title that the response lacks stays current while a reject of unknown or equal order_uid may be that title.';
 COMMENT ON COLUMN conciliation.rejected_title.first_pull_id IS
-  'pull.id of the pull that saw it first.';
+  'pull.id of the first pull that received it.';
 COMMENT ON COLUMN conciliation.rejected_title.last_pull_id IS
   'pull.id of the newest pull whose response still contained it.';
 COMMENT ON COLUMN conciliation.rejected_title.ordinal IS
@@ -815,11 +815,11 @@ COMMENT ON COLUMN conciliation.rejected_title.raw IS
 COMMENT ON COLUMN conciliation.rejected_title.raw_bytes IS
   'Its whole length in the response, in bytes.';
 COMMENT ON COLUMN conciliation.rejected_title.raw_hash IS
-  'Hash of its bytes; tells whether a later response holds the same reject.';
+  'Hash of its bytes, by which the same reject is recognised in a later response.';
 COMMENT ON COLUMN conciliation.rejected_title.status IS
   'open: a person should look at it; its day is not reconciled. accepted: a person decided that the day may do without it. resolved: a later response no longer contained it.';
 COMMENT ON COLUMN conciliation.rejected_title.created_at IS
-  'When it was first seen.';
+  'When it was first received.';
 COMMENT ON COLUMN conciliation.rejected_title.decided_at IS
   'When it was accepted. Null: not accepted by a person.';
 COMMENT ON COLUMN conciliation.rejected_title.decided_by IS
@@ -851,7 +851,7 @@ COMMENT ON COLUMN conciliation.drift.path IS
 COMMENT ON COLUMN conciliation.drift.kind IS
   'unknown_field: the interface does not have the field. unknown_value: the interface has the field and does not have the value.';
 COMMENT ON COLUMN conciliation.drift.value IS
-  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of what it holds; unknown for a field beside titles.';
+  'Of an unknown value: the value, at most 64 characters. Of an unknown field: the JSON type of its value; unknown for a field beside titles.';
 COMMENT ON COLUMN conciliation.drift.first_pull_id IS
   'pull.id of the first pull whose response had it.';
 COMMENT ON COLUMN conciliation.drift.first_seen_at IS
@@ -953,7 +953,7 @@ CREATE TABLE conciliation.sign_off (
 CREATE INDEX sign_off_date_idx ON conciliation.sign_off (date, id);
 
 COMMENT ON TABLE conciliation.sign_off IS
-  'Every seal that finance put on a date: what the date held when it was signed off. A seal is never changed; it ends when the date is reopened or signed off anew, so at most one of a date has no end. day.signed_off_at, signed_off_by and signed_off_digest are those of the one that lasts.';
+  'One row for each seal of a date: the content of the date at its sign-off. A seal is never changed; it ends when the date is reopened or signed off again, so at most one seal of a date has no end. day.signed_off_at, signed_off_by and signed_off_digest are those of the seal without an end.';
 COMMENT ON COLUMN conciliation.sign_off.id IS
   'Key of the seal.';
 COMMENT ON COLUMN conciliation.sign_off.date IS
@@ -963,9 +963,9 @@ COMMENT ON COLUMN conciliation.sign_off.signed_off_at IS
 COMMENT ON COLUMN conciliation.sign_off.signed_off_by IS
   'Who signed it off. Personal data.';
 COMMENT ON COLUMN conciliation.sign_off.reason IS
-  'What that person noted. Null: nothing.';
+  'The note of that person. Null: there is none.';
 COMMENT ON COLUMN conciliation.sign_off.fence IS
-  'pull.fence of the newest fetch merged into the date when it was signed off: whatever a pull with a greater fence changed in the date was changed after the seal.';
+  'pull.fence of the newest fetch merged into the date when it was signed off. Changes of the date by a pull with a greater fence came after the seal.';
 COMMENT ON COLUMN conciliation.sign_off.content_digest IS
   'day.content_digest when it was signed off.';
 COMMENT ON COLUMN conciliation.sign_off.title_count IS
@@ -987,11 +987,11 @@ COMMENT ON COLUMN conciliation.sign_off.billing_fee_sum IS
 COMMENT ON COLUMN conciliation.sign_off.money_transfer_fee_sum IS
   'day.money_transfer_fee_sum when it was signed off.';
 COMMENT ON COLUMN conciliation.sign_off.ended_at IS
-  'When the date was reopened or signed off anew. Null: the seal lasts.';
+  'When the date was reopened or signed off again. Null: the seal lasts.';
 COMMENT ON COLUMN conciliation.sign_off.ended_by IS
   'Who did that. Null: the seal lasts. Personal data.';
 COMMENT ON COLUMN conciliation.sign_off.end_reason IS
-  'Why, in that person''s words. Null: the seal lasts, or it was signed off anew.';
+  'The reason that this person gave. Null: the seal lasts, or the date was signed off again.';
 
 
 CREATE TABLE conciliation.audit_entry (
@@ -1009,7 +1009,7 @@ CREATE INDEX audit_entry_date_idx ON conciliation.audit_entry (date);
 CREATE INDEX audit_entry_actor_idx ON conciliation.audit_entry (actor, id);
 
 COMMENT ON TABLE conciliation.audit_entry IS
-  'Who did what to which day, and why. Append-only: UPDATE, DELETE and TRUNCATE are refused.';
+  'The actions of people, with the day and the reason. Append-only: UPDATE, DELETE and TRUNCATE are refused.';
 COMMENT ON COLUMN conciliation.audit_entry.id IS
   'Key of the entry.';
 COMMENT ON COLUMN conciliation.audit_entry.at IS
@@ -1043,7 +1043,7 @@ CREATE UNIQUE INDEX audit_chain_entry_id_key ON conciliation.audit_chain (entry_
 CREATE UNIQUE INDEX audit_chain_previous_hash_key ON conciliation.audit_chain (previous_hash);
 
 COMMENT ON TABLE conciliation.audit_chain IS
-  'One link for each audit_entry, in the order of their commits. Each hash covers the entry and the hash before it, so an entry that was changed, removed, put in or moved shows: "conciliation audit verify" looks. Append-only; written by a trigger alone.';
+  'One link for each audit_entry, in the order of their commits. Each hash covers the entry and the hash before it, so that "conciliation audit verify" finds an entry that was changed, removed, inserted or moved. Append-only; written only by a trigger.';
 COMMENT ON COLUMN conciliation.audit_chain.position IS
   'Place in the chain, from 1 without a gap.';
 COMMENT ON COLUMN conciliation.audit_chain.entry_id IS
@@ -1088,7 +1088,7 @@ CREATE INDEX provider_sent_tax_ids_idx ON conciliation.provider USING gin (sent_
   WITH (fastupdate = off);
 
 COMMENT ON TABLE conciliation.provider IS
-  'The ERP''s providers (suppliers), to be registered with the platform. The ERP inserts and updates rows; the program pushes those that are pending. A row whose content changed becomes pending by itself. Deleting a row does not remove the provider from the platform.';
+  'The ERP''s providers (suppliers), to be registered with the platform. The ERP inserts and updates rows; the program pushes those that are pending. A trigger sets a row with changed content to pending. Deleting a row does not remove the provider from the platform.';
 COMMENT ON COLUMN conciliation.provider.external_id IS
   'externalId: the provider''s key in the ERP.';
 COMMENT ON COLUMN conciliation.provider.type IS
@@ -1110,13 +1110,13 @@ COMMENT ON COLUMN conciliation.provider.accounts IS
 COMMENT ON COLUMN conciliation.provider.sync_state IS
   'pending: to be pushed. synced: the platform took it. rejected: the platform refused it, see last_error. invalid: it was not sent, because the platform would refuse it, see last_error. Any change of content makes the row pending; set a rejected row to pending to push it again as it is.';
 COMMENT ON COLUMN conciliation.provider.last_error IS
-  'Why the row is rejected or invalid. Null: nothing is wrong. Of an invalid row, fields and what was expected of them, no values. Of a rejected row, the platform''s answer, which may be personal data.';
+  'Why the row is rejected or invalid. Null: it is neither. For an invalid row: the fields with the expected values, without the actual ones. For a rejected row: the platform''s answer, which may be personal data.';
 COMMENT ON COLUMN conciliation.provider.contested_by IS
   'Of an invalid or rejected row: external_id of other rows that had its tax_id when it became so, or may have had it at the platform; a few of them where there are many. Once one lets go of it, the row is pending again by itself.';
 COMMENT ON COLUMN conciliation.provider.sent_tax_ids IS
   'For the program only: every tax_id under which the platform may know this provider. More than one while an answer is outstanding, or was a refusal. Personal data.';
 COMMENT ON COLUMN conciliation.provider.synced_hash IS
-  'Hash of the content that the platform has; a row with equal content is not sent again. Null: it has none, or what it has is not known, because an answer is outstanding or was a refusal. Set it to null together with sync_state = pending to send a synced row again.';
+  'Hash of the content that the platform has; a row with equal content is not sent again. Null: the platform has no content of this row, or its content is unknown because of an outstanding answer or a refusal. Set it to null together with sync_state = pending to send a synced row again.';
 COMMENT ON COLUMN conciliation.provider.synced_at IS
   'When the platform took the row last. Null: never.';
 COMMENT ON COLUMN conciliation.provider.created_at IS
@@ -1145,13 +1145,13 @@ COMMENT ON COLUMN conciliation.provider_batch.external_ids IS
 COMMENT ON COLUMN conciliation.provider_batch.http_status IS
   'Status of the answer. Null: there was none.';
 COMMENT ON COLUMN conciliation.provider_batch.answer IS
-  'Body of the answer, as received: at most 64 KiB of it, U+0000 and what is not UTF-8 replaced by U+FFFD. Null: there was none, or "conciliation retention" removed it. May be personal data.';
+  'Body of the answer, as received: at most 64 KiB; U+0000 and invalid UTF-8 are replaced by U+FFFD. Null: there was none, or "conciliation retention" removed it. May be personal data.';
 COMMENT ON COLUMN conciliation.provider_batch.error_code IS
   'Why the request decided nothing about its providers: a code of the program such as PLATFORM_UNAVAILABLE. Null: the platform took the providers or refused them, or the request is under way.';
 COMMENT ON COLUMN conciliation.provider_batch.created_at IS
   'When the request was sent.';
 COMMENT ON COLUMN conciliation.provider_batch.finished_at IS
-  'When it was over. Null: under way, or the program died meanwhile.';
+  'When the request ended. Null: it is running, or the program died during it.';
 COMMENT ON COLUMN conciliation.provider_batch.next_attempt_at IS
   'Before then nothing is pushed after this request failed. Null: it did not fail.';
 
@@ -1223,7 +1223,7 @@ CREATE INDEX account_change_acknowledged_idx ON conciliation.account_change (ack
 CREATE INDEX account_change_party_idx ON conciliation.account_change (kind, party_key, account_hash);
 
 COMMENT ON TABLE conciliation.account_change IS
-  'A title named another bank account for a provider or financial agent than the one last seen: the commonest sign of payment fraud, so a person looks at each and acknowledges it. While a change to an account is not acknowledged, the same change is not recorded again.';
+  'A title named another bank account for a provider or financial agent than the one last seen. This is the most common sign of payment fraud, so a person has to acknowledge each row. While a change is not acknowledged, the same change is not recorded again.';
 COMMENT ON COLUMN conciliation.account_change.id IS
   'Key of the change.';
 COMMENT ON COLUMN conciliation.account_change.kind IS
@@ -1245,11 +1245,11 @@ COMMENT ON COLUMN conciliation.account_change.pull_id IS
 COMMENT ON COLUMN conciliation.account_change.detected_at IS
   'When the title was merged.';
 COMMENT ON COLUMN conciliation.account_change.acknowledged_at IS
-  'When a person took note of it. Null: nobody has.';
+  'When a person acknowledged it. Null: not acknowledged.';
 COMMENT ON COLUMN conciliation.account_change.acknowledged_by IS
-  'Who took note of it. Null: nobody has. Personal data.';
+  'The person who acknowledged it. Null: not acknowledged. Personal data.';
 COMMENT ON COLUMN conciliation.account_change.reason IS
-  'What that person found out. Null: nothing was noted.';
+  'The findings of that person. Null: there are none.';
 
 
 -- Erased parties -------------------------------------------------------------------------------
@@ -1263,7 +1263,7 @@ CREATE TABLE conciliation.erased_party (
 );
 
 COMMENT ON TABLE conciliation.erased_party IS
-  'Suppliers and financial agents whose personal data "conciliation erase-party" has erased. In title they are called erased- and the id. What later answers say of them is written without personal data; to be recognised they are kept as hashes.';
+  'Suppliers and financial agents whose personal data "conciliation erase-party" has erased. In title their names are erased- and the id. Later answers about them are stored without personal data; hashes identify them.';
 COMMENT ON COLUMN conciliation.erased_party.id IS
   'Key of the party; its pseudonym is erased- and this number.';
 COMMENT ON COLUMN conciliation.erased_party.erased_at IS
@@ -1273,7 +1273,7 @@ COMMENT ON COLUMN conciliation.erased_party.ended_at IS
 COMMENT ON COLUMN conciliation.erased_party.salt IS
   'For the program only: a secret random number that goes into the hashes.';
 COMMENT ON COLUMN conciliation.erased_party.key_hashes IS
-  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. Whoever has the salt can try out tax identifiers. Personal data.';
+  'For the program only: SHA-256 over salt and each key of the party, "tax_id:" and its tax identifier or "external_id:" and its number in the ERP. A reader with the salt can try out tax identifiers. Personal data.';
 
 
 -- Console --------------------------------------------------------------------------------------
@@ -1303,11 +1303,11 @@ CREATE UNIQUE INDEX console_user_oidc_key
   ON conciliation.console_user (oidc_issuer, oidc_subject);
 
 COMMENT ON TABLE conciliation.console_user IS
-  'People who may sign in to the console. Nobody is there until "conciliation user add" adds them.';
+  'People who may sign in to the console. Empty until the first "conciliation user add".';
 COMMENT ON COLUMN conciliation.console_user.id IS
   'Key of the user.';
 COMMENT ON COLUMN conciliation.console_user.name IS
-  'Name to sign in with, in lower case; stands in audit_entry.actor and wherever a person decided. Personal data.';
+  'Name to sign in with, in lower case; also the value of audit_entry.actor and of the columns with the author of a decision. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.role IS
   'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
@@ -1317,7 +1317,7 @@ COMMENT ON COLUMN conciliation.console_user.email IS
 COMMENT ON COLUMN conciliation.console_user.oidc_issuer IS
   'Issuer of the account that the person signs in with. Null: no account was tied to the user yet.';
 COMMENT ON COLUMN conciliation.console_user.oidc_subject IS
-  'The account''s subject ("sub") at that issuer; from the first sign-in on it alone counts, not the e-mail address. Null: no account was tied to the user yet. Personal data.';
+  'The account''s subject ("sub") at that issuer. After the first sign-in only the subject identifies the account, not the e-mail address. Null: no account is linked to the user yet. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.created_at IS
   'When the user was added.';
 COMMENT ON COLUMN conciliation.console_user.created_by IS
@@ -1342,7 +1342,7 @@ CREATE TABLE conciliation.console_session (
 CREATE INDEX console_session_user_idx ON conciliation.console_session (user_id);
 
 COMMENT ON TABLE conciliation.console_session IS
-  'For the program only: who is signed in to the console. A row is deleted when the person signs out.';
+  'For the program only: the sessions of users who are signed in to the console. A row is deleted when the user signs out.';
 COMMENT ON COLUMN conciliation.console_session.token_hash IS
   'SHA-256 of the cookie''s value, in hexadecimal.';
 COMMENT ON COLUMN conciliation.console_session.user_id IS
@@ -1445,17 +1445,17 @@ COMMENT ON TABLE conciliation.api_key IS
 COMMENT ON COLUMN conciliation.api_key.id IS
   'Key of the row.';
 COMMENT ON COLUMN conciliation.api_key.name IS
-  'What it is for, in the words of who made it; stands in audit_entry.actor.';
+  'The purpose of the key, as given by its creator; also part of audit_entry.actor.';
 COMMENT ON COLUMN conciliation.api_key.key_hash IS
   'SHA-256 of the key, in hexadecimal.';
 COMMENT ON COLUMN conciliation.api_key.key_start IS
-  'Its first characters, to be told apart by.';
+  'Its first characters, to distinguish keys.';
 COMMENT ON COLUMN conciliation.api_key.user_id IS
   'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS
-  'Of what the role may do, what the key is for: read, export, decide, pull.';
+  'The permitted uses, within the rights of the role: read, export, decide, pull.';
 COMMENT ON COLUMN conciliation.api_key.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.api_key.created_by IS
@@ -1536,7 +1536,7 @@ COMMENT ON COLUMN conciliation.staged_title.fence IS
 COMMENT ON COLUMN conciliation.staged_title.ordinal IS
   'Position in the response''s titles, from 0.';
 COMMENT ON COLUMN conciliation.staged_title.extra IS
-  'Fields that the documented interface does not have, at the place where they stood. Null: there were none. May be personal data.';
+  'Fields beyond the documented interface, at their places in the response. Null: there were none. May be personal data.';
 COMMENT ON COLUMN conciliation.staged_title.content_hash IS
   'As title.content_hash.';
 COMMENT ON COLUMN conciliation.staged_title.erased_at IS
@@ -1591,13 +1591,13 @@ CREATE UNLOGGED TABLE conciliation.staged_base (
 CREATE INDEX staged_base_fence_idx ON conciliation.staged_base (fence);
 
 COMMENT ON TABLE conciliation.staged_base IS
-  'For the program only: the state of the day whose current titles an attempt had at hand while it read the response, so that only the difference was staged. No row: all titles were staged. Unlogged.';
+  'For the program only: the state of the day whose current titles an attempt compared with the response while reading, so that only the difference was staged. No row: all titles were staged. Unlogged.';
 COMMENT ON COLUMN conciliation.staged_base.fence IS
   'pull.fence of the attempt.';
 COMMENT ON COLUMN conciliation.staged_base.known IS
   'Titles of the response that were not staged, because the date has them already, in the same text.';
 COMMENT ON COLUMN conciliation.staged_base.base_changed_at IS
-  'day.changed_at at that time: what was staged is a difference from those titles and no others.';
+  'day.changed_at at that time. The staged rows are the difference from the titles of that time.';
 
 
 CREATE UNLOGGED TABLE conciliation.staged_missing (
@@ -1611,7 +1611,7 @@ CREATE UNLOGGED TABLE conciliation.staged_missing (
 CREATE INDEX staged_missing_fence_idx ON conciliation.staged_missing (fence);
 
 COMMENT ON TABLE conciliation.staged_missing IS
-  'For the program only: current titles of the date whose text the response does not have. Unlogged.';
+  'For the program only: current titles of the date whose text the response lacks. Unlogged.';
 COMMENT ON COLUMN conciliation.staged_missing.fence IS
   'pull.fence of the attempt.';
 COMMENT ON COLUMN conciliation.staged_missing.raw_hash IS
@@ -1638,7 +1638,7 @@ CREATE UNLOGGED TABLE conciliation.staged_change (
 CREATE INDEX staged_change_fence_idx ON conciliation.staged_change (fence, kind);
 
 COMMENT ON TABLE conciliation.staged_change IS
-  'For the program only: what a merge is about to do, one row for each title that does not stay as it is. Outside a merge it is empty. Unlogged.';
+  'For the program only: the plan of a merge, one row for each title that changes. Empty outside a merge. Unlogged.';
 COMMENT ON COLUMN conciliation.staged_change.fence IS
   'pull.fence of the attempt.';
 COMMENT ON COLUMN conciliation.staged_change.kind IS
@@ -1727,7 +1727,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.refuse_rewriting() IS
-  'Trigger of append-only tables: what was recorded once stays as it was.';
+  'Trigger of append-only tables: refuses to change or delete a row.';
 
 -- A title that disappears from its date becomes withdrawn.
 CREATE TRIGGER title_kept
@@ -1765,7 +1765,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.keep_seal() IS
-  'Trigger of sign_off: what was sealed stays as it was sealed; a seal ends once.';
+  'Trigger of sign_off: a seal cannot be changed, and can be ended once.';
 
 CREATE TRIGGER sign_off_kept
   BEFORE UPDATE OR DELETE ON conciliation.sign_off
@@ -1878,7 +1878,7 @@ END
 $$;
 
 COMMENT ON FUNCTION conciliation.mark_provider_pending() IS
-  'Trigger of provider: new or changed content is to be pushed, and what was wrong with the old content no longer counts.';
+  'Trigger of provider: sets a row with new or changed content to pending, and clears the errors of its old content.';
 
 CREATE TRIGGER provider_inserted
   BEFORE INSERT ON conciliation.provider

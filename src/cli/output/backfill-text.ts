@@ -6,8 +6,8 @@ const BAR_WIDTH = 24;
 const ended = (progress: BackfillProgress) => progress.done + progress.failed + progress.held;
 
 /**
- * One line: how many dates have ended, how fast since this process began to watch, and how long the
- * rest takes at that pace.
+ * One line with the number of ended dates, the rate since this process began to watch, and the
+ * remaining time at that rate.
  */
 export function progressBar(
   first: BackfillProgress,
@@ -24,7 +24,7 @@ export function progressBar(
   return `${bar} ${counts}, ${daysPerSecond.toFixed(1)} days/s, ${left} left`;
 }
 
-/** `42 s`, `7 min`, `2 h 5 min`: as precise as a guess deserves. */
+/** Formats an estimate: `42 s`, `7 min`, `2 h 5 min`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);

@@ -6,7 +6,7 @@ import { ConciliationError, InputError, ShutdownError } from '../../runtime/erro
 
 export interface OutFile {
   readonly path: string;
-  /** Whether a file of that name may be replaced. */
+  /** Whether an existing file may be replaced. */
   readonly force: boolean;
 }
 
@@ -14,9 +14,9 @@ export interface OutFile {
 const OWNER_ONLY = 0o600;
 
 /**
- * @returns the permissions that the file is to have: those of the file that is replaced, which the operator
- *   chose, or else the owner alone
- * @throws InputError when the file exists and may not be replaced, or cannot be made there at all
+ * @returns the permissions for the file: those of the file that is replaced, otherwise read and
+ * write for the owner alone
+ * @throws InputError when the file exists and may not be replaced, or cannot be created
  */
 export async function checkOutFile(out: OutFile): Promise<number> {
   const existing = await lstat(out.path).catch((error: unknown) => {
@@ -36,12 +36,12 @@ export async function checkOutFile(out: OutFile): Promise<number> {
 }
 
 /**
- * Writes a file that is there complete or not at all: the bytes go to a file beside it, which takes
- * the name once all of them are on the disk and is removed when anything fails.
- *
+ * Writes a file completely or not at all. The bytes go to a temporary file in the same folder,
+ * which is renamed when all bytes are on the disk and removed after a failure.
  * @returns the file's size in bytes
- * @throws InputError when the file cannot be written, ShutdownError when `signal` is aborted, and what
- *   the source of the bytes throws
+ * @throws InputError when the file cannot be written
+ * @throws ShutdownError when `signal` is aborted
+ * @throws the errors of the source of the bytes
  */
 export async function writeOutFile(
   out: OutFile,
@@ -54,7 +54,7 @@ export async function writeOutFile(
   );
   try {
     const size = await writeToDisk(partial, bytes, signal);
-    // Again, because another program may have made a file of that name meanwhile.
+    // Checked a second time, because another program may have created the file meanwhile.
     const mode = await checkOutFile(out);
     await chmod(partial, mode);
     await rename(partial, out.path);
@@ -80,7 +80,7 @@ async function writeToDisk(
   }
 }
 
-/** Streams to standard output and leaves it open. Throws as `writeOutFile`. */
+/** Streams to standard output and leaves it open. Throws the errors of `writeOutFile`. */
 export async function writeStandardOutput(
   bytes: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
@@ -100,12 +100,12 @@ export async function writeStandardOutput(
   }
 }
 
-/** Errors of the source are left as they are; what is left has a code of the operating system. */
+/** Returns errors of the source unchanged. Other errors have a code of the operating system. */
 function toOutputError(name: string, error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return new ShutdownError('the export was interrupted', { cause: error });
   if (error instanceof ConciliationError) return error;
   const code = errorCode(error);
-  // The reader of a pipe has what it wanted, as in "| head"; there is nobody left to write for.
+  // The reader of a pipe, such as "| head", has closed it.
   if (code === 'EPIPE')
     return new ShutdownError(`${name} was closed before the end`, { cause: error });
   return code === null ? error : cannotWrite(name, error);
@@ -115,7 +115,7 @@ function cannotWrite(name: string, error: unknown): InputError {
   return new InputError(`${name}: cannot be written (${errorCode(error)})`, { cause: error });
 }
 
-/** The name that the operating system has for it, such as ENOSPC; null where it is none of its errors. */
+/** Returns the operating system's name of the error, such as ENOSPC; null for other errors. */
 function errorCode(error: unknown): string | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   return syscall === undefined ? null : (code ?? null);

@@ -1,6 +1,6 @@
 /**
- * One line on standard error that shows the progress of a long step: rewritten in place on a terminal
- * from the first second on, a new line every ten seconds elsewhere.
+ * One line on standard error with the progress of a long step. On a terminal the line is rewritten
+ * in place, starting after one second; elsewhere a new line is printed every ten seconds.
  */
 export interface ProgressLine {
   update(text: string): void;

@@ -38,11 +38,12 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
   };
 }
 
+/** Returns the exit status of a pull: `needsPerson` for rejects and for a held response. */
 export function exitOf(report: PullReport): ExitStatus {
   return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
-/** A pull in JSON. `titles` are those that keep the contract. */
+/** A pull as JSON. `titles` counts the titles that keep the contract. */
 export function toDocument(report: PullReport) {
   const { pullId: _, state, titles, ...counts } = report;
   return { ...counts, outcome: state, titles: titles - report.rejected };
@@ -76,7 +77,7 @@ export function pullsTable(reports: readonly PullReport[]): string {
   );
 }
 
-/** What a held response asks of a person. */
+/** Describes the decision that a held response needs. */
 export function holdAdvice(hold: {
   readonly date: CivilDate;
   readonly pullId: bigint | number;
@@ -87,8 +88,8 @@ export function holdAdvice(hold: {
   const { date, pullId, reason } = hold;
   if (reason === 'unreadable') {
     return [
-      `${date} is held: ${formatCount(hold.titles)} title(s) came, none could be read. Nothing was changed.`,
-      `Pull again when the platform has mended them: conciliation pull ${date}`,
+      `${date} is held: ${formatCount(hold.titles)} title(s) were received, none could be read. Nothing was changed.`,
+      `Pull again when the platform has corrected them: conciliation pull ${date}`,
     ];
   }
   const why =
@@ -107,7 +108,7 @@ export function withheldText(date: CivilDate, withheld: number): string {
     : `${formatCount(withheld)} titles of ${date} are not in the newest response and stay as they were, because a rejected title may be one of them.`;
 }
 
-/** What a person has to do after a pull. */
+/** Describes the work for a person after a pull. */
 export function advice(report: PullReport): string[] {
   const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
   const lines: string[] = [];
@@ -116,7 +117,7 @@ export function advice(report: PullReport): string[] {
     lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
   } else if (rejected > 0) {
     lines.push(
-      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again once they are mended, or: conciliation accept-rejects ${date} --reason "…"`,
+      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
     );
   }
   if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));

@@ -1,4 +1,4 @@
-/** Lays rows out in columns; numbers and amounts stand to the right. */
+/** Formats rows as columns. Numbers and amounts are aligned to the right. */
 export function renderTable(
   columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[],
   rows: readonly (readonly string[])[],
@@ -19,7 +19,7 @@ export function renderTable(
   return [line(columns.map((column) => column.title)), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** Groups the digits of an exact decimal: `1234567.5` is `1,234,567.50`; digits are never dropped. */
+/** Groups the digits of an exact decimal: `1234567.5` becomes `1,234,567.50`. No digit is dropped. */
 export function formatAmount(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.');
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');

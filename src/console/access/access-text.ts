@@ -12,11 +12,11 @@ const en = {
       denied: 'The company sign-in was cancelled.',
       refused: 'The company sign-in did not work, or took too long. Try again.',
       unavailable:
-        'The company sign-in does not answer just now. A password of this console works meanwhile.',
+        'The company sign-in does not answer at the moment. Sign in with a password of this console.',
       unknown:
         'Your company account has no user here. Ask an administrator of this console to add you with the e-mail address of that account.',
       unverified:
-        'Your company account has no verified e-mail address, so it cannot be told who you are here.',
+        'Your company account has no verified e-mail address, so the console cannot identify you.',
       disabled: 'Your user here is disabled. Ask an administrator of this console.',
     },
     help: 'No account yet? An administrator of this console adds you and gives you a link.',
@@ -78,5 +78,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Who gets in. */
+/** The texts of the sign-in pages. */
 export const accessText = { en, 'pt-BR': ptBR };

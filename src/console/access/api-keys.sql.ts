@@ -11,7 +11,7 @@ import {
 } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 
-/** So that a key which leaked into a repository or a log is recognised as one. */
+/** Makes a key recognisable in a repository or a log. */
 const KEY_PREFIX = 'conciliation_';
 const MAX_NAME_LENGTH = 80;
 const SHOWN_LENGTH = KEY_PREFIX.length + 6;
@@ -33,15 +33,15 @@ export interface ApiKey {
 }
 
 /**
- * @returns the key, which is kept nowhere
- * @throws InputError for a key without a name or a purpose, or with a book for a name; for an owner who does
- *   not exist, is disabled or may do less than the key
+ * @returns the key, which is not stored
+ * @throws InputError when the name or purpose of the key is missing or too long; when the owner
+ * does not exist, is disabled or has fewer rights than the key
  */
 export function createApiKey(
   database: Database,
   key: {
     readonly name: string;
-    /** The owner, a console user; null for a key without one, which only a command makes. */
+    /** The owner, a console user; null for a key without one, which only a command can create. */
     readonly user: string | null;
     readonly role: KeyRole;
     readonly scopes: readonly KeyScope[];
@@ -80,7 +80,10 @@ export function createApiKey(
   });
 }
 
-/** Locks the owner, so that a change of the user revokes the new key too, or is seen here. */
+/**
+ * Locks the owner, so that a concurrent change of the user either revokes the new key or is seen
+ * here.
+ */
 async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promise<bigint> {
   const [owner] = await tx.$queryRaw<[{ id: bigint; role: ConsoleRole }?]>`
     SELECT id, role FROM conciliation.console_user
@@ -98,11 +101,14 @@ async function requireOwner(tx: Transaction, user: string, role: KeyRole): Promi
   return owner.id;
 }
 
-/** Revokes the keys of a user that a role does not cover; with the change of the user. */
+/**
+ * Revokes the keys of a user that a role does not cover. To be called in the transaction of the
+ * user's change.
+ */
 export async function revokeKeysOf(
   tx: Transaction,
   user: { readonly id: bigint; readonly name: string },
-  /** The role that the user has from now on; null: the user is disabled. */
+  /** The new role of the user; null: the user is disabled. */
   role: ConsoleRole | null,
   by: string,
 ): Promise<void> {
@@ -120,7 +126,7 @@ export async function revokeKeysOf(
   }
 }
 
-/** @throws InputError where there is no such key, or it was revoked before */
+/** @throws InputError when the key does not exist or is already revoked */
 export function revokeApiKey(database: Database, id: bigint, by: string): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const revoked = await tx.$executeRaw`
@@ -157,8 +163,9 @@ export async function readApiKeys(database: Database): Promise<ApiKey[]> {
 }
 
 /**
- * Whose key this is; null for a text that is none, or works no more. The owner is asked about at each use:
- * one who is disabled or has a role that does not cover the key cannot use it, however that came about.
+ * Returns the data of a key; null for another text and for a key that is no longer valid. The owner
+ * is checked at each use: a disabled owner, or one whose role does not cover the key, makes it
+ * invalid.
  */
 export async function findApiKey(
   database: Database,

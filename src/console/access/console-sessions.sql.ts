@@ -8,23 +8,22 @@ export interface SessionUser {
   readonly role: ConsoleRole;
 }
 
-/** How long a session lasts, used all the time and left alone. */
+/** The lifetime of a session in use, and of an idle one. */
 export interface SessionLimits {
   readonly lifetimeMinutes: number;
   readonly idleMinutes: number;
 }
 
 /**
- * Signs somebody in under a token that nobody had before, so that one which was planted is worth
- * nothing.
- *
- * @returns the token, for the cookie; the database keeps its hash
+ * Starts a session with a new token, so that a token planted by an attacker has no value (session
+ * fixation).
+ * @returns the token for the cookie; the database stores its hash
  */
 export function startSession(
   database: Database,
   user: { readonly id: bigint; readonly name: string },
   limits: SessionLimits,
-  /** Where the user signs in from; null: unknown. */
+  /** The address of the client; null: unknown. */
   address: string | null,
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
@@ -45,7 +44,7 @@ export function startSession(
   });
 }
 
-/** Who is signed in under a token; null where nobody is, or no longer. */
+/** Returns the user of a token; null: there is no session, or it has ended. */
 export async function readSession(
   database: Database,
   token: string,

@@ -10,9 +10,11 @@ export interface ConsoleUser {
   readonly id: number;
   readonly name: string;
   readonly role: ConsoleRole;
-  /** By which an account of the identity provider is recognised; null: passwords only. */
+  /**
+   * The address by which an account of the identity provider is recognised; null: passwords only.
+   */
   readonly email: string | null;
-  /** Whether such an account has signed in, so that its subject counts from now on. */
+  /** Whether such an account has signed in, so that only its subject counts. */
   readonly isBound: boolean;
   readonly hasPassword: boolean;
   readonly createdAt: Date;
@@ -20,7 +22,7 @@ export interface ConsoleUser {
   readonly disabledAt: Date | null;
 }
 
-/** What signing in needs to know; a disabled user is not found. */
+/** The data for a sign-in. A disabled user is not found. */
 export interface LoginUser {
   readonly id: bigint;
   readonly name: string;
@@ -29,7 +31,7 @@ export interface LoginUser {
 
 export type LinkPurpose = 'password' | 'sign_in';
 
-/** Why something cannot be done with a user; the pages have a sentence for each. */
+/** Why an action on a user failed. The pages have a sentence for each code. */
 export type UserFault =
   | 'name_invalid'
   | 'name_taken'
@@ -47,14 +49,14 @@ const FAULTS: Readonly<Record<UserFault, string>> = {
   email_invalid: 'that is no e-mail address',
   email_taken: 'another user has that e-mail address already',
   unknown_user: 'there is no user of that name',
-  own_user: 'somebody else has to disable you or change your role',
-  last_admin: 'that is the last administrator; make somebody else one first',
+  own_user: 'another user has to disable you or change your role',
+  last_admin: 'that is the last administrator; make another user an administrator first',
   disabled_user: 'that user is disabled',
 };
 
 const userFault = (fault: UserFault) => new InputError(FAULTS[fault], { context: { fault } });
 
-/** @throws InputError with a `UserFault` for a name or address that cannot be one, or is taken */
+/** @throws InputError with a `UserFault` for an invalid or existing name or address */
 export function addUser(
   database: Database,
   user: {
@@ -81,16 +83,16 @@ export function addUser(
 }
 
 /**
- * Signs the user out everywhere at once and revokes the keys that the user may no longer have. Setting the
- * e-mail address, even to the same address, releases the tied account of the identity provider.
- *
- * @throws InputError with a `UserFault`: for nobody, for the last administrator, for oneself
+ * Ends all sessions of the user and revokes the keys that the user may no longer have. Setting the
+ * e-mail address, even to the same address, releases the linked account of the identity provider.
+ * @throws InputError with a `UserFault`: for an unknown user, for the last administrator, and for
+ * the acting user
  */
 export function changeUser(
   database: Database,
   change: {
     readonly name: string;
-    /** Who asks; nobody disables themselves or changes their own role. */
+    /** The acting user, who cannot disable the own account or change the own role. */
     readonly by: string;
     readonly role?: ConsoleRole;
     readonly isDisabled?: boolean;
@@ -100,7 +102,8 @@ export function changeUser(
 ): Promise<void> {
   const { by, role = null, isDisabled = null } = change;
   return database.prisma.$transaction(async (tx) => {
-    // Locked before anybody is looked at, so that of two who remove each other one is refused.
+    // Locked before the users are read, so that of two administrators who remove each other one is
+    // refused.
     const admins = await tx.$queryRaw<{ name: string }[]>`
       SELECT name FROM conciliation.console_user
       WHERE role = 'admin' AND disabled_at IS NULL ORDER BY id FOR UPDATE`;
@@ -140,7 +143,9 @@ export function changeUser(
   });
 }
 
-/** Null for none. Looked up first, because a broken constraint would end the transaction unnamed. */
+/**
+ * Checked first, because a violated constraint would end the transaction without a specific error.
+ */
 async function requireFreeEmail(
   tx: Transaction,
   text: string | null,
@@ -170,10 +175,9 @@ export function findLoginUser(database: Database, name: string): Promise<LoginUs
 }
 
 /**
- * Makes a link that works once; an older one of the person works no more.
- *
- * @returns the token that belongs into the link; it is kept nowhere
- * @throws InputError for nobody, and for somebody who is disabled
+ * Creates a link that works once, and ends the older link of the user.
+ * @returns the token for the link, which is not stored
+ * @throws InputError for an unknown or disabled user
  */
 export function createLink(
   database: Database,
@@ -208,7 +212,7 @@ export interface Link {
   readonly purpose: LinkPurpose;
 }
 
-/** The link of a token while it works; null for any other. */
+/** Returns the link of a token while it is valid; null for any other text. */
 export async function readLink(database: Database, token: string): Promise<Link | null> {
   const [link] = await database.prisma.$queryRaw<[Link?]>`
     SELECT link.user_id AS "userId", owner.name, link.purpose
@@ -220,8 +224,7 @@ export async function readLink(database: Database, token: string): Promise<Link 
 }
 
 /**
- * Uses a link up. Of two who use it at once one gets null.
- *
+ * Uses a link up. Of two concurrent calls one returns null.
  * @param passwordHash the password to set; null for a link that only signs in
  */
 export function consumeLink(

@@ -5,7 +5,7 @@ import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
 import type { ApiKey } from './api-keys.sql.ts';
 import { RoleField } from './role-field.tsx';
 
-/** The keys of scripts, and a form for one more. */
+/** The API keys of scripts, with a form for a new one. */
 export function KeysCard(props: {
   readonly context: PageContext;
   readonly keys: readonly ApiKey[];

@@ -27,11 +27,14 @@ import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
 import { createSignInDelays } from './sign-in-delays.ts';
 
-/** Entries of refused sign-ins: nobody may fill the audit log, which is never erased. */
+/**
+ * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
+ * is never erased.
+ */
 const AUDITED = { perAddress: 5, overall: 60, timeWindow: 60_000 };
 const PREFERENCE_SECONDS = 365 * 86_400;
 
-/** Signing in and out, one-time links, and how the pages look. */
+/** Routes to sign in and out and for one-time links. */
 export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl, logger } = parts;
   const perAddress = server.createRateLimit({
@@ -52,11 +55,11 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }),
   ];
 
-  /** In the log always, in the audit log while the limits are not reached. */
+  /** Always writes to the log, and to the audit log within the limits. */
   const noteRefusal = async (
     request: FastifyRequest,
     event: 'sign_in_failed' | 'sign_in_limited',
-    /** Null where there is no such user: what was typed may be a password. */
+    /** Null for an unknown user: the typed name may be a password. */
     user: string | null,
   ) => {
     logSecurityEvent(logger, request, event, user);
@@ -145,7 +148,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }));
   };
 
-  // Shown first and used by a button, because mail programs open links to see what they are.
+  // A GET shows a page with a button, because mail programs open links. Only the button uses the link.
   server.get<{ Params: { token: string } }>('/link/:token', (request, reply) =>
     showLink(request, reply, null),
   );
@@ -191,7 +194,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   });
 }
 
-/** As typed: a password may well begin with a blank. */
+/** Not trimmed, because a password may begin with a blank. */
 function passwordOf(body: unknown, name: string): string | null {
   if (typeof body !== 'object' || body === null) return null;
   const value: unknown = Reflect.get(body, name);

@@ -1,6 +1,7 @@
 /**
- * Asks an OpenID Connect provider who somebody is: authorization code with PKCE. What an ID token has to
- * fulfil (signature, issuer, audience, expiry, nonce) is checked by openid-client.
+ * Signs people in with an OpenID Connect provider, by authorization code with PKCE (RFC 7636).
+ * openid-client checks the signature, issuer, audience, expiry and nonce of the ID token (OpenID
+ * Connect Core 1.0, section 3.1.3.7).
  */
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
@@ -11,19 +12,19 @@ import type { OidcIdentity } from './oidc-logins.sql.ts';
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
 
 export interface OidcOptions {
-  /** As its discovery document names it; https, or http to this machine. */
+  /** The issuer of its discovery document; https, or http to this machine. */
   readonly issuerUrl: URL;
   readonly clientId: string;
   /** Both null: a public client. */
   readonly clientSecretFile: string | null;
   readonly clientSecret: string | null;
-  /** Where browsers find the console. */
+  /** The address of the console for browsers. */
   readonly publicUrl: URL;
-  /** Whether an e-mail address counts that the provider neither calls verified nor unverified. */
+  /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
   readonly assumesVerifiedEmail: boolean;
 }
 
-/** What is kept until the browser comes back. */
+/** Stored until the browser returns from the provider. */
 interface OidcRequest {
   readonly url: URL;
   readonly state: string;
@@ -32,12 +33,12 @@ interface OidcRequest {
 }
 
 /**
- * Why there is no identity. denied: the person said no there. refused: the answer is not one to this
- * request, or breaks a rule. unavailable: the provider does not answer as one.
+ * Why there is no identity. denied: the person refused. refused: the answer does not belong to the request,
+ * or breaks a rule. unavailable: the provider does not answer as an OpenID Connect provider.
  */
 export interface OidcFault {
   readonly fault: 'denied' | 'refused' | 'unavailable';
-  /** Not to be logged but by `describeError`. */
+  /** To be logged only through `describeError`. */
   readonly cause: unknown;
   /** The provider's own error code, such as `invalid_grant`. */
   readonly errorCode: string | null;
@@ -45,7 +46,7 @@ export interface OidcFault {
 
 export interface OidcClient {
   begin(): Promise<OidcRequest | OidcFault>;
-  /** @param query of the address that the browser came back to */
+  /** @param query of the address to which the provider redirected the browser */
   finish(
     query: URLSearchParams,
     request: Omit<OidcRequest, 'url'>,
@@ -53,10 +54,13 @@ export interface OidcClient {
 }
 
 const TIMEOUT_SECONDS = 10;
-/** A provider that moves an endpoint, and a secret that is replaced, are noticed by then. */
+/** The time after which a moved endpoint or a replaced secret takes effect, in milliseconds. */
 const DISCOVERY_AGE_MS = 3_600_000;
 
-/** @throws ConfigError where the file with the secret cannot be read; the provider is not asked yet */
+/**
+ * Sends no request to the provider.
+ * @throws ConfigError when the file with the secret cannot be read
+ */
 export function createOidcClient(options: OidcOptions): OidcClient {
   const { issuerUrl, publicUrl } = options;
   readSecret(options);
@@ -79,7 +83,7 @@ export function createOidcClient(options: OidcOptions): OidcClient {
         ],
       },
     );
-    // The library lets Entra ID's documents for all its customers name another issuer.
+    // For Entra ID's multi-tenant documents, the library accepts another issuer.
     if (new URL(configuration.serverMetadata().issuer).href !== issuerUrl.href) {
       throw new ConfigError(['OIDC_ISSUER_URL: the provider names another issuer']);
     }
@@ -148,7 +152,7 @@ function verifiedEmailOf(claims: Claims, isAssumed: boolean): string | null {
   return typeof email === 'string' && isVerified === true ? email : null;
 }
 
-/** As the provider wants the secret; both ways are told apart by its discovery document. */
+/** Chooses the authentication method of the provider's discovery document. */
 function authentication(secret: string | null): oidc.ClientAuth {
   if (secret === null) return oidc.None();
   const [post, basic] = [oidc.ClientSecretPost(secret), oidc.ClientSecretBasic(secret)];
@@ -172,7 +176,7 @@ function readSecret({ clientSecret, clientSecretFile: path }: OidcOptions): stri
   return text;
 }
 
-/** Codes of the library for what is no answer of an OpenID Connect provider at all. */
+/** Codes of the library for an answer that is not one of an OpenID Connect provider. */
 const NO_ANSWER = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -187,7 +191,7 @@ function toFault(cause: unknown): OidcFault {
       ? cause.error
       : null;
   const isAway =
-    // What fetch throws, and nothing else in the way does, where nobody answers.
+    // In this call, only fetch throws a TypeError: for a server that does not answer.
     cause instanceof TypeError ||
     cause instanceof ConfigError ||
     (cause instanceof oidc.ClientError && NO_ANSWER.has(cause.code ?? '')) ||
@@ -196,7 +200,7 @@ function toFault(cause: unknown): OidcFault {
   return {
     fault: errorCode === 'access_denied' ? 'denied' : isAway ? 'unavailable' : 'refused',
     cause,
-    // Anything else is the provider's prose.
+    // Other values are free text of the provider.
     errorCode: errorCode !== null && /^[a-z_]{1,40}$/.test(errorCode) ? errorCode : null,
   };
 }

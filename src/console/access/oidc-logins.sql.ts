@@ -3,22 +3,22 @@ import type { Database } from '../../database/database.ts';
 import { hashToken } from '../../database/secret-token.ts';
 import { parseEmailAddress } from '../../domain/email-address.ts';
 
-/** Long enough to find a telephone for the second factor. */
+/** Enough time for a second factor. */
 const VALID_MINUTES = 10;
 
-/** A sign-in that is at the identity provider. */
+/** A sign-in that waits for the identity provider. */
 export interface OidcLogin {
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** Path of the console to go to afterwards. */
+  /** The path of the console after the sign-in. */
   readonly next: string;
 }
 
-/** Who the identity provider says that somebody is. */
+/** The identity that the provider returned. */
 export interface OidcIdentity {
   readonly issuer: string;
   readonly subject: string;
-  /** Null where there is none, or nobody verified it. */
+  /** Null: there is no address, or it is not verified. */
   readonly verifiedEmail: string | null;
 }
 
@@ -26,7 +26,7 @@ export type OidcUser =
   | { readonly outcome: 'found'; readonly id: bigint; readonly name: string }
   | { readonly outcome: 'unknown' | 'unverified' | 'disabled' };
 
-/** Remembers what the browser of `visit` needs when it comes back. */
+/** Stores the data for the return of the browser of `visit`. */
 export async function beginOidcLogin(
   database: Database,
   login: OidcLogin & { readonly state: string; readonly visit: string },
@@ -42,9 +42,8 @@ export async function beginOidcLogin(
 }
 
 /**
- * Takes a sign-in out, so that no answer of the provider is worth anything twice.
- *
- * @returns null where the state is not ours, is old, was used, or was begun by another browser
+ * Deletes and returns a sign-in, so that an answer of the provider can be used only once.
+ * @returns null when the state is unknown, expired or used, or belongs to another browser
  */
 export async function takeOidcLogin(
   database: Database,
@@ -67,14 +66,14 @@ interface UserRow {
 }
 
 /**
- * The user of an account. An account that never signed in is tied to the user who has its verified
- * e-mail address; from then on only the subject counts, so that whoever gets the address later gets
- * nothing with it. Nobody is added. Refusals of people whom the provider vouches for are audited here.
+ * Returns the user of an account. An account without an earlier sign-in is linked to the user with
+ * its verified e-mail address. From then on only the subject counts, so that a later owner of the
+ * address gets no access. No user is created. Refusals of verified accounts are audited here.
  */
 export function findOidcUser(
   database: Database,
   identity: OidcIdentity,
-  /** Where the person signs in from. */
+  /** The address of the client. */
   address: string,
 ): Promise<OidcUser> {
   const { issuer, subject } = identity;

@@ -19,8 +19,8 @@ const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
 };
 
 /**
- * Signing in with an account of the identity provider: a link leads there, and the provider leads back.
- * Both routes are there without one too, and then lead nowhere.
+ * Routes to sign in with an account of the identity provider: a link to the provider, and the
+ * return from it. Without a provider, both answer 404.
  */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, oidc, logger } = parts;
@@ -46,7 +46,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   ) => {
     logger.warn(
       { fault, errorCode, err: describeError(cause) },
-      'the identity provider signed nobody in',
+      'the sign-in at the identity provider failed',
     );
     return show(request, reply, fault);
   };
@@ -63,7 +63,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     });
   };
 
-  // A link and not a form: browsers hold a form to our own host, also where its answer leads elsewhere.
+  // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.
   server.get('/login/oidc', async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
     if (request.principal !== null) return reply.redirect('/', 303);
@@ -77,7 +77,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
 
   server.get(OIDC_CALLBACK_PATH, async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
-    // Another tab was first.
+    // Another tab has already signed in.
     if (request.principal !== null) return reply.redirect('/', 303);
     const refused = await tooMany(request, reply);
     if (refused !== null) return refused;

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 
-/** What OWASP asks of argon2id at least: 19 MiB, two passes, one lane. */
+/** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;
 
-/** Each password takes a thread and 19 MiB while it is hashed. */
+/** Each hash takes a thread and 19 MiB. */
 const MAX_AT_ONCE = 2;
 const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
 export const MIN_PASSWORD_LENGTH = 12;
-/** Argon2 reads all of it, so there is an end to what it has to read. */
+/** A limit for the input of Argon2, in characters. */
 export const MAX_PASSWORD_LENGTH = 256;
 
-/** More passwords are waiting than the service hashes within a few seconds. */
+/** More passwords wait than the service can hash in a few seconds. */
 export class PasswordsBusyError extends Error {
   readonly retryAfterSeconds = MAX_WAIT_MS / 1000;
 }
 
 /**
- * Argon2id in PHC format, which names its own cost, so that the cost can be raised later.
- *
+ * Returns an argon2id hash (RFC 9106) in PHC format. The format includes the cost, so that it can
+ * be raised later.
  * @throws PasswordsBusyError
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -29,13 +29,12 @@ export async function hashPassword(password: string): Promise<string> {
   return String(await inThread({ task: 'hash', options }));
 }
 
-/** Of no password: the hash of a user who does not exist. */
+/** The hash for users who do not exist. No password matches it. */
 const ABSENT = `$argon2id$v=19$m=${COST.memorySize},t=${COST.iterations},p=${COST.parallelism}$${base64(16)}$${base64(COST.hashLength)}`;
 
 /**
- * Takes as long for a person who does not exist as for one who does, so that the time tells nothing.
- *
- * @param hash null: there is nobody, or nobody with a password
+ * Takes the same time for existing and for unknown users, so that the time reveals nothing.
+ * @param hash null: the user does not exist or has no password
  * @throws PasswordsBusyError
  */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
@@ -48,7 +47,7 @@ function normalize(password: string): string {
   return password.normalize('NFKC');
 }
 
-/** Random, without padding as PHC has it. */
+/** Random bytes, without padding as in the PHC format. */
 function base64(bytes: number): string {
   return randomBytes(bytes).toString('base64').replaceAll('=', '');
 }
@@ -62,7 +61,7 @@ async function inThread(workerData: object): Promise<unknown> {
     });
     worker.once('message', resolve);
     worker.once('error', reject);
-    // Only now is its memory free for the next one.
+    // The memory of the worker is free only after its exit.
     worker.once('exit', (code) => {
       giveTurn();
       reject(new Error(`the thread that hashes a password ended with ${code}`));
@@ -92,7 +91,7 @@ async function takeTurn(): Promise<void> {
   });
 }
 
-/** Hands the turn to the one who has waited longest. */
+/** Gives the turn to the caller that has waited longest. */
 function giveTurn(): void {
   const next = waiting.shift();
   if (next === undefined) running -= 1;

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Logger } from '../../runtime/logger.ts';
 import { clientAddress } from '../shell/client-address.ts';
 
-/** The names are fixed: rules of log systems match them. docs/operating.md lists them. */
+/** The names do not change, because rules of log systems match them. docs/operating.md lists them. */
 const MESSAGES = {
   sign_in_succeeded: 'a user signed in',
   sign_in_failed: 'a sign-in was refused',
@@ -14,9 +14,7 @@ const MESSAGES = {
 
 export type SecurityEvent = keyof typeof MESSAGES;
 
-/**
- * @param user the name of a user who exists, or of a key; what somebody typed may be a password
- */
+/** @param user the name of an existing user or of a key; a typed name may be a password */
 export function logSecurityEvent(
   logger: Logger,
   request: FastifyRequest,

@@ -1,24 +1,24 @@
-/** People mistype, so the first tries wait for nothing. */
+/** The first tries have no delay, because people mistype. */
 const FREE_TRIES = 4;
 const FIRST_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 60_000;
-/** After the end of its delay. */
+/** Counted from the end of the delay. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
 const MAX_KEYS = 10_000;
 
 export interface SignInDelays {
-  /** @returns how many seconds to wait; 0: the try may go on, and counts from now on */
+  /** @returns the delay in seconds; 0: the try is allowed and is counted */
   begin(key: string): number;
-  /** Forgets the tries before. */
+  /** Forgets the earlier tries. */
   succeed(key: string): void;
 }
 
 /**
- * Makes whoever tries passwords of one user from one address wait: a second after the first tries, then
- * twice as long each time, up to a minute. Nobody else waits, the user at another address included.
+ * Delays repeated tries for one user from one address: one second after the free tries, then twice
+ * as long after each try, up to a minute. The same user at another address has no delay.
  */
 export function createSignInDelays(now: () => number = Date.now): SignInDelays {
-  /** The key that was used last is the last one. */
+  /** In the order of use: the most recently used key is last. */
   const tried = new Map<string, { readonly tries: number; readonly until: number }>();
   return {
     begin(key) {

@@ -8,10 +8,10 @@ import { startSession } from './console-sessions.sql.ts';
 import { LoginPage } from './login-page.tsx';
 import { logSecurityEvent } from './security-events.ts';
 
-/** Tries from one address, of every way to sign in on its own. */
+/** Tries from one address, counted separately for each way to sign in. */
 export const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
 
-/** Begins a session, in exchange for the cookie of the visit. */
+/** Begins a session and replaces the visitor's cookie. */
 export async function signIn(
   reply: FastifyReply,
   { database, publicUrl, logger }: ConsoleParts,
@@ -55,9 +55,9 @@ export function showLogin(
   }));
 }
 
-/** Where to go afterwards: a path of this console, whatever was asked for. */
+/** Returns the path after the sign-in, which is always a path of this console. */
 export function nextOf(request: FastifyRequest): string {
   const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
-  // `//host` and `/\host` lead elsewhere.
+  // Browsers resolve `//host` and `/\host` to other hosts.
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/';
 }

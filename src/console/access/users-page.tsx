@@ -7,10 +7,10 @@ import type { ConsoleUser } from './console-users.sql.ts';
 import { KeysCard } from './keys-card.tsx';
 import { RoleField } from './role-field.tsx';
 
-/** What is shown this once: a link for a person, or a key for a script. */
+/** A secret that is shown only once: a link for a person, or a key for a script. */
 export interface NewSecret {
   readonly kind: 'link' | 'key';
-  /** Whose, or what for. */
+  /** The name of the user or of the key. */
   readonly name: string;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ export interface UsersPageData {
   readonly users: readonly ConsoleUser[];
   readonly keys: readonly ApiKey[];
   readonly secret: NewSecret | null;
-  /** Why nothing was done; null: nothing was asked for, or it was done. */
+  /** Why the action failed; null: there was no action, or it succeeded. */
   readonly error: string | null;
   readonly now: Date;
 }

@@ -15,13 +15,13 @@ import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
 import { type NewSecret, UsersPage } from './users-page.tsx';
 
-/** What a page says besides the lists: a secret that was just made, or why nothing was done. */
+/** The result of an action: a new secret, or the reason for a failure. */
 interface Outcome {
   readonly secret?: NewSecret;
   readonly error?: (context: PageContext) => string;
 }
 
-/** Who may use the console, and with which keys scripts do. */
+/** Routes for the users of the console and the keys of scripts. */
 export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -42,7 +42,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     }));
   };
 
-  /** Shows the page with the sentence for what could not be done. */
+  /** Shows the page with the sentence for a failed action. */
   const attempt = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -63,9 +63,9 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       validMinutes: PASSWORD_LINK_HOURS * 60,
       by: actorOf(request),
     });
-    // Never the host of the request: whoever sets it would be sent the link's token.
+    // The host of the request is not used: a forged Host header would put the link's token on another host.
     const base = publicUrl?.origin ?? '';
-    // Shown in the answer itself: a redirect would carry it into addresses and logs.
+    // Part of the response itself: a redirect would put the secret into addresses and logs.
     return show(request, reply, {
       secret: { kind: 'link', name, text: `${base}/link/${token}` },
     });
@@ -143,7 +143,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   });
 }
 
-/** Our own sentence for each fault, in the language of the reader. */
+/** Returns the console's sentence for each fault, in the language of the reader. */
 function sentenceFor({ context: { fault }, message }: InputError) {
   return ({ text: { users }, formats }: PageContext): string => {
     if (fault === 'role') return users.badRole;

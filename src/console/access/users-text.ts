@@ -20,11 +20,12 @@ const en = {
     saveRole: 'Give this role',
     saveEmail: 'Save the address',
     saveEmailHelp:
-      'Signs the user out and releases the company account of before. Empty: passwords only.',
+      'Signs the user out and unlinks the previous company account. Empty: passwords only.',
     newLink: 'New link',
     newLinkHelp: 'To choose a new password; the old one works until then.',
     disable: 'Disable',
-    disableHelp: 'Signs the user out at once, keeps them out, and revokes their keys.',
+    disableHelp:
+      'Signs the user out immediately, blocks further sign-ins, and revokes the user’s keys.',
     enable: 'Enable again',
     ownHelp: 'Another administrator has to change your role or disable you.',
     linkTitle: (name: string) => `The link for ${name}`,
@@ -41,10 +42,10 @@ const en = {
     owner: (name: string) => `Belongs to ${name}`,
     noOwner: 'Belongs to no user',
     addKey: 'Make a key',
-    keyName: 'What it is for',
-    keyNameHelp: 'Stands in the audit log.',
+    keyName: 'Purpose',
+    keyNameHelp: 'Shown in the audit log.',
     keyRole: 'As much as a',
-    scopes: 'What it is for, of what that role may do',
+    scopes: 'Permitted uses, within the rights of the role',
     scopeNames: {
       read: 'Read',
       export: 'Export titles',
@@ -61,7 +62,7 @@ const en = {
     keyStates: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
     revoke: 'Revoke',
     revokeKey: (name: string) => `Revoke the key “${name}”`,
-    revokeHelp: 'It stops working at once.',
+    revokeHelp: 'It stops working immediately.',
     faults: {
       name_invalid:
         'A user name has 1 to 64 small letters, digits and . _ @ + -, and begins with a letter or digit.',
@@ -70,7 +71,7 @@ const en = {
       email_taken: 'Another user has that e-mail address already.',
       unknown_user: 'There is no user of that name.',
       own_user: 'Another administrator has to disable you or change your role.',
-      last_admin: 'That is the last administrator. Make somebody else one first.',
+      last_admin: 'This is the last administrator. Make another user an administrator first.',
       disabled_user: 'That user is disabled.',
     } satisfies Readonly<Record<UserFault, string>>,
     badKey: (days: string) =>
@@ -159,5 +160,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Who may use the console, and with which keys scripts do. */
+/** The texts of the page for users and API keys. */
 export const usersText = { en, 'pt-BR': ptBR };

@@ -14,7 +14,7 @@ import { actorOf, optionalReason, requireReason } from '../shell/path-parameters
 import { describe, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
-/** What the buttons of the pages do. */
+/** The API's equivalents of the buttons of the pages. */
 export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
@@ -62,7 +62,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/pulls/:id/release',
-    describe('pulls', 'Merge what a held pull would change', {
+    describe('pulls', 'Merge the changes of a held pull', {
       params: schemas.IdParameter,
       body: schemas.ReasonBody,
       answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
@@ -107,7 +107,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/backfills/:id/cancel',
-    describe('backfills', 'Stop a backfill; what was pulled stays', {
+    describe('backfills', 'Stop a backfill; pulled dates stay', {
       params: schemas.IdParameter,
       answer: schemas.Backfill,
     }),

@@ -37,7 +37,7 @@ import * as schemas from './api-schemas.ts';
 const MAX_DAYS = 1_000;
 const MAX_CHANGES = 1_000;
 
-/** What the pages show. */
+/** The API's equivalents of the pages. */
 export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -45,7 +45,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/status',
-    describe('status', 'How far the ledger is, and what waits for a person', {
+    describe('status', 'The progress of the ledger, and the decisions that are open', {
       answer: schemas.Status,
     }),
     async () => {
@@ -104,7 +104,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days/:date/changes',
-    describe('days', 'What moved since the sign-off, or what the newest change brought', {
+    describe('days', 'The changes since the sign-off, or those of the newest pull', {
       params: schemas.DateParameter,
       answer: schemas.Changes,
     }),
@@ -167,14 +167,14 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     ),
     async () => {
       const { digest, items } = await readOpenDrift(database);
-      // Without the values: one may be personal data.
+      // Without the values, which may be personal data.
       return { digest, items: items.map(({ value: _, ...item }) => item) };
     },
   );
 
   api.get(
     '/audit',
-    describe('audit', 'Who did what, newest first', {
+    describe('audit', 'The audit log, newest first', {
       querystring: schemas.AuditQuery,
       answer: Type.Array(schemas.AuditEntry),
     }),

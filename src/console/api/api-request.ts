@@ -7,7 +7,7 @@ import { ErrorAnswer } from './api-schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 
-/** What the document of the API says about a route, and what its input is checked against. */
+/** The description of a route in the API's document, with the schemas that check its input. */
 export function describe(
   tag: string,
   summary: string,
@@ -33,12 +33,20 @@ export function describe(
   };
 }
 
+/**
+ * Returns the date of the path.
+ * @throws InputError when it is not a calendar date
+ */
 export function requireDate(request: FastifyRequest): CivilDate {
   const date = dateOfPath(request);
   if (date === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
   return date;
 }
 
+/**
+ * Returns the id of the path.
+ * @throws InputError when it is not a number
+ */
 export function requireId(request: FastifyRequest): bigint {
   const text = numberOf(request, 'id', request.params);
   const id = text === null ? idOfPath(request) : BigInt(text);
@@ -46,7 +54,7 @@ export function requireId(request: FastifyRequest): bigint {
   return id;
 }
 
-/** Validated by the schema, which makes numbers of what a query says. */
+/** Returns a parameter that the schema has converted to a number. */
 export function numberOf(
   request: FastifyRequest,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * `/api`: what the pages show and do, as JSON, for scripts with a key and for people who are signed in.
- * The same table says who may.
+ * `/api`: the data and actions of the pages as JSON, for scripts with a key and for signed-in
+ * users. The rights are in the same table as those of the pages.
  */
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -29,7 +29,8 @@ export async function addApiRoutes(
   });
   await server.register(
     async (api) => {
-      // What goes out is tested against the schemas; making it by them would only hide a difference.
+      // Tests compare the responses with the schemas. A serializer made from the schemas would hide
+      // a difference.
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
       addApiReads(api, parts);
       addApiDecisions(api, parts);

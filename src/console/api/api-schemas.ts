@@ -1,4 +1,4 @@
-/** What `/api` takes and gives, as JSON Schema: validated on the way in, published in OpenAPI. */
+/** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 import { Type } from 'typebox';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
@@ -18,7 +18,7 @@ const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 const instantOrNull = orNull('string', { format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
 const id = Type.Integer({ minimum: 1 });
-/** Text, because most readers of JSON would round a number to a double. */
+/** Text, because most JSON parsers would round a number to a double. */
 const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 const amountOrNull = orNull('string');
 const reason = Type.String({ minLength: 1, maxLength: 500 });
@@ -49,7 +49,7 @@ export const Day = Type.Object({
       }),
       Type.Null(),
     ],
-    { description: 'The response that waits for a person: what a release would withdraw.' },
+    { description: 'The response that waits for a person, and the withdrawals of a release.' },
   ),
   withheld: Type.Integer({
     minimum: 0,
@@ -69,12 +69,12 @@ export const Status = Type.Object({
   lastReconciledDate: dateOrNull,
   lagDays: Type.Unsafe<number | null>({ type: ['integer', 'null'] }),
   needs: Type.Object(Object.fromEntries(NEEDS.map((need) => [need, count])), {
-    description: 'Days that wait for a person, by what they need first.',
+    description: 'Days that wait for a person, by the next decision.',
   }),
   openAlerts: count,
   accountChanges: Type.Integer({
     minimum: 0,
-    description: 'Changed bank accounts that nobody acknowledged.',
+    description: 'Changed bank accounts that are not acknowledged.',
   }),
 });
 
@@ -106,7 +106,7 @@ export const Sweep = Type.Object(
     errorCode: orNull('string'),
     errorMessage: orNull('string'),
   },
-  { description: 'What only a complete sweep knows is null in any other state.' },
+  { description: 'The results of a complete sweep are null in any other state.' },
 );
 
 const TitleRow = Type.Object({
@@ -232,7 +232,7 @@ export const Backfill = Type.Object({
 
 export const RangeQuery = Type.Object({ from: date, to: date });
 
-/** Read by the same parser as the page's, which takes what it cannot read for absent. */
+/** Parsed as on the pages, where an invalid parameter counts as absent. */
 export const TitleQueryParameters = Type.Object({
   order: Type.Optional(Type.String({ maxLength: 200 })),
   provider: Type.Optional(Type.String({ maxLength: 200 })),

@@ -139,7 +139,7 @@ export function BackfillPreviewPage(props: {
   );
 }
 
-/** The figures of a backfill in words; the same ones are sent while it runs. */
+/** The progress of a backfill as texts. The stream of a running backfill sends the same texts. */
 export function progressTexts(backfill: BackfillProgress, text: Text, formats: Formats) {
   const ended = backfill.done + backfill.failed + backfill.held;
   return {

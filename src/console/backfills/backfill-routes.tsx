@@ -33,10 +33,10 @@ import {
 } from './backfill-pages.tsx';
 
 const EVENT_INTERVAL_MS = 1_000;
-/** A stream that lasted this long is asked for anew by the browser, which checks the session again. */
+/** After this time the stream ends and the browser reconnects, which checks the session again. */
 const MAX_STREAM_MS = 5 * 60_000;
 
-/** Pulling ranges again: a look before, progress, and an end. */
+/** Routes to preview, start, watch and cancel backfills. */
 export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
@@ -104,7 +104,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 }
 
-/** @throws InputError for a range or a concurrency that cannot be */
+/** @throws InputError for an invalid range or concurrency */
 export async function startBackfill(
   parts: ConsoleParts,
   source: unknown,
@@ -153,7 +153,7 @@ async function previewBackfill(
   };
 }
 
-/** Ends by itself with the backfill, and with the reader, who makes the stream that reads it go away. */
+/** Ends with the backfill. If the reader disconnects, the stream that reads this generator is destroyed. */
 async function* progressEvents(
   { database, logger }: ConsoleParts,
   { text, formats }: PageContext,
@@ -172,7 +172,7 @@ async function* progressEvents(
       await sleep(EVENT_INTERVAL_MS, undefined, { ref: false });
     }
   } catch (error) {
-    // The browser asks again by itself.
+    // The browser reconnects.
     logger.warn({ err: describeError(error) }, 'the progress of a backfill could not be read');
   }
 }

@@ -5,7 +5,7 @@ const en = {
     from: 'From',
     to: 'to',
     concurrency: 'Dates at the same time',
-    preview: 'See what it would do',
+    preview: 'Preview',
     previewTitle: 'A backfill, before it begins',
     dates: (count: string) => `${count} dates, one request each`,
     signedOff: (count: string) =>
@@ -29,7 +29,7 @@ const en = {
     at: 'Begun',
     finished: 'Ended',
     cancel: 'Cancel',
-    cancelHelp: 'What was pulled stays.',
+    cancelHelp: 'Pulled dates stay.',
     resume: 'Go on with it',
     live: 'Live',
   },
@@ -72,5 +72,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Backfills. */
+/** The texts of the pages for backfills. */
 export const backfillsText = { en, 'pt-BR': ptBR };

@@ -3,7 +3,7 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { type DayLook, lookOf, StateIcon } from '../shell/parts.tsx';
 
-/** Months side by side, each day in the colour and shape of its state, and what those mean. */
+/** Months side by side, each day with the colour and shape of its state, and a legend. */
 export function Calendar(props: {
   readonly context: PageContext;
   /** `YYYY-MM`, in order. */
@@ -24,7 +24,7 @@ export function Calendar(props: {
   );
 }
 
-/** Weeks from Monday; null where a week has days of another month. */
+/** Weeks from Monday; null for days of another month. */
 function weeksOf(month: string): (CivilDate | null)[][] {
   const first = toCivilDate(`${month}-01`);
   // 1970-01-05 was a Monday.

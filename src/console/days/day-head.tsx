@@ -3,7 +3,7 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { lookOf, StateBadge } from '../shell/parts.tsx';
 
-/** What both pages of a day begin with. */
+/** The head of both pages of a day. */
 export function DayHead(props: {
   readonly context: PageContext;
   readonly date: CivilDate;

@@ -24,7 +24,7 @@ export interface DayPageData {
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
   readonly seals: readonly SignOff[];
-  /** Whether this person decided something about the day that keeps them from signing it. */
+  /** Whether a decision of this user about the day keeps the user from signing it. */
   readonly isOwnDecision: boolean;
 }
 
@@ -145,7 +145,7 @@ function HeldBanner(props: {
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const pull = String(day.heldPullId);
-  // A release of titles that cannot be read helps nobody, so this banner leads to none.
+  // Titles that cannot be read cannot be released, so this banner has no link.
   if (hold.reason === 'unreadable') {
     return (
       <Banner look="held" title={text.day.unreadableTitle(hold.titles, formats.count(hold.titles))}>

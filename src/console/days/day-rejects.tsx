@@ -5,12 +5,12 @@ import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
-/** Titles of a day that broke the contract, and what may be done about them. */
+/** The titles of a day that break the contract, with the possible actions. */
 export function DayRejects(props: {
   readonly context: PageContext;
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
-  /** Titles that stay current because of them. */
+  /** Number of titles that stay current because of them. */
 }) {
   const { context, date, rejects } = props;
   const { text, formats } = context;

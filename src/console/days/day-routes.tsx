@@ -28,7 +28,7 @@ const REJECTS_SHOWN = 50;
 const PULLS_SHOWN = 20;
 const WITHDRAWALS_SHOWN = 100;
 
-/** One day, and what can be decided about it. */
+/** Routes of one day and of the decisions about it. */
 export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
@@ -62,7 +62,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     return showDay(request, reply, date, true);
   });
 
-  /** Does it, and leads back to the day, so that a reload repeats nothing. */
+  /** Runs the action and redirects to the day, so that a reload does not repeat it. */
   const decide = (
     path: string,
     notice: string,

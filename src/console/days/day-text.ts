@@ -10,7 +10,7 @@ const en = {
     never: 'Never pulled',
     actions: 'Actions',
     pull: 'Pull again',
-    pullHelp: 'Asks the platform for the date once more. What did not change is not touched.',
+    pullHelp: 'Requests the date from the platform again. Unchanged titles stay as they are.',
     controlTotals: 'Control totals',
     amount: 'Amount',
     sum: 'Sum',
@@ -32,7 +32,7 @@ const en = {
     notSigned: 'Not signed off',
     onlyReconciled: 'Only a reconciled day can be signed off.',
     ownDecision:
-      'You released or accepted something on this day, so somebody else has to sign it off.',
+      'You released or accepted something on this day, so another user has to sign it off.',
     reviewersSign: 'A reviewer signs it off.',
     reopen: 'Reopen',
     reopenHelp: 'Takes the seal off. It stays on record.',
@@ -41,12 +41,12 @@ const en = {
     sealEnded: (name: string, at: string) => `ended by ${name}, ${at}`,
     sealedTitles: (titles: string, sum: string) => `${titles} titles, ${sum}`,
     restatedTitle: 'The platform restated this day after it was signed off',
-    restatedHelp: 'Below is what moved. Sign it off as it is now, or reopen it.',
+    restatedHelp: 'The changes are listed below. Sign it off as it is now, or reopen it.',
     digestSigned: 'Digest that was signed',
     digestNow: 'Digest now',
-    movedSinceSeal: 'What moved since the sign-off',
-    movedLast: (pull: string) => `What pull ${pull} changed`,
-    movedNone: 'Nothing moved.',
+    movedSinceSeal: 'Changes since the sign-off',
+    movedLast: (pull: string) => `Changes of pull ${pull}`,
+    movedNone: 'No changes.',
     movedCount: (shown: string, count: string) => `${shown} of ${count} shown.`,
     kinds: {
       inserted: 'New',
@@ -79,16 +79,16 @@ const en = {
         ? '1 title came and could not be read'
         : `${titles} titles came, none could be read`,
     unreadable: (pull: string) =>
-      `Every title of the response to pull ${pull} breaks the contract. Nothing was changed. Pull again when the platform has mended them.`,
+      `Every title of the response to pull ${pull} breaks the contract. Nothing was changed. Pull again when the platform has corrected them.`,
     withheld: (count: number, titles: string) =>
       count === 1
         ? '1 title is not in the newest response and stays as it was, because a rejected title may be that title.'
         : `${titles} titles are not in the newest response and stay as they were, because a rejected title may be one of them.`,
-    review: 'See what a release would do',
+    review: 'Preview the release',
     waitsForOperator: 'An operator decides about it.',
     attentionTitle: 'Titles of this day broke the contract',
     failedTitle: 'Every attempt to pull this day was spent',
-    failedHelp: 'Pull it again once the cause is mended.',
+    failedHelp: 'Pull it again when the cause is removed.',
     pulls: 'Pulls that touched it',
     pullsEmpty: 'None yet.',
     pullNumber: 'Pull',
@@ -123,8 +123,8 @@ const en = {
   },
   release: {
     title: (pull: string) => `Release pull ${pull}`,
-    intro: 'What would happen. Nothing has been changed yet.',
-    gone: 'This pull holds nothing any more: it was released, superseded, or its titles were lost in a crash of the database. Pull the date again.',
+    intro: 'Preview. Nothing has been changed yet.',
+    gone: 'This pull no longer holds a response: it was released, superseded, or its titles were lost in a crash of the database. Pull the date again.',
     now: 'Titles now',
     response: 'In the response',
     withdrawnSum: 'Withdrawn, original value',
@@ -132,7 +132,7 @@ const en = {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
       unreadable:
-        'The response has titles, and every one of them breaks the contract. Better pull again when the platform has mended them.',
+        'The response has titles, and every one of them breaks the contract. Pull again when the platform has corrected them.',
     },
     withheld: (count: number, titles: string) =>
       count === 1
@@ -293,5 +293,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** One day, and a release into it. */
+/** The texts of the pages for one day and for a release. */
 export const dayText = { en, 'pt-BR': ptBR };

@@ -10,16 +10,16 @@ export type TotalsBy = 'provider' | 'agent';
 export interface PartyTotals {
   /** provider_external_id, or the agent's name; null: not stated. */
   readonly party: string | null;
-  /** Of an agent its tax identifier: personal data. */
+  /** The tax identifier of an agent: personal data. */
   readonly identification: string | null;
   readonly titles: number;
   readonly sums: Readonly<Record<AmountColumn, string>>;
 }
 
 export interface DayTotals {
-  /** By original value, the greatest first. */
+  /** By original value, in descending order. */
   readonly parties: readonly PartyTotals[];
-  /** How many there are beyond `parties`, with their totals; null: none. */
+  /** The number of parties beyond `parties`, with their totals; null: none. */
   readonly rest: { readonly parties: number; readonly totals: PartyTotals } | null;
 }
 
@@ -34,8 +34,8 @@ const sumsJson = Prisma.raw(
 );
 
 /**
- * Control totals of a day; what is listed and the rest add up to the day's own. Both groupings are made
- * in one reading of the day's titles, which is what takes the time.
+ * Returns the control totals of a day. The listed parties and the rest add up to the day's totals.
+ * Both groupings use one scan of the day's titles, which takes most of the time.
  */
 export async function readDayTotals(
   database: Database,

@@ -13,9 +13,9 @@ export interface DaysPageData {
   readonly checkpoint: CheckpointRow | null;
   /** The newest complete sweep. */
   readonly sweep: CompleteSweep | null;
-  /** The last date that is over. */
+  /** The last closed date. */
   readonly closedDate: CivilDate;
-  /** `YYYY-MM`, the months shown, in order. */
+  /** `YYYY-MM`: the shown months, in order. */
   readonly months: readonly string[];
   readonly days: readonly LedgerDay[];
   readonly needs: NeedCounts;

@@ -16,7 +16,7 @@ import { DaysPage } from './days-page.tsx';
 const MONTHS_SHOWN = 3;
 const NEEDS_SHOWN = 8;
 
-/** The page that finance opens in the morning. */
+/** Routes of the start page. */
 export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
   server.get('/', async (request, reply) => {
@@ -63,7 +63,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   });
 }
 
-/** `YYYY-MM`, or null; far from where calendars end. */
+/** Returns `YYYY-MM`, or null. Months near the first and last dates of the calendar are refused. */
 function parseMonth(text: string | null): string | null {
   const isMonth = text !== null && parseCivilDate(`${text}-01`) !== null;
   return isMonth && text > '1900' && text < '9000' ? text : null;

@@ -3,7 +3,7 @@ import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/dat
 import type { PageContext } from '../shell/page-context.ts';
 import { Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
 
-/** The days as figures, the newest first. */
+/** The days as a table, newest first. */
 export function DaysTable({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
   const { text, formats } = context;
   return (

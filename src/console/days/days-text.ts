@@ -36,7 +36,7 @@ const en = {
     noSweep: 'none yet',
     waitingToSign: 'To sign off',
     openAlerts: 'Open alerts',
-    needs: 'What needs a person first',
+    needs: 'Days that need a person',
     need: {
       failed: 'Every attempt to pull it was spent',
       restated: 'Restated after sign-off',
@@ -126,5 +126,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** The ledger as a whole. */
+/** The texts of the start page. */
 export const daysText = { en, 'pt-BR': ptBR };

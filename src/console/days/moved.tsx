@@ -7,7 +7,9 @@ import { Amount } from '../shell/parts.tsx';
 const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
 
-/** The fields that differ, each as it was and as it is, identifiers masked unless they may be seen. */
+/**
+ * The differing fields with the old and the new value. Identifiers are masked unless the reader may see them.
+ */
 export function Moves(props: {
   readonly context: PageContext;
   readonly fields: readonly MovedField[];

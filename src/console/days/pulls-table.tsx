@@ -3,7 +3,7 @@ import { DataTable } from '../shell/data-table.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Instant } from '../shell/parts.tsx';
 
-/** The pulls that touched a day, and what each did to it. */
+/** The pulls of a day and their effects. */
 export function PullsTable({
   context,
   pulls,

@@ -6,9 +6,8 @@ import { describeError } from '../../runtime/logger.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 
 /**
- * Records that a date is to be pulled and wakes a worker. The row is what counts: where the queue is
- * away, the planner wakes the worker later.
- *
+ * Records a request to pull a date and wakes a worker. If the queue is not available, the planner
+ * wakes the worker later.
  * @throws InputError for a date that has not begun
  */
 export async function requestPull(

@@ -4,14 +4,14 @@ import { Card, lookOf, TableFrame } from '../shell/parts.tsx';
 
 const CHART_HEIGHT = 120;
 const CHART_WIDTH = 1160;
-/** Narrow enough for a quarter, wide enough to be hit. */
+/** Minimum width of a bar: a quarter fits, and a bar can be clicked. */
 const MIN_BAR_STEP = 12;
 const MAX_BAR_STEP = 40;
 
-/** A bar a day, which leads to it. */
+/** A bar for each day, with a link to the day. */
 export function SumsChart({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
   const { text, formats } = context;
-  // Heights alone are approximate; every figure that is written stays exact.
+  // Only the heights are approximate; every written figure is exact.
   const values = days.map((day) => Math.max(0, Number(day.sums.original_value)));
   const top = Math.max(...values, 1);
   const step = Math.min(

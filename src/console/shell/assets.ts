@@ -19,7 +19,10 @@ const FOLDER = new URL('../../../assets/', import.meta.url);
 
 let read: Assets | undefined;
 
-/** The files for the browser. Their names hold a hash of what is in them, so they may be kept for ever. */
+/**
+ * The files for the browser. Their names include a hash of the content, so browsers may cache them
+ * without limit.
+ */
 export function readAssets(): Assets {
   if (read !== undefined) return read;
   const files = new Map<string, Asset>();

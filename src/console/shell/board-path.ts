@@ -1,2 +1,2 @@
-/** Where Bull Board is. */
+/** The path of Bull Board. */
 export const BOARD_PATH = '/queue';

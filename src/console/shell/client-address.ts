@@ -2,12 +2,17 @@ import { isIP } from 'node:net';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyRequest } from 'fastify';
 
-/** Where a request comes from: what a trusted proxy says, or else the other end of the connection. */
+/**
+ * Returns the client's address: the one that a trusted proxy reports, otherwise the peer of the connection.
+ */
 export function clientAddress({ ip, socket }: FastifyRequest): string {
   return normalizeIP(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip, 128);
 }
 
-/** What limits count by: of IPv6 the network of 64 bits, all of which one client may have. */
+/**
+ * Returns the key for rate limits: an IPv4 address, or the /64 network of an IPv6 address, because
+ * one client may use all of that network.
+ */
 export function clientNetwork(request: FastifyRequest): string {
   return normalizeIP(clientAddress(request));
 }

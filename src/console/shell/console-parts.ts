@@ -2,23 +2,23 @@ import type { Database } from '../../database/database.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
-/** What the pages and the API work with. */
+/** The parts that the pages and the API use. */
 export interface ConsoleParts {
   readonly database: Database;
   readonly logger: Logger;
-  /** Of the package. */
+  /** The version of the package. */
   readonly version: string;
-  /** Decides which dates are over, and how instants are written. */
+  /** Decides which dates are closed, and the time zone of shown instants. */
   readonly timeZone: string;
-  /** Whether who decided about a day may not sign it off. */
+  /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
-  /** Where browsers find the console; null: where it listens. */
+  /** The address of the console for browsers; null: the address on which it listens. */
   readonly publicUrl: URL | null;
-  /** Null: people sign in with passwords alone. */
+  /** Null: passwords are the only way to sign in. */
   readonly oidc: OidcClient | null;
-  /** Has a worker begin with a pull at once; when that fails, the planner finds the pull anyway. */
+  /** Tells a worker to start a pull. After a failure the planner finds the pull. */
   readonly wake: (pullId: bigint) => Promise<void>;
-  /** Has backfills planned at once. */
+  /** Makes the planner run now. */
   readonly plan: () => void;
   /** Replaced in tests. */
   readonly now?: () => Date;

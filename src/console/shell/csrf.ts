@@ -2,13 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The token that a form has to bring along: derived from the cookie, which another site's page can
- * make the browser send, but can neither read nor set.
+ * Returns the token of a form, derived from the cookie. A page of another site can make the browser
+ * send the cookie, but can neither read nor set it.
  */
 export function csrfTokenOf(cookie: string): string {
   return createHash('sha256').update(`csrf:${cookie}`, 'utf8').digest('base64url');
 }
 
+/** Whether `candidate` is the token of a form for this cookie. */
 export function isCsrfToken(candidate: unknown, cookie: string): boolean {
   if (typeof candidate !== 'string') return false;
   const [given, wanted] = [Buffer.from(candidate), Buffer.from(csrfTokenOf(cookie))];
@@ -16,8 +17,8 @@ export function isCsrfToken(candidate: unknown, cookie: string): boolean {
 }
 
 /**
- * Whether the browser says that the request comes from a page of another site. A program that is no
- * browser says nothing, and has no cookie to abuse.
+ * Whether the browser reports a request from a page of another site. Other programs send no such
+ * header, and no cookie that could be abused.
  */
 export function isForeign(request: FastifyRequest, publicUrl: URL | null): boolean {
   const site = request.headers['sec-fetch-site'];

@@ -3,12 +3,12 @@ import type { AmountColumn } from '../../export/export-titles.sql.ts';
 import type { PageContext } from './page-context.ts';
 import { Amount, TableFrame } from './parts.tsx';
 
-/** The head of a column; figures stand to the right. */
+/** The head of a column. Figures are aligned to the right. */
 export type ColumnHead = string | { readonly right: string };
 
 export const right = (title: string): ColumnHead => ({ right: title });
 
-/** A table that scrolls in itself where the page is too narrow; the children are its rows. */
+/** A table that scrolls horizontally on a narrow page. The children are its rows. */
 export function DataTable(props: {
   readonly label: string;
   readonly heads: readonly ColumnHead[];
@@ -38,7 +38,7 @@ export function DataTable(props: {
   );
 }
 
-/** What titles come to, in the tables that have no room for every amount. */
+/** The sums for tables without room for every amount. */
 const MAIN_AMOUNTS = [
   'original_value',
   'platform_discounted_value',

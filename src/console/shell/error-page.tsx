@@ -3,9 +3,9 @@ import type { PageContext } from './page-context.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
-  /** A sentence of ours for the person; null: the one for the status. */
+  /** A sentence of the console for the person; null: the sentence for the status. */
   readonly message: string | null;
-  /** Of 503: the service has too much to do, and the database answers. */
+  /** For status 503: the service is overloaded, and the database answers. */
   readonly isBusy?: boolean;
 }
 

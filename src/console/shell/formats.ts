@@ -1,14 +1,14 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { Language } from './language.ts';
 
-/** How numbers, dates and instants are written for a reader. */
+/** Formats numbers, dates and instants for a reader. */
 export interface Formats {
-  /** Every digit of an exact decimal, at least two behind the sign: `1.234.567,50`. */
+  /** Every digit of an exact decimal, and at least two decimal places: `1.234.567,50`. */
   amount(decimal: string): string;
   count(count: number): string;
   /** `02/03/2026` or `2 Mar 2026`. */
   date(date: CivilDate): string;
-  /** The same, with the day of the week in front. */
+  /** The same, preceded by the day of the week. */
   longDate(date: CivilDate): string;
   /** `março de 2026`. */
   month(yearMonth: string): string;
@@ -19,7 +19,7 @@ export interface Formats {
 }
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', 'pt-BR': 'pt-BR' };
-/** A Monday; only the names of the days are asked of this calendar. */
+/** A Monday, used only for the names of the days. */
 const SOME_MONDAY_MS = Date.UTC(2024, 0, 1);
 const DAY_MS = 86_400_000;
 

@@ -22,8 +22,8 @@ const en = {
   },
   roles: { viewer: 'Viewer', reviewer: 'Reviewer', operator: 'Operator', admin: 'Administrator' },
   errors: {
-    notFound: 'There is nothing here',
-    notFoundHelp: 'The address may be mistyped, or what it named never was in the ledger.',
+    notFound: 'Page not found',
+    notFoundHelp: 'The address may be mistyped, or the ledger has no such entry.',
     forbidden: 'This is not yours to do',
     forbiddenHelp:
       'Your role does not allow it, or the page was open for too long. Go back, load it again, and retry.',
@@ -37,15 +37,15 @@ const en = {
     back: 'Go back',
   },
   notices: {
-    pull_requested: 'The pull is asked for; a worker begins with it at once.',
+    pull_requested: 'The pull is requested; a worker starts it now.',
     signed_off: 'The day is signed off.',
     reopened: 'The day is open again.',
     released: 'The pull is released.',
     accepted: 'The rejects are accepted.',
     acknowledged: 'The change is acknowledged.',
     drift_acknowledged: 'The fields and values are acknowledged.',
-    backfill_cancelled: 'The backfill is cancelled; what was pulled stays.',
-    backfill_resumed: 'The backfill goes on.',
+    backfill_cancelled: 'The backfill is cancelled; pulled dates stay.',
+    backfill_resumed: 'The backfill continues.',
     user_changed: 'The user is changed, and signed out.',
     user_disabled: 'The user is disabled, and signed out.',
     user_enabled: 'The user may sign in again.',
@@ -108,5 +108,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** What stands around every page, and what is said about what was done or could not be. */
+/** The texts around every page, and the notices about actions. */
 export const frameText = { en, 'pt-BR': ptBR };

@@ -1,6 +1,6 @@
 /**
- * What every request passes before its handler: who asks, whether the table lets them, and, where the
- * request changes something on the strength of a cookie, whether it comes from a page of ours.
+ * Runs before the handler of every request: identifies the user or key, checks the right in the table of
+ * routes, and, for a change authorized by a cookie, checks that the request comes from a page of the console.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
@@ -13,9 +13,9 @@ import { logSecurityEvent, type SecurityEvent } from '../access/security-events.
 import { isCsrfToken, isForeign } from './csrf.ts';
 import { accessOf } from './route-access.ts';
 
-/** Who asks: a person who is signed in, or a script with a key. */
+/** The author of a request: a signed-in person, or a script with a key. */
 export interface Principal {
-  /** As it stands in the audit log. */
+  /** The name as in the audit log. */
   readonly name: string;
   readonly role: ConsoleRole;
   /** Null for a person. */
@@ -24,9 +24,9 @@ export interface Principal {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null where nobody is signed in; on a route that asks for a role it is never null. */
+    /** Null without a sign-in. Never null on a route that requires a role. */
     principal: Principal | null;
-    /** The cookie that forms of this visitor are tied to. */
+    /** The cookie to which the forms of this visitor are tied. */
     visit: string;
   }
 }
@@ -44,7 +44,7 @@ export const SESSION_LIMITS: SessionLimits = { lifetimeMinutes: 12 * 60, idleMin
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** `__Host-` binds a cookie to this very host; browsers take such a one over https alone. */
+/** `__Host-` binds a cookie to this host. Browsers accept such a cookie over https only. */
 export function sessionCookie(publicUrl: URL | null): string {
   return publicUrl?.protocol === 'https:' ? '__Host-conciliation' : 'conciliation';
 }
@@ -63,9 +63,8 @@ export function cookieOptions(publicUrl: URL | null) {
 }
 
 /**
- * Must be added before any route, and then holds for all of them.
- *
- * @returns the routes, as `METHOD path`, complete once the server is ready
+ * Must be called before any route is added. It applies to all routes.
+ * @returns the routes as `METHOD path`, complete when the server is ready
  */
 export function addGuard(server: FastifyInstance, options: GuardOptions): readonly string[] {
   const routes: string[] = [];
@@ -88,7 +87,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     const access = accessOf(request.method, url);
     if (access === null) return refuse(request, reply, 'access_refused');
     if (access.who === 'anyone') return undefined;
-    // Before anything is looked up: what comes from elsewhere gets no answer that depends on us.
+    // Before any lookup, so that the answer to a foreign request does not depend on the state of the service.
     const isUnsafe = !SAFE_METHODS.has(request.method);
     if (isUnsafe && isForeign(request, options.publicUrl)) {
       return refuse(request, reply, 'csrf_refused');
@@ -104,11 +103,11 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
       ? undefined
       : refuse(request, reply, 'access_refused');
   });
-  // After the body was read, because a form carries its token there.
+  // After the body was read, because it holds the token of a form.
   server.addHook('preValidation', async (request, reply) => {
     const { url } = request.routeOptions;
     if (url === undefined || SAFE_METHODS.has(request.method)) return undefined;
-    // A key is sent by a script on purpose; a cookie by the browser for anybody's page.
+    // A script sends its key on purpose. A browser sends its cookie for any page.
     if (request.principal !== null && request.principal.scopes !== null) return undefined;
     if (accessOf(request.method, url)?.who === 'anyone') return undefined;
     const candidate = request.headers['x-csrf-token'] ?? fieldOf(request.body, '_csrf');
@@ -139,7 +138,7 @@ async function identify(
     request.visit = session;
     return;
   }
-  // Visitors get a cookie too, so that the form of the sign-in page is one of ours.
+  // Visitors get a cookie too, so that the form of the sign-in page can be checked.
   const name = visitCookie(publicUrl);
   request.visit = request.cookies[name] ?? newToken();
   if (request.cookies[name] === undefined) {
@@ -147,7 +146,7 @@ async function identify(
   }
 }
 
-/** Of a key the number alone: its name is in the words of a person. */
+/** For a key only its number, because a person chose its name. */
 function subjectOf(principal: Principal | null): string | null {
   if (principal === null) return null;
   return principal.scopes === null ? principal.name : (principal.name.split(':')[0] ?? null);
@@ -164,6 +163,7 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(`/login${next}`, 303);
 }
 
+/** Whether the answer has to be JSON, also for an error. */
 export function isForPrograms(request: FastifyRequest): boolean {
   return request.url === '/api' || request.url.startsWith('/api/');
 }

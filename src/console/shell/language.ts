@@ -2,8 +2,7 @@ export const LANGUAGES = ['pt-BR', 'en'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The language that a browser asks for first among those that there are: Portuguese of any country,
- * English for everybody else.
+ * Returns the first supported language of the browser's list: Portuguese of any country, otherwise English.
  */
 export function languageOf(acceptLanguage: string | undefined): Language {
   const wanted = (acceptLanguage ?? '')

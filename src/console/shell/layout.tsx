@@ -12,13 +12,13 @@ export interface Badges {
 
 export interface Page {
   readonly title: string;
-  /** The entry of the navigation that the page belongs to; null: none. */
+  /** The active entry of the navigation; null: none. */
   readonly active: string | null;
   readonly body: VNode;
   readonly badges?: Badges;
 }
 
-/** A whole document. Everything in it is escaped by the renderer; nothing is put in as it is. */
+/** Renders a complete document. The renderer escapes all text. */
 export function renderPage(context: PageContext, page: Page): string {
   return `<!doctype html>${renderToString(<Document context={context} page={page} />)}`;
 }

@@ -7,7 +7,7 @@ const TAX_IDS: ReadonlySet<string> = new Set<TitleColumn>([
   'financial_agent_identification',
 ]);
 
-/** Columns that hold an account, or part of one. The bank itself says nothing of anybody. */
+/** Columns that hold an account or a part of one. The bank alone identifies no person. */
 const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
   'provider_agency',
   'provider_agency_digit',
@@ -21,7 +21,7 @@ const ACCOUNTS: ReadonlySet<string> = new Set<TitleColumn>([
 
 const DOT = '•';
 
-/** What tells two identifiers apart without giving either away: the last two characters. */
+/** Masks an identifier except for the last two characters, which distinguish two identifiers. */
 export function maskTaxId(taxId: string): string {
   const bare = taxId.replace(/[./\- ]/g, '');
   return bare.length <= 4 ? DOT.repeat(4) : `${DOT.repeat(4)}${bare.slice(-2)}`;
@@ -31,16 +31,16 @@ export function maskAccount(account: string): string {
   return account.length <= 4 ? DOT.repeat(4) : `${DOT.repeat(4)}${account.slice(-2)}`;
 }
 
-/** The value of a column of `title` as it is shown to who may not see it; null stays null. */
+/** Returns the value of a column of `title` for readers without the right to see it; null stays null. */
 export function maskColumn(column: string, value: string | null): string | null {
   if (value === null || value === '') return value;
   if (TAX_IDS.has(column)) return maskTaxId(value);
   if (ACCOUNTS.has(column)) return maskAccount(value);
-  // Nobody knows what an undocumented field holds.
+  // The content of an undocumented field is unknown.
   return column === 'extra' ? DOT.repeat(4) : value;
 }
 
-/** Whether a column is ever masked. */
+/** Whether a column may be masked. */
 export function isSensitive(column: string): boolean {
   return TAX_IDS.has(column) || ACCOUNTS.has(column) || column === 'extra';
 }

@@ -12,7 +12,7 @@ type Theme = (typeof THEMES)[number];
 export const LANGUAGE_COOKIE = 'conciliation-language';
 export const THEME_COOKIE = 'conciliation-theme';
 
-/** What a page knows of its reader. */
+/** The reader-specific data of a page. */
 export interface PageContext {
   readonly text: Text;
   readonly language: Language;
@@ -20,13 +20,14 @@ export interface PageContext {
   readonly formats: Formats;
   readonly principal: Principal | null;
   readonly csrf: string;
-  /** Path and query of this page. */
+  /** The path and query of this page. */
   readonly url: string;
-  /** A sentence about what was just done; null: nothing was. */
+  /** A sentence about the last action; null: none. */
   readonly notice: string | null;
   readonly assets: Assets;
 }
 
+/** Returns the context of a page for the user, the language and the query of a request. */
 export function pageContext(request: FastifyRequest, timeZone: string): PageContext {
   const language =
     LANGUAGES.find((known) => known === request.cookies[LANGUAGE_COOKIE]) ??
@@ -45,19 +46,19 @@ export function pageContext(request: FastifyRequest, timeZone: string): PageCont
   };
 }
 
-/** Only sentences of ours can be asked for by name. */
+/** A request can select only one of the defined notices. */
 function noticeOf(request: FastifyRequest, { notices }: Text): string | null {
   const name = textParameter(request.query, 'notice');
   const known = Object.entries(notices).find(([key]) => key === name);
   return known?.[1] ?? null;
 }
 
-/** A parameter of a query or a form; null where it is absent, empty, or there more than once. */
+/** Returns a parameter of a query or a form; null when it is absent, empty or repeated. */
 export function textParameter(source: unknown, name: string): string | null {
   if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return null;
   const value: unknown = Reflect.get(source, name);
   if (typeof value !== 'string') return null;
-  // PostgreSQL's text has no U+0000, and nobody types one.
+  // PostgreSQL's text type cannot hold U+0000.
   const text = value.replaceAll('\u0000', '').trim();
   return text === '' ? null : text;
 }

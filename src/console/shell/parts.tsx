@@ -1,10 +1,10 @@
-/** The small pieces that pages are made of. */
+/** Small components that the pages share. */
 import type { ComponentChildren, VNode } from 'preact';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { PageContext } from './page-context.ts';
 
-/** How a day looks to finance: its state, and what the seal makes of it. */
+/** The displayed state of a day, which combines the state and the sign-off. */
 export type DayLook =
   | 'pending'
   | 'reconciled'
@@ -15,6 +15,7 @@ export type DayLook =
   | 'restated'
   | 'absent';
 
+/** Returns the displayed state of a day; `absent` for a date that the ledger does not have. */
 export function lookOf(day: LedgerDay | null | undefined): DayLook {
   if (day === null || day === undefined) return 'absent';
   if (day.isRestated && day.state === 'reconciled') return 'restated';
@@ -22,7 +23,7 @@ export function lookOf(day: LedgerDay | null | undefined): DayLook {
   return day.state;
 }
 
-/** Each state has a shape of its own, for those who do not see its colour. */
+/** Each state has its own shape, for readers who cannot distinguish the colours. */
 const SHAPES: Readonly<Record<DayLook, VNode>> = {
   pending: <circle cx="8" cy="8" r="5.2" fill="none" stroke="currentColor" stroke-width="1.8" />,
   absent: <path d="M4 8h8" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" />,
@@ -117,7 +118,7 @@ export function Amount(props: { readonly context: PageContext; readonly value: s
   );
 }
 
-/** A form that changes something, with the token that says it is one of ours. */
+/** A form that changes data, with the CSRF token. */
 export function ActionForm(props: {
   readonly context: PageContext;
   readonly action: string;
@@ -132,7 +133,7 @@ export function ActionForm(props: {
   );
 }
 
-/** A table that scrolls in itself where the page is too narrow for it, also by keyboard. */
+/** A table that scrolls horizontally on a narrow page, also by keyboard. */
 export function TableFrame(props: {
   readonly label: string;
   readonly children: ComponentChildren;
@@ -164,7 +165,7 @@ export function Card(props: {
   );
 }
 
-/** Something that a person should know before anything else on the page. */
+/** An important message above the content of a page. */
 export function Banner(props: {
   readonly look: DayLook;
   readonly title: string;
@@ -181,7 +182,7 @@ export function Banner(props: {
   );
 }
 
-/** A button that first shows what it needs to know. Works without a script. */
+/** A button that opens a form. Works without a script. */
 export function Disclosure(props: {
   readonly label: string;
   readonly class?: string;

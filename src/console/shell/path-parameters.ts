@@ -5,28 +5,28 @@ import { textParameter } from './page-context.ts';
 
 const MAX_REASON_LENGTH = 500;
 
-/** The date of `/days/:date`; null where it is none, which is a page that does not exist. */
+/** Returns the date of `/days/:date`; null: the page does not exist. */
 export function dateOfPath(request: FastifyRequest): CivilDate | null {
   const text = textParameter(request.params, 'date');
   const date = text === null ? null : parseCivilDate(text);
-  // Calendars have neighbours; the first and last date of all would have none.
+  // Pages link to the neighbours of a date, which the first and the last date of the calendar lack.
   return date !== null && date > '0001-12-31' && date < '9999-01-01' ? date : null;
 }
 
-/** The number of `/…/:id`; null where it is none. */
+/** Returns the number of `/…/:id`; null: it is not a number. */
 export function idOfPath(request: FastifyRequest): bigint | null {
   const text = textParameter(request.params, 'id');
   return text !== null && /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : null;
 }
 
-/** @throws InputError where there is none, or it is a book */
+/** @throws InputError when the reason is missing or too long */
 export function requireReason(body: unknown): string {
   const reason = optionalReason(body);
   if (reason === null) throw new InputError('a reason is needed');
   return reason;
 }
 
-/** @throws InputError where it is a book */
+/** @throws InputError when the reason is too long */
 export function optionalReason(body: unknown): string | null {
   const reason = textParameter(body, 'reason');
   if (reason !== null && reason.length > MAX_REASON_LENGTH) {
@@ -35,7 +35,7 @@ export function optionalReason(body: unknown): string | null {
   return reason;
 }
 
-/** Who acts, as it stands in the audit log; the guard let nobody else this far. */
+/** Returns the actor for the audit log. The guard has refused requests without one. */
 export function actorOf(request: FastifyRequest): string {
   const { principal } = request;
   if (principal === null) throw new Error('this route has no guard');

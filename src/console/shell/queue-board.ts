@@ -5,7 +5,7 @@ import type { Queue } from 'bullmq';
 import type { FastifyInstance } from 'fastify';
 import { BOARD_PATH } from './board-path.ts';
 
-/** The page loads its own files only; what it would fetch from elsewhere, such as fonts, it does without. */
+/** The page loads only files of this server, and works without fonts from elsewhere. */
 const BOARD_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -19,9 +19,9 @@ const BOARD_POLICY = [
 ].join('; ');
 
 /**
- * Bull Board, for looking only. What is due comes from the ledger, so there is nothing to decide
- * here: a job that was retried or removed by hand would be put right by the next tick. Like every
- * other page it is for those whom the table of routes names.
+ * Registers Bull Board, read-only: the ledger decides which pulls are due, and the next tick of the
+ * planner would undo a manual retry or removal of a job. The table of routes restricts this page
+ * like every other one.
  */
 export async function registerQueueBoard(
   server: FastifyInstance,
@@ -42,7 +42,7 @@ export async function registerQueueBoard(
         }
         return undefined;
       });
-      // Bull Board answers with the message of whatever it met, a driver's included.
+      // Bull Board answers with the messages of errors, including those of the driver.
       board.addHook('preSerialization', async (_request, reply, payload) =>
         reply.statusCode >= 500
           ? { code: 'QUEUE_UNAVAILABLE', message: 'the queue cannot be shown' }

@@ -1,17 +1,17 @@
 /**
- * Who may ask for what: the one table. A route that is not in it cannot be registered, and a person or
- * key whose role is not in its line is refused, whatever the handler would say.
+ * The rights for each route, in one table. A route without an entry cannot be registered. A user or
+ * key without the role of the entry is refused before the handler runs.
  */
 import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
 import { BOARD_PATH } from './board-path.ts';
 
 export interface RouteAccess {
   /**
-   * anyone: machines, without a cookie. visitor: people who are not signed in too. Otherwise the roles
-   * that may.
+   * anyone: monitoring systems, without a cookie. visitor: also people without a sign-in. Otherwise
+   * the allowed roles.
    */
   readonly who: 'anyone' | 'visitor' | readonly ConsoleRole[];
-  /** What a key must be for; null: keys may not at all, only people who are signed in. */
+  /** The scope that a key needs; null: keys are refused, only signed-in people may use the route. */
   readonly scope: KeyScope | null;
 }
 
@@ -106,15 +106,16 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/backfills/:id/cancel': api(OPERATE, 'pull'),
 };
 
-/** Bull Board has routes of its own, which change with its versions; all have one answer. */
+/** The routes of Bull Board change with its versions. All have the same rights. */
 const BOARD_ACCESS = people(OPERATE);
 
-/** Null for a route that the table does not have. */
+/** Returns null for a route without an entry. */
 export function accessOf(method: string, url: string): RouteAccess | null {
   if (url === BOARD_PATH || url.startsWith(`${BOARD_PATH}/`)) return BOARD_ACCESS;
   return ROUTE_ACCESS[`${method === 'HEAD' ? 'GET' : method} ${url}`] ?? null;
 }
 
+/** Whether a user of the role may use the route. */
 export function mayUse(role: ConsoleRole, method: string, url: string): boolean {
   const who = accessOf(method, url)?.who;
   return Array.isArray(who) && who.includes(role);

@@ -6,7 +6,7 @@ import { type ErrorAnswer, renderErrorPage } from './error-page.tsx';
 import { renderPage } from './layout.tsx';
 import { type PageContext, pageContext } from './page-context.ts';
 
-/** Only our own files, and no script or style in the page itself. */
+/** Allows only files of this server, and neither scripts nor styles inside the page. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -25,7 +25,7 @@ export interface PageAnswer {
   readonly status?: number;
 }
 
-/** Answers with a page that `render` makes for this reader. */
+/** Sends the page that `render` returns for this reader. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -38,7 +38,7 @@ export async function sendPage(
   return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges }));
 }
 
-/** Without the database, which may be what is wrong. */
+/** Does not use the database, because its failure may be the error. */
 export function sendErrorPage(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,14 +1,9 @@
 /**
- * console/ is what the service shows over HTTP: to machines whether it lives (`/healthz`), can work
- * (`/readyz`) and how it does (`/metrics`); to people who are signed in the ledger, and what they may
- * do about it; to scripts with a key the same as JSON under `/api`.
- *
- *     server         routes, headers, errors
- *     route-access   who may ask for what, the one table
- *     guard          who asks, and that a change is wanted by a page of ours
- *     *-routes       what a page reads and what its buttons do
- *     pages/         what it looks like
- *     text/          in which words
+ * console/ is the HTTP server of the service. Monitoring systems read whether the service lives
+ * (`/healthz`), can work (`/readyz`) and its metrics (`/metrics`). Signed-in users see the ledger
+ * and decide about it. Scripts use the same data and actions as JSON under `/api`. server.ts:
+ * routes, headers, errors. route-access.ts: the rights for each route. guard.ts: authentication and
+ * CSRF. `*-routes`, `*-page` and `*-text` of a feature: queries and actions, markup, texts.
  */
 import type { AddressInfo } from 'node:net';
 import fastifyCookie from '@fastify/cookie';
@@ -45,32 +40,31 @@ import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 
 export interface ConsoleOptions {
-  /** A name or address of this machine; `0.0.0.0` or `::` for all of them. */
+  /** A name or address of this machine; `0.0.0.0` or `::`: all of them. */
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** IP addresses and blocks of the proxies whose X-Forwarded-For is believed; none unless told. */
+  /** IP addresses and blocks of the proxies whose X-Forwarded-For is trusted; default: none. */
   readonly trustedProxies?: readonly string[];
   /** In the order in which `/readyz` lists them. */
   readonly checks: readonly ReadinessCheck[];
-  /** Longest wait for any of them; 3 seconds unless told. */
+  /** Longest wait for a check in milliseconds; default 3 seconds. */
   readonly checkTimeoutMs?: number;
   readonly registry: Registry;
   readonly queues: readonly Queue[];
   readonly logger: Logger;
-  /** Null: for machines alone, no pages and no API. */
+  /** Null: only the routes for monitoring systems, no pages and no API. */
   readonly parts: Omit<ConsoleParts, 'logger'> | null;
 }
 
 export interface Console {
   /**
-   * Listens when it resolves. Call it once.
-   *
+   * Resolves when the server listens. To be called once.
    * @returns the address, and every route as `METHOD path`
-   * @throws ConfigError when nothing can listen on that host and port
+   * @throws ConfigError when the server cannot listen on that host and port
    */
   start(): Promise<{ readonly url: string; readonly routes: readonly string[] }>;
-  /** Ends every connection. May be called more than once, and without a start. */
+  /** Ends every connection. May be called more than once, and before `start`. */
   close(): Promise<void>;
 }
 
@@ -117,7 +111,7 @@ async function addPages(
       'the console is served over plain HTTP: passwords and cookies can be read on the way; put a proxy with TLS in front and set CONSOLE_PUBLIC_URL',
     );
   }
-  // The console itself speaks HTTP, so an https address is that of a proxy.
+  // The console itself uses plain HTTP, so an https address is that of a proxy.
   if (parts.publicUrl?.protocol === 'https:' && trustedProxies.length === 0) {
     logger.warn(
       'all clients have the address of the proxy: one client that tries too many passwords keeps everybody from signing in; set TRUSTED_PROXIES',
@@ -159,7 +153,7 @@ function addSecurityHeaders(server: FastifyInstance): void {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-resource-policy': 'same-origin',
-      // Not no-referrer: browsers would send our own forms with an Origin of null.
+      // With no-referrer, browsers would send the forms of the console with an Origin of null.
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
@@ -167,13 +161,13 @@ function addSecurityHeaders(server: FastifyInstance): void {
   });
 }
 
-/** Of an error nothing goes out but its status, unless it was written for the person who asked. */
+/** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
   server.setNotFoundHandler((request, reply) =>
     answerError(request, reply, timeZone, {
       status: 404,
       code: 'NOT_FOUND',
-      message: 'there is nothing here',
+      message: 'not found',
       isForPerson: false,
     }),
   );
@@ -230,13 +224,13 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
 function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
-  /** Null where there are no pages. */
+  /** Null without pages. */
   timeZone: string | null,
   error: {
     readonly status: number;
     readonly code: string;
     readonly message: string;
-    /** Whether the message was written for who asked. */
+    /** Whether the message was written for the user. */
     readonly isForPerson: boolean;
   },
 ): FastifyReply {
@@ -256,7 +250,7 @@ function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): voi
   const { registry } = options;
   const readiness = createReadiness(options.checks, options.logger, options.checkTimeoutMs);
 
-  // Answering is the proof: a process whose event loop is stuck does not.
+  // The answer itself shows that the event loop is not blocked.
   server.get('/healthz', async () => ({ status: 'ok' }));
 
   server.get('/readyz', async (_request, reply) => {
@@ -277,7 +271,7 @@ function listenFault(error: unknown, host: string, port: number): unknown {
 }
 
 function urlOf(server: FastifyInstance): string {
-  // Of a name with several addresses the first: all have the same port.
+  // For a name with several addresses: the first. All have the same port.
   const address = server.addresses()[0] as AddressInfo;
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;

@@ -19,7 +19,7 @@ const en = {
   ...usersText.en,
 };
 
-/** Every sentence of the console; what one language has, the other has too, or it does not compile. */
+/** Every sentence of the console. A text that is missing in one of the languages is a compile error. */
 export type Text = typeof en;
 
 const ptBR: Text = {

@@ -9,7 +9,7 @@ import { sendPage } from '../shell/send-page.ts';
 import { ExportPage } from './export-page.tsx';
 import { sendTitleFile } from './title-export.ts';
 
-/** Taking titles away as a file. */
+/** Routes to download titles as a file. */
 export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   server.get('/exports', async (request, reply) => {
     const closed = lastClosedDate(parts.timeZone, parts.now?.() ?? new Date());
@@ -42,7 +42,7 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
   });
 }
 
-/** @throws InputError for a range or a format that is none */
+/** @throws InputError for an invalid range or format */
 export function parseExport(source: unknown) {
   const from = parseCivilDate(textParameter(source, 'from') ?? '');
   const to = parseCivilDate(textParameter(source, 'to') ?? '');

@@ -4,7 +4,7 @@ import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/dat
 import { maskTaxId } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 
-/** A day's totals by party; the lines add up to the day's own totals. */
+/** A day's totals by party. The rows add up to the day's totals. */
 export function PartyTable(props: {
   readonly context: PageContext;
   readonly by: TotalsBy;

@@ -5,7 +5,7 @@ import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MovedField } from '../../ledger/moved-titles.sql.ts';
 
-/** Who changed a title: a pull, and when it asked the platform. */
+/** A pull that changed a title, and the time of its request. */
 export interface ChangingPull {
   readonly pullId: number;
   readonly origin: PullOrigin;
@@ -20,7 +20,7 @@ interface TitleRevision extends ChangingPull {
   readonly fields: readonly MovedField[];
 }
 
-/** A title whole. Fields are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
+/** A title with all its columns. Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
 export interface TitleDetail {
   readonly id: number;
   readonly status: 'current' | 'withdrawn';
@@ -39,7 +39,7 @@ const fields = Prisma.raw(
   `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
 );
 
-/** Null where there is no such title. */
+/** Returns null for an unknown title. */
 export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,

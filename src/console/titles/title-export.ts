@@ -21,8 +21,9 @@ const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
 };
 
 /**
- * Sends titles as a file, as they are read. It is noted before the first byte; who may not see
- * identifiers gets them masked. When the reader goes away the database is let go at once.
+ * Streams titles as a file. The audit log records the export before the first byte. Readers without
+ * the right to see identifiers receive masked ones. When the client disconnects, the database
+ * connection is released immediately.
  */
 export async function sendTitleFile(
   reply: FastifyReply,
@@ -49,21 +50,21 @@ export async function sendTitleFile(
         .header('content-disposition', `attachment; filename="titles-${from}-${to}.${format}"`)
         .hijack();
       raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders);
-      // Each piece is on its way before the next is made: what queues up outlives its use.
+      // Each chunk is sent before the next one is made, so that chunks do not queue up.
       for await (const chunk of bytes) await write(raw, chunk);
       raw.end();
     });
   } catch (error) {
-    // Until something was sent, there is an error to answer with.
+    // Before the first byte, an error page can still be sent.
     if (!reply.sent) throw error;
-    // Cut short, the transfer does not end as a whole one does, and the browser says so.
+    // An aborted transfer has no regular end, and the browser reports it.
     raw.destroy();
     if (!gone.signal.aborted) logger.warn({ err: describeError(error) }, 'an export was cut short');
   }
   return reply;
 }
 
-/** @returns once the bytes are with the operating system */
+/** @returns when the operating system has accepted the bytes */
 function write(to: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     to.write(chunk, (error) => (error ? reject(error) : resolve()));

@@ -9,26 +9,24 @@ import {
   type TitleSort,
 } from './title-list.sql.ts';
 
-/** Without an order or a provider, which have indexes, a list reads every title of its dates. */
+/** A list without an order or a provider, which have indexes, reads every title of its dates. */
 export const MAX_LIST_DAYS = 31;
 
-/** What a list of titles was asked for, as far as it could be read. */
+/** The valid part of the parameters of a list. */
 export interface TitleQuery {
   readonly filter: TitleFilter;
   readonly sort: TitleSort;
   readonly isDescending: boolean;
   readonly cursor: TitleCursor | null;
-  /** Something was asked for that is no date, number or place; it counts as not asked for. */
+  /** Whether a parameter was not a valid date, number or position. Such a parameter counts as absent. */
   readonly hasFault: boolean;
-  /** The range was cut to `MAX_LIST_DAYS`. */
+  /** Whether the range was cut to `MAX_LIST_DAYS`. */
   readonly isCut: boolean;
 }
 
 /**
- * Reads the parameters of a list. Nothing in them can be more than a value: a sort is one of a few
- * words, everything else is bound.
- *
- * @param day the one day whose titles are listed; null: the range is asked for too
+ * Parses the parameters of a list. A sort is one of a few words; every other parameter is bound as a value.
+ * @param day the one day whose titles are listed; null: the range is a parameter too
  */
 export function parseTitleQuery(
   query: unknown,
@@ -87,19 +85,19 @@ function rangeOf(
   return { from: isCut ? addDays(end, 1 - MAX_LIST_DAYS) : begin, to: end, isCut };
 }
 
-/** Far enough from the ends of the calendar for a range to be laid around it. */
+/** The date is far enough from the ends of the calendar for a range around it. */
 function parseRangeDate(text: string): CivilDate | null {
   const date = parseCivilDate(text);
   return date !== null && date > '0010-01-01' && date < '9990-01-01' ? date : null;
 }
 
-/** `1234.5`, or as Brazilians write it, `1.234,50`. */
+/** Accepts `1234.5` and the Brazilian notation `1.234,50`. */
 function parseAmount(text: string): string | null {
   const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
   return parseDecimal(plain)?.canonical ?? null;
 }
 
-/** The query that asks for the same list at another place or in another order. */
+/** Returns the query string of the same list at another position or in another order. */
 export function titleQueryText(
   query: TitleQuery,
   day: CivilDate | null,

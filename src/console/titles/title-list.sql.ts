@@ -3,14 +3,14 @@ import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** Which titles; null: whatever they have there. Every part narrows. */
+/** Selects titles. All conditions must hold; null: no condition. */
 export interface TitleFilter {
   readonly from: CivilDate;
   readonly to: CivilDate;
   readonly status: 'current' | 'withdrawn' | null;
   readonly orderUid: string | null;
   readonly provider: string | null;
-  /** A part of the agent's name, in any case. */
+  /** A part of the agent's name, case-insensitive. */
   readonly agent: string | null;
   readonly dueFrom: CivilDate | null;
   readonly dueTo: CivilDate | null;
@@ -19,7 +19,7 @@ export interface TitleFilter {
   readonly maxValue: string | null;
 }
 
-/** How the titles of one day can be ordered; those of several days are by date alone. */
+/** The orders for the titles of one day. The titles of several days are ordered by date. */
 export const TITLE_SORTS = ['order', 'value', 'due', 'provider', 'agent', 'changed'] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
@@ -38,7 +38,7 @@ interface TitleListRow {
   readonly changedAt: Date;
 }
 
-/** A place between two titles of a list; `cursorText` makes its text. */
+/** A position between two titles of a list; `cursorText` encodes it. */
 export interface TitleCursor {
   readonly direction: 'after' | 'before';
   readonly key: string;
@@ -52,7 +52,7 @@ export interface TitlePage {
 }
 
 interface SortKey {
-  /** Never null, because a row comparison with null is neither true nor false. */
+  /** Never null: a row comparison with null yields null. */
   readonly expression: Prisma.Sql;
   readonly type: Prisma.Sql;
   readonly isValid: (key: string) => boolean;
@@ -65,7 +65,7 @@ const text = (expression: Prisma.Sql): SortKey => ({
 });
 const LAST_DATE = '9999-12-31';
 
-/** The one place that knows what a sort may be; a request only names a line of it. */
+/** The possible sorts. A request names one of these keys. */
 const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   order: text(Prisma.sql`order_uid`),
   value: {
@@ -87,7 +87,7 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   },
 };
 
-/** Of several days the order is that of the index on the date, so that any page is a look-up. */
+/** The order of the index on the date, so that any page of several days is an index lookup. */
 const BY_DATE: SortKey = {
   expression: Prisma.sql`accepted_date`,
   type: Prisma.sql`date`,
@@ -104,9 +104,9 @@ export interface TitleListRequest {
 }
 
 /**
- * One page of titles. Where it begins is said by the last title before it, not by a number of titles
- * to skip, so a page costs the same wherever it is, and a merge between two pages repeats nothing and
- * hides nothing that did not move.
+ * Returns one page of titles. The page begins after a given title, not at an offset. The cost
+ * therefore does not depend on the position, and a merge between two pages neither repeats nor
+ * hides a title that keeps its place.
  */
 export async function readTitlePage(
   database: Database,
@@ -119,7 +119,7 @@ export async function readTitlePage(
   const isDescending = request.isDescending !== isBackward;
   const order = isDescending ? Prisma.sql`DESC` : Prisma.sql`ASC`;
   const beyond = isDescending ? Prisma.sql`<` : Prisma.sql`>`;
-  // Within a date identity_hash is the order of title_identity_key; within one day the id will do.
+  // Within a date the index title_identity_key orders by identity_hash; within one day the id is enough.
   const place = isOneDay
     ? Prisma.sql`${key.expression}, id`
     : Prisma.sql`accepted_date, identity_hash, occurrence`;
@@ -160,8 +160,8 @@ export async function readTitlePage(
 }
 
 /**
- * How many titles a filter selects, and what those of them that are current add up to, as decimal
- * text. Of a whole day the ledger knows it.
+ * Returns the number of selected titles, and the sums of the current ones as decimal text. For a
+ * whole day the values come from the ledger.
  */
 export async function readTitleCount(
   database: Database,
@@ -189,7 +189,7 @@ function whereOf(filter: TitleFilter): Prisma.Sql {
     filter.status === null ? null : Prisma.sql`status = ${filter.status}`,
     filter.orderUid === null ? null : Prisma.sql`order_uid = ${filter.orderUid}`,
     filter.provider === null ? null : Prisma.sql`provider_external_id = ${filter.provider}`,
-    // Not LIKE: what is searched for is text, and none of its characters a pattern.
+    // Not LIKE, because the text may hold pattern characters.
     filter.agent === null
       ? null
       : Prisma.sql`strpos(lower(financial_agent_name), lower(${filter.agent})) > 0`,
@@ -208,7 +208,7 @@ function cursorText(direction: TitleCursor['direction'], row: { id: number; key:
   return Buffer.from(JSON.stringify([direction, row.key, String(row.id)])).toString('base64url');
 }
 
-/** Null for a text that no page of this sort has made. */
+/** Returns null for a text that no page of this sort has produced. */
 export function parseTitleCursor(
   cursor: string,
   sort: TitleSort,

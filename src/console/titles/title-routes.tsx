@@ -13,7 +13,7 @@ import { TitlesPage } from './titles-page.tsx';
 
 const TITLES_A_PAGE = 50;
 
-/** Titles of a day or of a range, and each one whole. */
+/** Routes for the titles of a day or of a range, and for one title. */
 export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
@@ -48,7 +48,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const title = id === null ? null : await readTitleDetail(database, id);
     if (title === null) return reply.callNotFound();
     if (isRevealed) {
-      // Before it is shown: nobody looks without a trace.
+      // Before the title is shown, so that every access leaves an entry.
       await recordAudit(database.prisma, {
         actor: actorOf(request),
         action: 'title.reveal',

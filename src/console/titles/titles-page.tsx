@@ -8,12 +8,12 @@ import { MAX_LIST_DAYS, type TitleQuery, titleQueryText } from './title-filters.
 import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
-  /** Null: titles of a range of dates. */
+  /** Null: the titles of a range of dates. */
   readonly date: CivilDate | null;
   readonly day: LedgerDay | null;
   readonly query: TitleQuery;
   readonly page: TitlePage;
-  /** Of one day alone; counting a month would take longer than showing it. */
+  /** Only for one day; counting a month would take longer than showing a page of it. */
   readonly count: { readonly titles: number; readonly originalValueSum: string } | null;
 }
 
@@ -192,7 +192,7 @@ function SortHeading(props: {
 }) {
   const { data, sort, label } = props;
   const { query, date } = data;
-  // Of several days the order is by date alone.
+  // Several days are ordered by date.
   if (date === null) {
     return (
       <th scope="col" class={props.class}>

@@ -228,5 +228,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** Lists of titles, one title, and files of them. */
+/** The texts of lists of titles, of one title, and of exports. */
 export const titlesText = { en, 'pt-BR': ptBR };

@@ -39,7 +39,7 @@ export function AlertsPage(props: {
   );
 }
 
-/** The values are in the table `drift` and not here: one may be personal data. */
+/** Shows no values, because one may be personal data. They are in the table `drift`. */
 function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift }) {
   const { text, formats } = context;
   const { drift: words } = text;
@@ -93,7 +93,7 @@ function AlertTable(props: {
 }) {
   const { context } = props;
   const { text } = context;
-  // A kind that is newer than these words is shown by its own name.
+  // A kind without a text is shown by its name.
   const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
   const sentences: Readonly<Record<string, string>> | null = text.alerts.sentences;
   return (

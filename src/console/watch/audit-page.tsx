@@ -8,12 +8,12 @@ import { DayLink, Instant } from '../shell/parts.tsx';
 export function AuditPage(props: {
   readonly context: PageContext;
   readonly entries: readonly AuditRow[];
-  /** Null: of all days. */
+  /** Null: the entries of all days. */
   readonly date: CivilDate | null;
   readonly isFirst: boolean;
-  /** The newest link of the log's chain; null: nothing was ever done. */
+  /** The newest link of the log's chain; null: the log is empty. */
   readonly head: ChainLink | null;
-  /** The id that the next page begins before; null: there is none. */
+  /** The next page shows entries with smaller ids; null: there is no next page. */
   readonly older: number | null;
 }) {
   const { context, entries, date, head } = props;
@@ -77,7 +77,7 @@ export function AuditPage(props: {
   );
 }
 
-/** The values that have a label here, in that order; the rest is for the database. */
+/** The values that have a label, in the order of the labels. The database has the others. */
 function Details({ context, details }: { context: PageContext; details: unknown }) {
   if (typeof details !== 'object' || details === null) return null;
   const values = new Map<string, unknown>(Object.entries(details));
@@ -98,7 +98,7 @@ function Details({ context, details }: { context: PageContext; details: unknown 
   };
   const shown = [...labels]
     .filter(([name]) => (values.get(name) ?? null) !== null)
-    // What an export did not do is nothing to read about.
+    // Options that an export did not use are left out.
     .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
     .map(([name, label]) => `${label} ${show(name, values.get(name))}`);
   return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;

@@ -5,11 +5,11 @@ import { ConciliationError } from '../../runtime/errors.ts';
 import { describeError, type Logger } from '../../runtime/logger.ts';
 import { OverdueError } from '../../runtime/within.ts';
 
-/** One thing without which this process cannot do its work. */
+/** A condition for the work of this process. */
 export interface ReadinessCheck {
-  /** Stable: people's monitoring names it. */
+  /** Does not change: monitoring systems refer to it. */
   readonly name: string;
-  /** Null when all is well, else why not, in words without secrets. A rejection is a failure too. */
+  /** Returns null on success, otherwise the reason without secrets. A rejection is a failure too. */
   readonly run: () => Promise<string | null>;
 }
 
@@ -27,8 +27,8 @@ export interface Readiness {
 const CHECK_TIMEOUT_MS = 3_000;
 
 /**
- * Asks all checks at once and waits at most `timeoutMs` for any. Logs when a check starts to fail and
- * when it passes again, not every time it is asked.
+ * Runs all checks at the same time and waits at most `timeoutMs` for each. Logs when a check starts
+ * to fail and when it passes again.
  */
 export function createReadiness(
   checks: readonly ReadinessCheck[],
@@ -68,7 +68,7 @@ export function createReadiness(
   };
 }
 
-/** A driver's message may quote anything, so only what we named ourselves is shown. */
+/** A driver's message may quote any value, so only known messages are shown. */
 function reasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof OverdueError) return `no answer in ${timeoutMs} ms`;
   return error instanceof ConciliationError ? error.code : 'failed';
@@ -84,7 +84,10 @@ export function databaseCheck(database: Database): ReadinessCheck {
   };
 }
 
-/** A database that had every migration loses them only to a restore, which may wait a minute to show. */
+/**
+ * Only a restore removes migrations from a database that had all of them. A minute is soon enough
+ * to report that.
+ */
 const MIGRATIONS_TRUSTED_MS = 60_000;
 
 /** @param listPending the names of the migrations that the database lacks */
@@ -127,7 +130,7 @@ export function tokenCheck(
   };
 }
 
-/** @param findFault how far this process's clock is off, as part of a sentence, or null */
+/** @param findFault returns the difference of this process's clock as part of a sentence, or null */
 export function clockCheck(findFault: () => Promise<string | null>): ReadinessCheck {
   return { name: 'clock', run: findFault };
 }
@@ -135,7 +138,7 @@ export function clockCheck(findFault: () => Promise<string | null>): ReadinessCh
 /** Three ticks: one may be late and one may be lost. */
 const MAX_TICK_AGE_MS = 180_000;
 
-/** Only for a process that has the scheduler role. Null: it has not ticked yet. */
+/** Only for a process that has the scheduler role. Null: there was no tick yet. */
 export function schedulerCheck(
   lastTickAt: () => Date | null,
   now: () => Date = () => new Date(),

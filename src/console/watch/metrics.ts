@@ -6,7 +6,7 @@ import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
 import type { LedgerGauges } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 
-/** How one attempt at a pull ended: the pull's new state, or why it is still queued. */
+/** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [
   'merged',
   'unchanged',
@@ -19,13 +19,13 @@ const PULL_OUTCOMES = [
 type PullOutcome = (typeof PULL_OUTCOMES)[number];
 
 /**
- * How a request with a batch of providers ended: the platform took or refused it, or it decided nothing
- * and is tried again, waits for another token, or needs a person.
+ * The outcome of a request with a batch of providers: accepted or refused by the platform, or
+ * undecided: to be retried, waiting for another token, or waiting for a person.
  */
 const BATCH_OUTCOMES = ['taken', 'refused', 'retry', 'unauthorized', 'failed'] as const;
 type BatchOutcome = (typeof BATCH_OUTCOMES)[number];
 
-/** How one attempt at a sweep ended. */
+/** The outcome of one attempt at a sweep. */
 const SWEEP_OUTCOMES = ['done', 'failed', 'retry', 'unauthorized'] as const;
 type SweepOutcome = (typeof SWEEP_OUTCOMES)[number];
 
@@ -38,12 +38,12 @@ const TITLE_CHANGES = [
   'rejected',
 ] as const;
 
-/** What a pull did to titles, over the dates that were merged; what waits or was superseded is in none. */
+/** The effects of a pull on the titles of merged dates. Held and superseded dates are not included. */
 type TitleCounts = Readonly<Record<(typeof TITLE_CHANGES)[number], number>>;
 
 export interface Metrics {
   readonly registry: Registry;
-  /** @param counts null where nothing was merged */
+  /** @param counts null: nothing was merged */
   observePull(
     origin: PullOrigin,
     outcome: PullOutcome,
@@ -52,7 +52,9 @@ export interface Metrics {
   ): void;
   observeSweep(outcome: SweepOutcome): void;
   observeBatch(outcome: BatchOutcome): void;
-  /** @param status null where the platform sent none: no connection, silence, a cut transfer */
+  /**
+   * @param status null: the platform sent none because of a failed connection, a timeout or a cut transfer
+   */
   observePlatformResponse(status: number | null): void;
 }
 
@@ -63,22 +65,22 @@ interface JobCounts {
   readonly failed: number;
 }
 
-/** Where the numbers come from that are read when they are asked for. */
+/** The sources of values that are read at each scrape. */
 export interface MetricSources {
   readonly readLedger: () => Promise<LedgerGauges>;
-  /** By the name of the queue. */
+  /** By queue name. */
   readonly countJobs: () => Promise<Readonly<Record<string, JobCounts>>>;
 }
 
-/** Several scrapers at once, or one that is impatient, cost one read. */
+/** Concurrent and frequent scrapes share one read within this time, in milliseconds. */
 const SOURCE_KEEP_MS = 5_000;
-/** Well within the 10 seconds that Prometheus waits for the whole scrape. */
+/** Less than the 10 seconds that Prometheus allows for a scrape. */
 const SOURCE_TIMEOUT_MS = 3_000;
 
 /**
- * The metrics of one process, in a registry of their own. A source that does not answer leaves its
- * gauges out of the scrape, since an old number would look like a true one, and shows as 0 in
- * `conciliation_source_up`; everything else is served.
+ * The metrics of one process, in a registry of their own. If a source does not answer, the scrape
+ * lacks its gauges, because an old value would look current, and `conciliation_source_up` is 0 for
+ * it. All other metrics are served.
  */
 export function createMetrics(
   sources: MetricSources,
@@ -107,7 +109,7 @@ export function createMetrics(
   });
   const titles = new Counter({
     name: 'conciliation_titles_total',
-    help: 'Titles of merged responses, by what the merge did to them.',
+    help: 'Titles of merged responses, by the effect of the merge.',
     labelNames: ['change'],
     registers,
   });
@@ -130,7 +132,7 @@ export function createMetrics(
     registers,
   });
 
-  // A counter that appears with its first event has no increase to be seen, so all start at zero.
+  // A counter that appears with its first event shows no increase, so all counters start at zero.
   for (const origin of PULL_ORIGINS) {
     for (const outcome of PULL_OUTCOMES) pulls.inc({ origin, outcome }, 0);
   }
@@ -181,7 +183,7 @@ function registerSources(
       registers: [registry],
       async collect() {
         const values = await read();
-        // In one step after the wait, so that two scrapes at once both see whole values.
+        // Synchronously after the wait, so that two concurrent scrapes both read complete values.
         if (labelNames.length === 0) this.remove();
         else this.reset();
         for (const [labels, value] of values) this.set(labels, value);
@@ -213,11 +215,8 @@ function registerSources(
   ledgerGauge('conciliation_days', 'Days of the ledger by state.', ['state'], ({ days }) =>
     DAY_STATES.map((state) => [{ state }, days[state] ?? 0]),
   );
-  ledgerGauge(
-    'conciliation_alerts_open',
-    'Alerts whose condition lasts, by kind.',
-    ['kind'],
-    ({ openAlerts }) => ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
+  ledgerGauge('conciliation_alerts_open', 'Open alerts, by kind.', ['kind'], ({ openAlerts }) =>
+    ALERT_KINDS.map((kind) => [{ kind }, openAlerts[kind] ?? 0]),
   );
   ledgerGauge(
     'conciliation_sweep_age_seconds',
@@ -227,7 +226,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_sweep_dates',
-    'Dates of the newest complete sweep by what it found.',
+    'Dates of the newest complete sweep, by result.',
     ['result'],
     ({ sweepDates }) =>
       sweepDates === null
@@ -239,7 +238,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_providers',
-    "The ERP's providers by what is known of them.",
+    "The ERP's providers, by state.",
     ['state'],
     ({ providers }) => SYNC_STATES.map((state) => [{ state }, providers[state] ?? 0]),
   );
@@ -251,7 +250,7 @@ function registerSources(
   );
   ledgerGauge(
     'conciliation_account_changes_open',
-    'Bank account changes that nobody has acknowledged.',
+    'Bank account changes that are not acknowledged.',
     [],
     ({ openAccountChanges }) => [[{}, openAccountChanges]],
   );
@@ -262,7 +261,7 @@ function registerSources(
   );
   gauge(
     'conciliation_source_up',
-    'Whether what the gauges are read from answered.',
+    'Whether the source of the gauges answered.',
     ['source'],
     async () => [
       [{ source: 'ledger' }, (await readLedger()) === null ? 0 : 1],
@@ -271,7 +270,7 @@ function registerSources(
   );
 }
 
-/** A scrape says that a source is away; why is told by the readiness check and the log. */
+/** The scrape reports that a source is not available. The readiness check and the log report the reason. */
 function orNull<T>(read: () => Promise<T>): () => Promise<T | null> {
   return () => read().catch(() => null);
 }

@@ -22,7 +22,7 @@ const ENTRIES_A_PAGE = 100;
 const PROVIDERS_SHOWN = 100;
 const CHANGES_SHOWN = 100;
 
-/** What there is to watch over: alerts, the audit log, providers and their accounts. */
+/** Routes for alerts, the audit log, providers and their accounts. */
 export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 

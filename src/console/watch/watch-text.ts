@@ -15,14 +15,14 @@ const en = {
     changes: 'Bank accounts that changed',
     changesNone: 'No change waits.',
     changesHelp:
-      'A title named another account than the one last seen. Call the party under a number you know; then note what you found.',
+      'A title named another account than the one last seen. Call the party at a number you know, then record your findings.',
     kinds: { provider: 'Provider', financial_agent: 'Financial agent' },
     party: 'Party',
     before: 'Account before',
     after: 'Account now',
     seen: 'Seen',
     acknowledge: 'Acknowledge',
-    finding: 'What did you find out?',
+    finding: 'Your findings',
     title_: 'Title',
     bank: 'Bank',
     agency: 'branch',
@@ -48,7 +48,7 @@ const en = {
       filters_disagree: 'Platform contradicts itself',
       day_held: 'Day held',
       day_attention: 'Rejected titles',
-      checkpoint_stale: 'Checkpoint stands still',
+      checkpoint_stale: 'Checkpoint does not advance',
       restated_after_sign_off: 'Restated after sign-off',
       titles_altered: 'Titles altered',
       provider_rejected: 'Provider refused',
@@ -58,7 +58,7 @@ const en = {
       platform_auth: 'No accepted token',
       clock_skew: 'Clock is wrong',
     } satisfies Readonly<Record<AlertKind, string>>,
-    // Alerts are written in English; these stand before what was written.
+    // Alerts are written in English. These sentences are shown before the original.
     sentences: null as Readonly<Record<AlertKind, string>> | null,
   },
   drift: {
@@ -81,7 +81,7 @@ const en = {
     date: 'Day',
     pull: 'Pull',
     reason: 'Why',
-    none: 'Nothing was done yet.',
+    none: 'No entries yet.',
     older: 'Older',
     newest: 'Newest',
     actions: {
@@ -107,7 +107,7 @@ const en = {
       'session.end': 'signed out',
       'session.refused': 'was refused: wrong password',
       'session.limited': 'has to wait: too many sign-in tries',
-      'session.refused_account': 'was refused: the company account opens nothing here',
+      'session.refused_account': 'was refused: the company account has no user here',
       'user.add': 'added a user',
       'user.change': 'changed a user',
       'user.bind': 'was tied to a company account',
@@ -146,7 +146,7 @@ const en = {
       invalid: 'invalid',
     } as Readonly<Record<string, string>>,
     refusals: {
-      unknown: 'nobody has its e-mail address',
+      unknown: 'no user has its e-mail address',
       unverified: 'its e-mail address is not verified',
       disabled: 'the user is disabled',
     } as Readonly<Record<string, string>>,
@@ -337,5 +337,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** What there is to watch over. */
+/** The texts for alerts, the audit log and providers. */
 export const watchText = { en, 'pt-BR': ptBR };

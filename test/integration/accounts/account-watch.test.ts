@@ -80,7 +80,7 @@ describe.each(WAYS)('a change ($way)', ({ isStaged }) => {
     alwaysStage = false;
   });
 
-  test('is another account than the one last seen; the first sight is none', async () => {
+  test('is an account that differs from the one last seen; the first account is no change', async () => {
     await pull(day(0), title(day(0)));
     expect(await changes()).toEqual([]);
     const pullId = await pull(day(1), title(day(1), { provider: 'B' }));
@@ -175,7 +175,7 @@ describe.each(WAYS)('no change ($way)', ({ isStaged }) => {
     expect(await changes()).toEqual([]);
   });
 
-  test('is recorded twice while nobody has acknowledged it', async () => {
+  test('is recorded once until it is acknowledged', async () => {
     await pull(day(0), title(day(0)));
     for (const index of [1, 3, 5]) {
       await pull(day(index), title(day(index), { provider: 'B' }));

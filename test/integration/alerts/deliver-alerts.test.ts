@@ -57,7 +57,7 @@ const held: Alert = {
   pullId: 12n,
 };
 
-test('an alert is told once when it is raised and once when it is over', async () => {
+test('an alert is delivered once when it is raised and once when it is over', async () => {
   await raiseAlert(table.database, held);
   expect(await deliver()).toBe(1);
   expect(await deliver()).toBe(0);
@@ -121,7 +121,7 @@ test.each([
   }
 });
 
-test('one that was given up is told once more when it is over', async () => {
+test('an alert whose delivery was given up is delivered when it is over', async () => {
   await raiseAlert(table.database, held);
   await table.database.prisma.$executeRaw`
     UPDATE conciliation.alert SET raised_at = raised_at - interval '2 days'`;
@@ -137,7 +137,7 @@ test('one that was given up is told once more when it is over', async () => {
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
 
-test('an alert that is over before anybody was told is told once, as over', async () => {
+test('an alert that is over before its delivery is delivered once, as over', async () => {
   await raiseAlert(table.database, held);
   await resolveAlerts(table.database, held.kind);
   expect(await deliver()).toBe(1);
@@ -145,7 +145,7 @@ test('an alert that is over before anybody was told is told once, as over', asyn
   expect(webhook.received[0]?.body.resolvedAt).not.toBeNull();
 });
 
-test('an alert that ends while its raising is told is told again, as over', async () => {
+test('an alert that ends during its delivery is delivered again, as over', async () => {
   await raiseAlert(table.database, held);
   webhook.answer = async (response, alert) => {
     if (alert.body.resolvedAt === null) await resolveAlerts(table.other, held.kind);
@@ -217,7 +217,7 @@ test('a webhook that never answers is left after the timeout', async () => {
   expect(await readAlerts(table.database)).toMatchObject([{ delivered: false }]);
 });
 
-test('a webhook that accepts and then never ends its answer has been told', async () => {
+test('a webhook that answers 2xx and never ends its body counts as delivered', async () => {
   await raiseAlert(table.database, held);
   webhook.answer = (response) => {
     response.writeHead(200);

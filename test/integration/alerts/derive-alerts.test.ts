@@ -169,7 +169,7 @@ test('a day restated after its sign-off is an alert until it is signed off again
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
-test('a checkpoint that stands still is an alert until it moves', async () => {
+test('a checkpoint that does not advance is an alert until it does', async () => {
   const limits = { ...NEVER_STALE, maxLagDays: 3, maxIdleHours: 26 };
   setDay(DAY, []);
   await world.pull(DAY);

@@ -62,7 +62,7 @@ describe('a refused token', () => {
     expect(await alerts()).toEqual(['platform_auth over', 'platform_auth open']);
   });
 
-  test('of a process that goes on reporting is not ended by another with another token', async () => {
+  test('of a process that still reports is not ended by another process with another token', async () => {
     const [paused, working] = [startProcess(), startProcess()];
     await paused.report(['token_refused']);
     await paused.ageBy(2);
@@ -91,7 +91,7 @@ describe('a refused token', () => {
     expect(await alerts()).toEqual(['platform_auth open']);
   });
 
-  test('that was replaced lasts until a token was accepted, by whatever process', async () => {
+  test('that was replaced lasts until any process has a token accepted', async () => {
     const [paused, working] = [startProcess(), startProcess()];
     await paused.report(['token_refused']);
     await paused.report([], { awaitsAcceptance: true });

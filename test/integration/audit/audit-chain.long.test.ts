@@ -64,7 +64,7 @@ test('entries of every kind of value are chained, and each later head proves the
   for (const head of heads) expect((await verify(head)).fault).toBeNull();
 });
 
-test('a deed that is rolled back leaves neither entry nor link', async () => {
+test('an action that is rolled back leaves neither entry nor link', async () => {
   await fill();
   await world.database.prisma
     .$transaction(async (tx) => {
@@ -102,7 +102,7 @@ test('twenty writers at once make one chain without a fork', async () => {
   expect(await verify()).toMatchObject({ links: 100, fault: null });
 });
 
-test('an open transaction that wrote an entry keeps nobody else waiting', async () => {
+test('an open transaction with an entry does not make others wait', async () => {
   await world.database.prisma.$transaction(async (tx) => {
     await recordAudit(tx, { actor: 'slow', action: 'first' });
     await recordAudit(world.database.prisma, { actor: 'fast', action: 'second' });
@@ -205,7 +205,7 @@ describe('tampering shows', () => {
     await expectFault('anchor_changed', 7, anchor);
   });
 
-  test('when the whole chain is computed anew, by the head that was kept elsewhere', async () => {
+  test('when the whole chain is recomputed, by the head that was kept elsewhere', async () => {
     const anchor = (await verify()).head ?? undefined;
     await tamper(
       `UPDATE conciliation.audit_entry SET reason = 'never said' WHERE id = 2`,
@@ -226,7 +226,7 @@ describe('tampering shows', () => {
   });
 });
 
-test('links and entries take no change and no second successor, whoever asks', async () => {
+test('links and entries cannot be changed and have no second successor, for any user', async () => {
   await fill();
   const { pool } = world.database;
   for (const statement of [
@@ -258,7 +258,7 @@ test('audit verify prints the head, takes it as an anchor, and ends with 1 at th
   const broken = await runCommand(['audit', 'verify'], environment);
   expect(broken).toMatchObject({
     exit: 1,
-    stdout: 'Broken after 2 link(s): entry 3 is not what it was when it was written.\n',
+    stdout: 'Broken after 2 link(s): entry 3 was changed after it was written.\n',
   });
   const json = await runCommand(['audit', 'verify', '--json'], environment);
   expect(json.exit).toBe(1);

@@ -26,7 +26,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
-test('every date of the range is pulled, and the outcome told', async () => {
+test('every date of the range is pulled, and the outcome is printed', async () => {
   for (let day = 0; day < 10; day += 1) {
     world.sandbox.setDayTexts(daysFrom(day), [titleText({ date: daysFrom(day) })]);
   }
@@ -74,7 +74,7 @@ test('a detached one waits for the service, can be cancelled, and then resumed',
   expect(await progressOf(backfillId)).toMatchObject({ state: 'done', done: 3 });
 });
 
-test('dates that fail are told, and end it with 1', async () => {
+test('failed dates are printed, and the exit status is 1', async () => {
   world.sandbox.faults.add({ kind: 'status', status: 400, date: daysFrom(71), times: 'forever' });
   const ran = await run(...range(70, 72), '--json');
   world.sandbox.faults.clear();

@@ -39,7 +39,7 @@ test('demo pulls 14 days with nothing configured, and again without changing any
 });
 
 describe('pull', () => {
-  test('prints what changed, for people and as one JSON document', async () => {
+  test('prints the changes, as text and as one JSON document', async () => {
     world.sandbox.setDayTexts(DAY, [titleText()]);
     const text = await run(['pull', DAY], connected());
     // A slow machine may print progress.
@@ -55,7 +55,7 @@ describe('pull', () => {
     });
   });
 
-  test('tells each wait, and ends 1 when all attempts are spent', async () => {
+  test('prints each wait, and ends 1 when all attempts are spent', async () => {
     world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
     const ran = await run(['pull', DAY], { ...connected(), PULL_ATTEMPTS: '2' });
     expect(ran.exit).toBe(1);
@@ -80,7 +80,7 @@ describe('pull', () => {
   });
 });
 
-test('what needs a person ends 3, and the decisions are taken by command', async () => {
+test('an open decision ends 3, and commands make the decisions', async () => {
   const date = daysFrom(20);
   world.sandbox.setDayTexts(date, [titleText({ date }), '{"order":{}}']);
   const attention = await run(['pull', date], connected());
@@ -114,7 +114,7 @@ describe('sweep', () => {
     );
   const sweep = (...args: string[]) => run(['sweep', '--from', first, ...args], connected());
 
-  test('tells per date what differed, and what its pull did', async () => {
+  test('prints the differences of each date, and the result of its pull', async () => {
     serve(first, ['a', 'b', 'c', 'd', 'e', 'f']);
     serve(second, []);
     serve(TODAY, []);
@@ -179,7 +179,7 @@ describe('sweep', () => {
     expect((await run(['sweep'], connected())).exit).toBe(2);
   });
 
-  test('is told by status', async () => {
+  test('is shown by status', async () => {
     const { stdout } = await run(['status'], connected());
     expect(stdout).toMatch(
       new RegExp(

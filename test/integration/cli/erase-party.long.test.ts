@@ -374,7 +374,7 @@ describe('erased', () => {
 });
 
 describe('the next pulls', () => {
-  test('the same answer changes nothing, in whatever form it is written', async () => {
+  test('the same answer changes nothing, in any notation', async () => {
     expect((await pull(SIGNED, ...signedDay())).state).toBe('unchanged');
     const reformatted = signedDay().map((text) => text.replaceAll(',"', ' , "'));
     expect((await pull(SIGNED, ...reformatted)).state).toBe('unchanged');

@@ -35,7 +35,7 @@ async function file(name: string, content: string): Promise<string> {
 }
 
 describe('providers import', () => {
-  test('tells what would change, then changes it, and reports what it left out', async () => {
+  test('prints the planned changes, makes them, and reports the omitted rows', async () => {
     const path = await file(
       'suppliers.csv',
       `externalId,identificationNumber,name\nF1,${cpfOf(1)},Ana\nF2,11111111111,CANARY\nF3,12abc34501de35,Bia\n`,
@@ -106,7 +106,7 @@ describe('providers push', () => {
     }
   });
 
-  test('tells each wait, ends 1 when all attempts are spent, and leaves the rows pending', async () => {
+  test('prints each wait, ends 1 when all attempts are spent, and leaves the rows pending', async () => {
     await writeProviders(world.database, [providerOf(1)]);
     world.sandbox.faults.add({ kind: 'status', status: 500, times: 2 });
     const ran = await providers(['push'], { PULL_ATTEMPTS: '2' });

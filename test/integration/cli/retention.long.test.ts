@@ -154,7 +154,7 @@ test('the service’s user may not, and nothing is removed', async () => {
 });
 
 test.each([['0'], ['29'], [daysFrom(-3, TODAY)], ['9999-12-31']])(
-  'what is younger than 30 days is not removed: --older-than %s',
+  'rows younger than 30 days are not removed: --older-than %s',
   async (age) => {
     const ran = await retention(['--older-than', age]);
     expect(ran.exit).toBe(2);
@@ -162,7 +162,7 @@ test.each([['0'], ['29'], [daysFrom(-3, TODAY)], ['9999-12-31']])(
   },
 );
 
-test('removes what is old and not needed, once, and says what', async () => {
+test('removes old rows that are not needed, once, and lists them', async () => {
   const kept = await readKept();
   const expectedPulls = [
     `${CHANGED} merged`,

@@ -124,7 +124,7 @@ describe('start-date set', () => {
     expect(status.stdout).toContain(`the ledger begins on ${daysFrom(-1)}`);
   });
 
-  test('to a later date counts from there, past what no longer belongs to the ledger', async () => {
+  test('to a later date counts from that date, without the dates that left the ledger', async () => {
     await pullDates(daysFrom(-3), dates);
     expect(await readCheckpoint()).toMatchObject({ reached: null });
     expect((await setTo(daysFrom(1))).exit).toBe(0);

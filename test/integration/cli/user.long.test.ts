@@ -24,7 +24,7 @@ const run = (...args: string[]) =>
   });
 
 test('a user is added with a link, listed, given a role, disabled and enabled', async () => {
-  expect((await run('user', 'list')).stdout).toContain('nobody yet');
+  expect((await run('user', 'list')).stdout).toContain('no users yet');
   const added = await run('user', 'add', 'Ana', '--role', 'reviewer');
   expect(added.exit).toBe(0);
   expect(added.stdout).toMatch(/https:\/\/conciliation\.example\.com\/link\/[\w-]{43}\n/);

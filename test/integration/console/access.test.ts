@@ -48,7 +48,7 @@ test('the server has exactly the routes of the table', () => {
   expect(ownRoutes().sort()).toEqual(Object.keys(ROUTE_ACCESS).sort());
 });
 
-test('every role gets from every route what the table says', async () => {
+test('every role has on every route the access of the table', async () => {
   const wrong: string[] = [];
   for (const route of ownRoutes()) {
     const who = ROUTE_ACCESS[route]?.who;
@@ -66,7 +66,7 @@ test('every role gets from every route what the table says', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('who is not signed in gets to no page, and to no deed', async () => {
+test('visitors have access to no page and no action', async () => {
   const wrong: string[] = [];
   for (const route of ownRoutes()) {
     const who = ROUTE_ACCESS[route]?.who;
@@ -80,7 +80,7 @@ test('who is not signed in gets to no page, and to no deed', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('the table itself gives nobody more than it should', () => {
+test('the table gives no role more rights than documented', () => {
   const unsafeFor = (role: ConsoleRole) =>
     Object.entries(ROUTE_ACCESS)
       .filter(([route, { who }]) => !route.startsWith('GET') && who.includes(role))
@@ -113,7 +113,7 @@ describe('the queue', () => {
   });
 });
 
-test('a deed needs the token of its own visitor, on every route', async () => {
+test('an action requires the token of its own visitor, on every route', async () => {
   const admin = await console.as('admin');
   const other = await console.as('admin', 'other-admin');
   const foreign = await other.csrf();
@@ -128,7 +128,7 @@ test('a deed needs the token of its own visitor, on every route', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('a page of another site is refused, whatever it brings along', async () => {
+test('a page of another site is refused, with any cookie or token', async () => {
   const admin = await console.as('admin');
   for (const headers of [
     { origin: 'https://evil.example' },

@@ -96,7 +96,7 @@ test('the document is OpenAPI 3.1 and names every route of /api', async () => {
   expect(described.sort()).toEqual(served.sort());
 });
 
-test('what is answered is what the document says', async () => {
+test('the answers match the document', async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const key = await newKey('operator', 'read', 'pull', 'decide');
@@ -153,7 +153,7 @@ test('no answer gives identifiers away', async () => {
 });
 
 describe('a key', () => {
-  test('does what its role and its scopes both allow, and nothing else', async () => {
+  test('may do only what its role and its scopes both allow', async () => {
     const wrong: string[] = [];
     for (const role of KEY_ROLES) {
       for (const scope of ['read', 'export', 'decide', 'pull'] as const) {
@@ -182,7 +182,7 @@ describe('a key', () => {
     expect((await call(key, 'GET', '/queue/')).status).toBe(303);
   });
 
-  test('works no more once it is revoked or its time is over, and no other text ever does', async () => {
+  test('stops working when it is revoked or expires, and no other text works', async () => {
     const key = await newKey('viewer', 'read');
     expect((await call(key, 'GET', '/api/status')).status).toBe(200);
     const row = await world.database.prisma.apiKey.findFirstOrThrow({ orderBy: { id: 'desc' } });
@@ -208,7 +208,7 @@ describe('a key', () => {
   });
 });
 
-test('a session uses the API too, and needs its token for every deed', async () => {
+test('a session uses the API too, and requires its token for every action', async () => {
   const operator = await console.as('operator');
   expect((await operator.get('/api/status')).status).toBe(200);
   const path = `/api/days/${DAY}/pull`;

@@ -43,7 +43,7 @@ describe('a day', () => {
     expect(text).toMatch(/P-1[\s\S]*?0\.30/);
   });
 
-  test('is signed off by a reviewer, restated by one cent, and says what moved', async () => {
+  test('is signed off by a reviewer, restated by one cent, and shows the changes', async () => {
     await pull(title('a'), title('b', { discount: '12.34' }));
     const before = await reviewer.get(`/days/${date}`);
     const signed = await reviewer.post(`/days/${date}/sign-off`, {
@@ -61,7 +61,7 @@ describe('a day', () => {
     expect((await viewer.get('/')).text).toContain('Restated after sign-off');
   });
 
-  test('that changed while somebody looked at it is not signed off by that look', async () => {
+  test('that changed after the page was loaded is not signed off from that page', async () => {
     await pull(title('a'));
     const seen = digestOf((await reviewer.get(`/days/${date}`)).text);
     await pull(title('a', { discount: '99' }));
@@ -70,13 +70,13 @@ describe('a day', () => {
     expect(answer.text).toContain('look again');
   });
 
-  test('with rejects waits for a person, and the one who accepted them does not sign', async () => {
+  test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
     expect((await viewer.get(`/days/${date}`)).text).toContain('broke the contract');
     expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
-    expect(own.text).toContain('somebody else has to sign it off');
+    expect(own.text).toContain('another user has to sign it off');
     const { contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({
       where: { date: new Date(date) },
     });
@@ -111,7 +111,7 @@ describe('a day', () => {
     expect(preview.text).not.toContain('no title');
   });
 
-  test('shows the raw text of a reject to who may see it, and notes that', async () => {
+  test('shows the raw text of a reject to authorized roles, and audits that', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}","secret":"CANARY"}`);
     expect((await reviewer.get(`/days/${date}`)).text).not.toContain('CANARY&quot;');
     const shown = await reviewer.post(`/days/${date}/rejects`);
@@ -119,7 +119,7 @@ describe('a day', () => {
     expect(await lastAudit(world)).toMatchObject({ actor: 'rita', action: 'rejects.reveal' });
   });
 
-  test('that is held is released by an operator who has seen what goes', async () => {
+  test('that is held is released by an operator after a preview of the withdrawals', async () => {
     await pull(title('a', { value: '70' }), title('b', { value: '30' }));
     const { pullId } = await pull();
     expect((await viewer.get(`/days/${date}`)).text).toContain('A pull is held');
@@ -145,7 +145,7 @@ describe('a day', () => {
     expect(text).toContain('wrong rate');
   });
 
-  test('is pulled again on demand: a worker is woken and the log says who', async () => {
+  test('is pulled again on request: a worker is woken and the log has the user', async () => {
     const answer = await operator.post(`/days/${date}/pull`);
     expect(answer.location).toBe(`/days/${date}?notice=pull_requested`);
     const created = await world.database.prisma.pull.findFirstOrThrow({ orderBy: { id: 'desc' } });

@@ -35,7 +35,7 @@ async function meet(...names: string[]): Promise<bigint> {
 const readDrift = () => world.database.prisma.drift.findMany({ orderBy: { path: 'asc' } });
 const digestOf = (page: string) => /name="digest" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
-test('the page lists what waits, and one form with a reason acknowledges it', async () => {
+test('the page lists the open items, and one form with a reason acknowledges them', async () => {
   const { viewer, reviewer } = pages;
   expect((await viewer.get('/alerts')).text).not.toContain('outside the documented interface');
   const pullId = await meet('campaign', 'batch');
@@ -72,7 +72,7 @@ test('the page lists what waits, and one form with a reason acknowledges it', as
   expect((await viewer.get('/alerts')).text).not.toContain('Unknown field');
 });
 
-test('what came after the page was looked at is not acknowledged by that look', async () => {
+test('items that came after the page was loaded are not acknowledged from that page', async () => {
   const { operator } = pages;
   await meet('first');
   const digest = digestOf((await operator.get('/alerts')).text);
@@ -82,7 +82,7 @@ test('what came after the page was looked at is not acknowledged by that look', 
   expect((await readDrift()).map((row) => row.acknowledgedAt)).toEqual([null, null]);
 });
 
-test('/api lists it without values and acknowledges what was listed', async () => {
+test('/api lists the items without values and acknowledges the listed ones', async () => {
   await meet('campaign');
   const key = await createApiKey(world.database, {
     name: 'script',

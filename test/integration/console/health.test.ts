@@ -61,7 +61,7 @@ test('a database without its migrations is reachable and not ready, until they a
 });
 
 test.each(['refuse', 'hang'] as const)(
-  'a database that is down (%s) is told within the time limit, and so is its return',
+  'a database that is down (%s) is reported within the time limit, and so is its return',
   async (fault) => {
     const { logger, lines } = createTestLog();
     const database = openDatabase({ databaseUrl: proxy.url, applicationName: 'test', logger });
@@ -102,7 +102,7 @@ test.each(['refuse', 'hang'] as const)(
   },
 );
 
-test('a queue is ready while it can be reached, whatever the question throws', async () => {
+test('a queue is ready while it can be reached, for any error of the check', async () => {
   let answer = async () => true;
   const console = await open({ checks: [queueCheck(() => answer())] });
   expect((await console.get('/readyz')).status).toBe(200);

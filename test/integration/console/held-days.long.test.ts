@@ -100,7 +100,7 @@ test('accepting rejects withdraws no title, and the form and the command say so 
   expect(await showDay()).not.toContain('not in the newest response');
 });
 
-test('a response that would withdraw too much is shown as what it would do', async () => {
+test('a response that would withdraw too much is shown with its changes', async () => {
   await pull(...titles(10));
   const { pullId } = await pull(...titles(6), title('new'));
   const page = await showDay();
@@ -126,7 +126,7 @@ test('a response that would withdraw too much is shown as what it would do', asy
   expect(await readDay()).toMatchObject({ titles: 7, withdrawn: 4, hold: null });
 });
 
-test('a response without titles is told with what the date has', async () => {
+test('a response without titles is shown with the titles of the date', async () => {
   await pull(...titles(3));
   const { pullId } = await pull();
   expect(await showDay()).toContain(
@@ -152,7 +152,7 @@ test('a response of which no title could be read asks for another pull, and for 
 
   const ran = await status();
   expect(ran.exit).toBe(3);
-  expect(ran.stdout).toContain(`${date} is held: 64 title(s) came, none could be read.`);
+  expect(ran.stdout).toContain(`${date} is held: 64 title(s) were received, none could be read.`);
   expect(ran.stdout).toContain(`conciliation pull ${date}`);
   expect(ran.stdout).not.toMatch(/conciliation release/);
   const pulled = await command('pull', date);
@@ -172,6 +172,6 @@ test('a response of which no title could be read asks for another pull, and for 
     `${date} is held: the response to pull ${pullId + 1n} has 64 titles, and none could be read`,
   );
   expect((await operator.get(`/pulls/${pullId + 1n}/release`)).text).toContain(
-    'Better pull again when the platform has mended them.',
+    'Pull again when the platform has corrected them.',
   );
 });

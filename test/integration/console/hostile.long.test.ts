@@ -114,7 +114,7 @@ test('any place in a path, and a parameter that is there twice, is answered', as
   expect((await admin.get(`/days/${DAY}/titles?order=a&order=b&sort=x&sort=y`)).status).toBe(200);
 });
 
-test('what a platform, a person or a key wrote is text on every page', async () => {
+test('text of a platform, a person or a key is escaped on every page', async () => {
   await admin.post(`/days/${DAY}/accept-rejects`, { reason: MARKUP });
   const day = await admin.get(`/days/${DAY}`);
   const digest = /name="digest" value="([^"]+)"/.exec(day.text)?.[1] ?? '';

@@ -93,7 +93,7 @@ function parseScrape(text: string): Map<string, number> {
   return samples;
 }
 
-test('what the worker reports is counted, and all that can be counted starts at zero', async () => {
+test('the reports of the worker are counted, and all counters start at zero', async () => {
   const { metrics, scrape } = await open();
   const before = await scrape();
   expect(before.get('conciliation_pulls_total{origin="sweep",outcome="unauthorized"}')).toBe(0);
@@ -131,7 +131,7 @@ test('what the worker reports is counted, and all that can be counted starts at 
   });
 });
 
-test('the process tells of itself, the lag of its event loop included', async () => {
+test('the process reports its own metrics, including the lag of its event loop', async () => {
   const { scrape } = await open();
   const names = [...(await scrape()).keys()];
   expect(names).toContain('nodejs_eventloop_lag_seconds');

@@ -27,7 +27,7 @@ const refused = async (answer: ConsoleAnswer, client: ConsoleClient, sentence: s
   await expectNobody(client);
 };
 
-test('nobody is signed in who has no user here; none is made', async () => {
+test('an account without a user is not signed in; no user is created', async () => {
   const before = await readUsers(world.database);
   const stranger = { sub: 'stranger', email: 'stranger@example.com', email_verified: true };
   const { client, answer } = await oidc.signIn(stranger);
@@ -41,7 +41,7 @@ test('nobody is signed in who has no user here; none is made', async () => {
 });
 
 test.each([{ email_verified: false }, {}])(
-  'nobody is signed in whose address is not verified: %o',
+  'an account without a verified address is not signed in: %o',
   async (claim) => {
     const { account } = await oidc.newPerson();
     const { sub, email = '' } = account;
@@ -51,7 +51,7 @@ test.each([{ email_verified: false }, {}])(
   },
 );
 
-test('nobody is signed in who is disabled, tied or not', async () => {
+test('a disabled user is not signed in, linked or not', async () => {
   const { name, account } = await oidc.newPerson();
   const tied = await oidc.newPerson();
   await oidc.signIn(tied.account);
@@ -67,7 +67,7 @@ test('nobody is signed in who is disabled, tied or not', async () => {
   }
 });
 
-test('nobody is signed in who says no at the provider', async () => {
+test('a user who refuses at the provider is not signed in', async () => {
   const { client, answer } = await oidc.signIn(null);
   expect(answer.status).toBe(401);
   await refused(answer, client, 'was cancelled');
@@ -80,7 +80,7 @@ test.each([
   ['no state', (back: URL) => back.searchParams.delete('state')],
   ['a code that was made up', (back: URL) => back.searchParams.set('code', 'made-up')],
   ['two states', (back: URL) => back.searchParams.append('state', 'second')],
-])('nobody is signed in by an answer with %s', async (_, change) => {
+])('an answer with %s signs no user in', async (_, change) => {
   const { account } = await oidc.newPerson();
   oidc.provider.account = account;
   const client = oidc.console.visitor();
@@ -91,7 +91,7 @@ test.each([
   await refused(answer, client, FAILED);
 });
 
-test('nobody is signed in by an answer that another browser got, which does not spoil it for its owner', async () => {
+test('an answer to another browser signs no user in, and stays valid for its owner', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.account = account;
   const owner = oidc.console.visitor();
@@ -102,7 +102,7 @@ test('nobody is signed in by an answer that another browser got, which does not 
   expect((await owner.get(back)).status).toBe(303);
 });
 
-test('nobody is signed in by an answer that was used before', async () => {
+test('a used answer signs no user in', async () => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
   const visit = await client.get('/login').then(() => client.cookies.get('conciliation-visit'));
@@ -119,7 +119,7 @@ test('nobody is signed in by an answer that was used before', async () => {
   expect(oidc.provider.refusals).toEqual(['invalid_grant: code']);
 });
 
-test('nobody is signed in by an answer that came too late', async () => {
+test('an answer that came too late signs no user in', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.account = account;
   const client = oidc.console.visitor();
@@ -129,7 +129,7 @@ test('nobody is signed in by an answer that came too late', async () => {
   await refused(await client.get(back), client, FAILED);
 });
 
-test('nobody is signed in where PKCE was taken out of the request', async () => {
+test('a request without PKCE signs no user in', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.account = account;
   const client = oidc.console.visitor();
@@ -138,7 +138,7 @@ test('nobody is signed in where PKCE was taken out of the request', async () => 
   await refused(await client.get(await oidc.ask(url)), client, FAILED);
 });
 
-test('nobody is signed in by a code of another request, whose verifier is another', async () => {
+test('a code of another request, with another verifier, signs no user in', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.account = account;
   const client = oidc.console.visitor();
@@ -164,7 +164,7 @@ test.each([
   ['an end in the past', { exp: Math.floor(Date.now() / 1000) - 120 }],
   ['no end', { exp: undefined }],
   ['no subject', { sub: undefined }],
-])('nobody is signed in by an ID token with %s', async (_, forged) => {
+])('an ID token with %s signs no user in', async (_, forged) => {
   const { account } = await oidc.newPerson();
   oidc.provider.forge = (claims) =>
     Object.fromEntries(
@@ -175,14 +175,14 @@ test.each([
   await refused(answer, client, FAILED);
 });
 
-test('nobody is signed in by an ID token that somebody else signed', async () => {
+test('an ID token with another signature signs no user in', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.hasForeignKey = true;
   const { client, answer } = await oidc.signIn(account);
   await refused(answer, client, FAILED);
 });
 
-test('nobody is signed in where the provider names another issuer than was configured', async () => {
+test('a provider with another issuer than the configured one signs no user in', async () => {
   const other = await oidc.open({
     issuerUrl: new URL(oidc.provider.issuer.replace('127.0.0.1', 'localhost')),
   });
@@ -195,7 +195,7 @@ test('nobody is signed in where the provider names another issuer than was confi
   }
 });
 
-test('who tries too often waits', async () => {
+test('a client with too many tries has to wait', async () => {
   const client = oidc.console.visitor();
   const statuses: number[] = [];
   for (let tries = 0; tries < 31; tries += 1) {

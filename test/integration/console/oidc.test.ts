@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => oidc.close());
 afterAll(() => world.close());
 
-test('who exists here is signed in by the verified address, and lands where they wanted to', async () => {
+test('an existing user is signed in by the verified address, and returns to the requested page', async () => {
   const { name, account } = await oidc.newPerson();
   const { client, answer } = await oidc.signIn(account);
   expect([answer.status, answer.location]).toEqual([303, '/audit']);
@@ -53,7 +53,7 @@ test('a session that was planted is not taken over', async () => {
   expect(client.cookies.get('conciliation')).not.toBe('planted-by-somebody-else');
 });
 
-test('once tied, the subject counts and the address no more', async () => {
+test('after the first sign-in the subject counts, not the address', async () => {
   const { name, account } = await oidc.newPerson();
   await oidc.signIn(account);
   const renamed = { sub: account.sub, email: 'another@example.com', email_verified: false };
@@ -67,13 +67,13 @@ test('once tied, the subject counts and the address no more', async () => {
   expect((await oidc.signIn(account)).answer.status).toBe(403);
 });
 
-test('a provider that is away, before or after, harms nobody and comes back', async () => {
+test('a provider that is not available, before or after, affects no other user and recovers', async () => {
   const { account } = await oidc.newPerson();
   oidc.provider.isDown = true;
   const client = oidc.console.visitor();
   const before = await client.get('/login/oidc');
   expect(before.status).toBe(503);
-  expect(before.text).toContain('A password of this console works meanwhile');
+  expect(before.text).toContain('Sign in with a password of this console');
   expect(before.text).toContain('name="password"');
   oidc.provider.isDown = false;
   oidc.provider.account = account;
@@ -99,7 +99,7 @@ test('an address that is in no ID token is asked for', async () => {
   expect((await oidc.signIn(account)).answer.status).toBe(303);
 });
 
-test('a provider that verifies every address may be believed, unless it says no', async () => {
+test('a provider that verifies every address may be trusted, unless it denies the verification', async () => {
   const trusting = await oidc.open({ assumesVerifiedEmail: true });
   try {
     const { account } = await oidc.newPerson();

@@ -139,7 +139,7 @@ describe('an export', () => {
     );
   });
 
-  test('has identifiers masked for who may not see them', async () => {
+  test('has identifiers masked for roles without the right to see them', async () => {
     await pull(title('a', { more: ',"secretField":"CANARY-EXTRA"' }));
     const { text } = await viewer.post('/exports', { from: date, to: date, format: 'jsonl' });
     expect(JSON.parse(text)).toMatchObject({ order_uid: 'a', original_value: '1000.50' });

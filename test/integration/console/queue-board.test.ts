@@ -83,7 +83,7 @@ test('nothing can be changed through it', async () => {
   expect(await queue.getJobCounts('delayed', 'waiting')).toMatchObject({ delayed: 1, waiting: 0 });
 });
 
-test('who may not operate does not see it, its data neither', async () => {
+test('roles without the right to operate see neither the board nor its data', async () => {
   const viewer = await world.as('viewer');
   for (const path of ['/queue/', '/queue/api/queues', '/queue/api/redis/stats']) {
     expect((await viewer.get(path)).status, path).toBe(403);

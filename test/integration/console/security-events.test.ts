@@ -56,7 +56,7 @@ const entries = async () => {
 const signIn = (name: string, password: string, client: ConsoleClient = console.visitor()) =>
   client.post('/login', { name, password }, { headers: FROM });
 
-test('sign-ins are in both logs with the address, and never with what was typed', async () => {
+test('sign-ins are in both logs with the address, and never with the typed text', async () => {
   await signIn('ana', 'typed-password');
   await signIn('typed-into-the-wrong-field', PASSWORD);
   await signIn('ana', PASSWORD);
@@ -134,7 +134,7 @@ test('a request of another site and one without the token of a form are in the l
   ]);
 });
 
-test('what a role or a key may not do is in the log, and so is a key that does not work', async () => {
+test('refused actions of roles and keys are in the log, and so are invalid keys', async () => {
   const ana = await console.as('viewer', 'ana');
   expect((await ana.get('/users', FROM)).status).toBe(403);
   const key = await createApiKey(world.database, {

@@ -49,7 +49,7 @@ test('one check that fails is enough, and being not ready is not being dead', as
   expect((await console.get('/healthz')).status).toBe(200);
 });
 
-test('what a check throws is neither answered nor logged, but that it fails is logged once', async () => {
+test('the error of a check is neither returned nor logged, but the failure is logged once', async () => {
   const { logger, lines } = createTestLog();
   let fails = true;
   const console = await open({
@@ -106,7 +106,7 @@ test('an unknown path, a wrong method and a path that cannot be read are refused
   const unknown = await console.get('/nothing?secret=1');
   expect([unknown.status, unknown.json()]).toEqual([
     404,
-    { code: 'NOT_FOUND', message: 'there is nothing here' },
+    { code: 'NOT_FOUND', message: 'not found' },
   ]);
   expect((await console.send('DELETE', '/healthz')).status).toBe(404);
   const unreadable = await console.get('/%zz');

@@ -48,7 +48,7 @@ test('the right password leads to the page that was asked for', async () => {
   expect((await client.get('/audit')).text).toContain('signed in');
 });
 
-test('nobody is there at first: no default account', async () => {
+test('there is no default account', async () => {
   for (const name of ['admin', 'root', 'demo', 'conciliation']) {
     for (const password of ['admin', 'password', '', 'demo']) {
       expect((await signIn(name, password)).answer.status).toBeGreaterThanOrEqual(401);
@@ -119,7 +119,7 @@ test('behind https the cookie is bound to the host and never sent in the clear',
   }
 });
 
-test('signing out ends the session for whoever kept the cookie', async () => {
+test('signing out ends the session, also for a copy of the cookie', async () => {
   const { client } = await signIn(await newUser());
   const kept = client.cookies.get('conciliation') ?? '';
   expect((await client.post('/logout')).location).toBe('/login');
@@ -141,7 +141,7 @@ test.each([
   expect((await client.get('/')).status).toBe(303);
 });
 
-test('a user who is disabled or gets another role is signed out at once', async () => {
+test('a user who is disabled or gets another role is signed out immediately', async () => {
   const name = await newUser();
   const { client } = await signIn(name);
   await changeUser(world.database, { name, role: 'viewer', by: 'test' });

@@ -89,7 +89,7 @@ describe('a flood of passwords', () => {
     process.off('worker', count);
   });
 
-  test('has two hashed at a time, answers the surplus with 503, and everybody else as ever', async () => {
+  test('hashes two at a time, answers 503 to the surplus, and serves other requests', async () => {
     console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
     const client = console.visitor();
     const csrf = await client.csrf('/login');

@@ -89,7 +89,7 @@ inOffice(
       expect(sheet.match(/<text:a\s|office:dde/)).toBeNull();
     });
 
-    test('of xlsx every text is what it was', async () => {
+    test('of xlsx has every text unchanged', async () => {
       const sheet = await opened('xlsx');
       expect(sheet.includes('<text:p>=1+1</text:p>')).toBe(true);
       expect(sheet.includes('<text:p>0012345</text:p>')).toBe(true);

@@ -122,7 +122,7 @@ test('an e-mail address is one person’s, and must be one', async () => {
   expect((await admin.get('/users')).text).not.toContain('duda@example.com');
 });
 
-test('what cannot be done is said in the language of the reader, and not done', async () => {
+test('an action that is not possible is refused in the language of the reader', async () => {
   const portuguese = { headers: { 'accept-language': 'pt-BR' } };
   const cases = [
     ['/users', { name: 'alma', role: 'viewer' }, 'Já existe um usuário com esse nome.'],
@@ -143,7 +143,7 @@ test('what cannot be done is said in the language of the reader, and not done', 
   }
 });
 
-test('the last administrator stays one, also of two who remove each other at once', async () => {
+test('the last administrator keeps the role, also when two remove each other at the same time', async () => {
   await expect(
     changeUser(world.database, { name: 'alma', role: 'viewer', by: 'command line: root' }),
   ).rejects.toThrow('last administrator');
@@ -174,7 +174,7 @@ test('the last administrator stays one, also of two who remove each other at onc
   }
 });
 
-test('a key is shown once, works for what it is for, and stops when it is revoked', async () => {
+test('a key is shown once, works within its scopes, and stops when it is revoked', async () => {
   const made = await admin.post('/keys', {
     name: 'ERP <b>import</b>',
     role: 'viewer',

@@ -74,7 +74,7 @@ interface Threshold {
   readonly analyze_at: number;
 }
 
-test('the documented query tells thresholds that do not grow with the table', async () => {
+test('the documented query returns thresholds that do not grow with the table', async () => {
   await pretendLarge();
   const { rows: tables } = await client.query<Threshold>(
     `SELECT relname AS table_name, 0 AS vacuum_at, 0 AS vacuum_insert_at, 0 AS analyze_at FROM pg_class

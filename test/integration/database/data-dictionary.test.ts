@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('the data dictionary says what the comments of the database say', async () => {
+test('the data dictionary equals the comments of the database', async () => {
   await promisify(execFile)(process.execPath, ['scripts/data-dictionary.mjs', '--check'], {
     env: { ...process.env, DATABASE_URL: database.url },
   });

@@ -81,7 +81,7 @@ describe('a session', () => {
     expect(time_zone).toBe('UTC');
   });
 
-  test('keeps them whatever the URL says, and the URL’s other settings', async () => {
+  test('keeps them for any URL, and the URL’s other settings', async () => {
     const url = new URL(testDatabase.url);
     url.searchParams.set('options', '-c TimeZone=America/Sao_Paulo -c work_mem=8MB');
     url.searchParams.set('statement_timeout', '5');
@@ -404,7 +404,7 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     },
   );
 
-  test('what the work of a transaction throws passes through it untouched', async () => {
+  test('an error of the work in a transaction passes through unchanged', async () => {
     const refusal = new InputError('no such pull');
     const failure = await failureOf(() =>
       database.prisma.$transaction(async (tx) => {

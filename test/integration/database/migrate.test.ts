@@ -133,7 +133,7 @@ describe('applying migrations', () => {
   });
 });
 
-describe('what stands in the way', () => {
+describe('obstacles to a migration', () => {
   test('a migration that fails leaves nothing behind and can be run again', async () => {
     await client.query('CREATE SCHEMA conciliation');
     await client.query(
@@ -172,7 +172,7 @@ describe('what stands in the way', () => {
   test('a migration that another tool left unfinished is refused until it is resolved', async () => {
     await run();
     await client.query(`UPDATE conciliation._prisma_migrations SET finished_at = NULL`);
-    await expect(run()).rejects.toThrow(/never finished/);
+    await expect(run()).rejects.toThrow(/did not finish/);
     expect(await pendingMigrations(database.url)).toEqual(ALL);
   });
 
@@ -202,7 +202,7 @@ describe('what stands in the way', () => {
     );
   });
 
-  test('a session that the server ends leaves the database as it was', async () => {
+  test('a session that the server ends leaves the database unchanged', async () => {
     await client.query('SELECT pg_advisory_lock(72707369)');
     const migrating = run().catch((error: unknown) => error);
     await waitForBlocked();
@@ -216,7 +216,7 @@ describe('what stands in the way', () => {
 });
 
 describe('drift', () => {
-  test('is described where the database is not what the datamodel says', async () => {
+  test('is described when the database differs from the datamodel', async () => {
     await run();
     expect(await describeDrift(database.url)).toBe('');
     await client.query('ALTER TABLE conciliation.day ALTER COLUMN title_count TYPE bigint');

@@ -143,7 +143,7 @@ test('the documented steps can be done, and the roles have their rights', async 
 });
 
 describe('afterwards', () => {
-  test('the feed has what it had, and nothing else', async () => {
+  test('the feed has the same rows as before', async () => {
     // Of the last old date, each title came and was restated.
     expect(before).toHaveLength(2 * TITLES + 2 * 30);
     expect(await readFeed()).toEqual(before);
@@ -179,7 +179,7 @@ describe('afterwards', () => {
     ]);
   });
 
-  test('the feed goes on in order, and every id is used once', async () => {
+  test('the feed continues in order, and every id is used once', async () => {
     const last = before.at(-1)?.change_seq ?? 0;
     const feed = await readFeed();
     // The last old date: 28 changed, one withdrawn and restored, one inserted and withdrawn. The new dates.

@@ -197,7 +197,7 @@ test('the ERP reads the feed, the days and the checkpoint, not the tables behind
   }
 });
 
-test('the ERP maintains its suppliers, and cannot say what became of them', async () => {
+test('the ERP maintains its suppliers, and cannot set the result of a push', async () => {
   const erp = clients['erp'];
   await erp?.query(`
     INSERT INTO conciliation.provider (external_id, name) VALUES ('F1', 'one')
@@ -213,7 +213,7 @@ test('the ERP maintains its suppliers, and cannot say what became of them', asyn
   await erp?.query('DELETE FROM conciliation.provider');
 });
 
-test('rights that somebody added are taken away when the roles are set up again', async () => {
+test('additional rights are revoked when the roles are set up again', async () => {
   await owner.query('GRANT UPDATE (actor) ON conciliation.audit_entry TO conciliation_worker');
   await owner.query('GRANT DELETE ON conciliation.title TO conciliation_worker, conciliation_erp');
   await migrate({ databaseUrl: database.url, logger, roles: true });

@@ -172,7 +172,7 @@ describe('provider', () => {
   const recordOutcome = `UPDATE conciliation.provider
     SET sync_state = 'rejected', last_error = 'refused', synced_hash = 'h', synced_at = now()`;
 
-  test('a new row is to be pushed, whatever it says of itself', async () => {
+  test('a new row is pending, with any value of its state', async () => {
     await client.query(insert);
     expect(await read()).toMatchObject({ sync_state: 'pending', last_error: null });
   });

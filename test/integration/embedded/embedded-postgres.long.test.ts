@@ -133,7 +133,7 @@ describe('opening', () => {
     expect(left).not.toContain('postgres.new-old');
   });
 
-  test('names what to do when the password file is lost or wrong', async ({ dataDir }) => {
+  test('names the remedy when the password file is lost or wrong', async ({ dataDir }) => {
     await (await openEmbeddedPostgres({ dataDir, logger })).close();
     const passwordFile = join(dataDir, 'postgres.json');
     const credentials = JSON.parse(await readFile(passwordFile, 'utf8'));

@@ -60,7 +60,7 @@ async function readTitles(dataDir: string): Promise<unknown[]> {
   }
 }
 
-describe('a lock file whose number was given out again does not keep the server from starting', () => {
+describe('a lock file with a reused process number does not keep the server from starting', () => {
   test('to another program of the same user', async ({ dataDir }) => {
     await crash(dataDir);
     await reuseNumber(dataDir, await startProgram(dataDir));
@@ -99,7 +99,7 @@ describe('a lock file whose number was given out again does not keep the server 
   });
 });
 
-describe('what a lock file says that keeps the server from starting', () => {
+describe('lock files that keep the server from starting', () => {
   test('a server of this folder is joined, also where root may not trace it', async ({
     dataDir,
   }) => {
@@ -123,7 +123,7 @@ describe('what a lock file says that keeps the server from starting', () => {
     await original.close();
   });
 
-  test('an empty lock file is named with what to do', async ({ dataDir }) => {
+  test('an empty lock file is named with the remedy', async ({ dataDir }) => {
     await crash(dataDir);
     await writeFile(lockFileOf(dataDir), '');
     await expect(openEmbeddedPostgres({ dataDir, logger })).rejects.toThrow(

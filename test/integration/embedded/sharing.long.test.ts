@@ -128,7 +128,7 @@ describe('failure', () => {
     expect(await readServerPid(dataDir)).toBeNull();
   });
 
-  test('a holder whose session was ended takes its stake again', async ({ dataDir }) => {
+  test('a holder whose session was ended joins again', async ({ dataDir }) => {
     const database = await openEmbeddedPostgres({ dataDir, logger });
     const holders = `SELECT pid FROM pg_locks
                       WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted`;

@@ -236,7 +236,7 @@ describe('an export', () => {
     }
   });
 
-  test('is in the audit log with who took what', async () => {
+  test('is in the audit log with the user and the selection', async () => {
     await exportTo('jsonl', '--include-withdrawn');
     expect(await lastAudit()).toEqual({
       actor: expect.stringMatching(/^command line: ./),

@@ -62,7 +62,7 @@ describe(`an export of ${ROWS} titles`, () => {
     ).toEqual([]);
   });
 
-  test('whose reader leaves ends by itself', async () => {
+  test('ends when its reader disconnects', async () => {
     const child = world.spawnExport([...RANGE, '--format', 'csv', '--out', '-']);
     const closed = once(child, 'close');
     child.stdout?.once('data', () => child.stdout?.destroy());

@@ -51,7 +51,7 @@ async function untilNoSessionIsInTransaction() {
   await expect.poll(sessionsInTransaction, { timeout: 60_000 }).toBe(0);
 }
 
-test('totals and titles are of one instant, whatever is merged meanwhile', async () => {
+test('totals and titles are of one instant, also during merges', async () => {
   const never = new AbortController().signal;
   const rows = await readTitleSnapshot(
     database,
@@ -103,7 +103,7 @@ test('a reader that gives up midway leaves no transaction open', async () => {
   await untilNoSessionIsInTransaction();
 });
 
-test('a session that the server ends is told as the database being away', async () => {
+test('a session that the server ends is reported as an unavailable database', async () => {
   const never = new AbortController().signal;
   const reading = readTitleSnapshot(database, SELECTION, never, ({ titles }) =>
     countRows(titles, async () => {

@@ -176,7 +176,7 @@ test('a release after the sign-off', async () => {
   });
 });
 
-test('a seal that was ended still tells its day', async () => {
+test('a seal that was ended still describes its day', async () => {
   await pull(title('a'), title('b'));
   await expectSealedDay(async () => {
     await reopenDay(world.database, date, { by: 'ana', reason: 'signed by mistake' });

@@ -58,7 +58,7 @@ async function moved() {
   return readMovedTitles(world.database, date, fence ?? -1n, 100);
 }
 
-test('a sign-off seals digest and totals, with who and when, and is audited', async () => {
+test('a sign-off seals digest and totals, with user and time, and is audited', async () => {
   await pull(title('a'), title('b', { value: '0.10' }));
   await sign();
   const day = await readDay();
@@ -106,7 +106,7 @@ test('one cent restated after the sign-off is flagged, alerted and shown field b
   expect(alerts).toHaveLength(1);
 });
 
-test('the documented query proves that a day is no longer what was signed', async () => {
+test('the documented query proves that a day differs from the signed one', async () => {
   const document = await readFile('docs/data-dictionary.md', 'utf8');
   const query = [...document.matchAll(/```sql\n(.*?)```/gs)]
     .map((match) => match[1] ?? '')
@@ -124,7 +124,7 @@ test('the documented query proves that a day is no longer what was signed', asyn
   expect(await isWhatWasSigned()).toEqual([false]);
 });
 
-test('what moved is told against the seal: came, went, came back, and neither there nor back', async () => {
+test('changes are compared with the seal: new, withdrawn, restored, and titles that were not in the seal and are withdrawn', async () => {
   await pull(title('kept'), title('goes'), title('swings'), title('x1'), title('x2'), title('x3'));
   await sign();
   const rest = [title('x1'), title('x2'), title('x3')];
@@ -143,7 +143,7 @@ test('what moved is told against the seal: came, went, came back, and neither th
   ]);
 });
 
-test('what the newest change brought is told without a seal too', async () => {
+test('the newest changes are shown without a seal too', async () => {
   await pull(title('a'));
   await pull(title('a', { discount: '2' }));
   await pull(title('a', { discount: '3' }));
@@ -155,7 +155,7 @@ test('what the newest change brought is told without a seal too', async () => {
   ]);
 });
 
-test('a restated day is signed off anew; both seals stay on record', async () => {
+test('a restated day is signed off again; both seals stay on record', async () => {
   await pull(title('a'));
   await sign('ana');
   await expect(sign('bia')).rejects.toThrow('signed off already');
@@ -190,7 +190,7 @@ test('a digest that is no longer the day’s is not signed', async () => {
   await expect(sign('ana', { seenDigest: String(seen) })).rejects.toThrow('look again');
 });
 
-test('who accepted rejects or released a pull does not sign the day, unless that is allowed', async () => {
+test('a user who accepted rejects or released a pull may not sign the day, unless that is allowed', async () => {
   await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
   await expect(sign('caio')).rejects.toThrow('only a reconciled day');
   await acceptRejects(world.database, date, { by: 'ana', reason: 'a test' });

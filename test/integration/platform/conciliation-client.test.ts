@@ -165,7 +165,7 @@ describe('a status other than 200', () => {
     );
   });
 
-  test('is told at once, however long its body would take, and the connection is dropped', async () => {
+  test('is reported immediately, for a body of any length, and the connection is dropped', async () => {
     const server = await startServer(({ socket }) => {
       socket.write(head('500 Internal Server Error', 'content-length: 1000000'));
     });

@@ -86,7 +86,7 @@ describe('the request', () => {
     expect(new Set(platform.requests.map(({ message }) => message.socket)).size).toBe(1);
   });
 
-  test('is sent once more, whole, with a token that was rotated meanwhile', async () => {
+  test('is sent a second time, completely, with a token that was replaced meanwhile', async () => {
     const platform = await startPlatform((message, response) => {
       const isRotated = message.headers.authorization === 'Bearer new';
       response.writeHead(isRotated ? 200 : 401).end();
@@ -111,7 +111,7 @@ describe('the answer', () => {
     [201, PlatformContractError, {}],
     [404, PlatformContractError, {}],
     [422, PlatformContractError, {}],
-  ])('%i comes with its body and what it means', async (status, errorClass, headers) => {
+  ])('%i is returned with its body and its meaning', async (status, errorClass, headers) => {
     const platform = await startPlatform(answering(status, `{"message":"${SECRET}"}`, headers));
     const { httpStatus, body, error } = await push(platform);
     expect(httpStatus).toBe(status);

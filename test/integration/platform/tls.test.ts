@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 test.each([undefined, '0'])(
-  'a certificate that nobody vouches for is refused, with NODE_TLS_REJECT_UNAUTHORIZED %s',
+  'a certificate without a trusted authority is refused, with NODE_TLS_REJECT_UNAUTHORIZED %s',
   async (setting) => {
     if (setting !== undefined) process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = setting;
     const { port, requests } = await startSelfSigned();

@@ -169,7 +169,7 @@ describe('the limits of one answer', () => {
   });
 });
 
-describe('what is no silence', () => {
+describe('waits that do not count as silence', () => {
   test.each([false, true])('a body that keeps dripping, compressed: %s', async (compressed) => {
     const body = compressed ? gzipSync('{"titles":[]}') : Buffer.from('{"titles":[]}');
     const encoding = compressed ? ['content-encoding: gzip'] : [];
@@ -220,7 +220,7 @@ describe('what is no silence', () => {
     },
   );
 
-  test('a process that stood still while the bytes waited', async () => {
+  test('a process that was suspended while the bytes waited', async () => {
     const server = await startServer(async ({ socket }) => {
       socket.write(`${head('200 OK', JSON_TYPE, 'content-length: 8')}half`);
       await sleep(50);
@@ -370,7 +370,7 @@ describe('a signal that aborts', () => {
     },
   );
 
-  test('before a body that nobody has begun to read drops the connection', async () => {
+  test('before a body whose reading has not begun drops the connection', async () => {
     const server = await startHalfOnce();
     const stop = new AbortController();
     const response = await fetchDay(openClient(server.url), stop.signal);

@@ -68,7 +68,7 @@ async function waiting(count: number): Promise<void> {
 
 const ERASED = { provider: 'erased-1', account: null, erased: true };
 
-test('a merge that is under way is waited for, and what it writes is erased', async () => {
+test('a running merge is waited for, and its rows are erased', async () => {
   const blocker = new Client({ connectionString: world.databaseUrl });
   await blocker.connect();
   // The last lock that a merge takes.

@@ -54,7 +54,7 @@ test('pulls that changed a title stay, and the newest one, in batches smaller th
   expect(await readStates()).toEqual(['merged', 'merged', 'unchanged']);
 });
 
-test('a row that is locked is left for the next run, and nobody waits', async () => {
+test('a locked row is left for the next run, without a wait', async () => {
   await administrator.query(
     `BEGIN; SELECT FROM conciliation.pull WHERE id = (SELECT min(id) FROM conciliation.pull
                                               WHERE state = 'unchanged' AND date = '${daysFrom(dayCount, DAY)}')

@@ -142,7 +142,7 @@ describe('CSV', () => {
     expect(report).toMatchObject({ raised: 1, inserted: 2 });
   });
 
-  test('what the file no longer states is empty afterwards', async () => {
+  test('fields that the file no longer states are empty afterwards', async () => {
     await importFile('a.csv', csvOf([lineOf(1)]));
     const least = `name,externalId,identificationNumber\nA,${providerOf(1).externalId},${cpfOf(1)}\n`;
     expect(await importFile('a.csv', least)).toMatchObject({ changed: 1 });
@@ -163,17 +163,17 @@ describe('CSV', () => {
     );
     expect(report).toMatchObject({ read: 5, inserted: 1, refused: 4 });
     expect(report.faults).toEqual([
-      { at: 2, field: 'externalId', expected: 'stands also in line 3' },
-      { at: 3, field: 'externalId', expected: 'stands also in line 2' },
+      { at: 2, field: 'externalId', expected: 'is also in line 3' },
+      { at: 3, field: 'externalId', expected: 'is also in line 2' },
       {
         at: 4,
         field: 'identificationNumber',
-        expected: 'stands under another externalId in line 5',
+        expected: 'belongs to another externalId in line 5',
       },
       {
         at: 5,
         field: 'identificationNumber',
-        expected: 'stands under another externalId in line 4',
+        expected: 'belongs to another externalId in line 4',
       },
     ]);
   });

@@ -22,7 +22,7 @@ test('the right to push is one process’s until it gives it back', async () => 
   await next?.release();
 });
 
-test('who lost its session has the right no more, also where nobody told it', async () => {
+test('a process that lost its session has lost the right, also without a notification', async () => {
   const lock = await tryPushLock(world.database);
   const { rows } = await world.database.pool.query(`
     SELECT pg_terminate_backend(pid, 60000) AS ended FROM pg_stat_activity

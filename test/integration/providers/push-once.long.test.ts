@@ -87,7 +87,7 @@ describe('batches', () => {
   });
 });
 
-describe('what was taken', () => {
+describe('rows that the platform accepted', () => {
   test('is not sent again, neither written again nor changed and changed back', async () => {
     await write(...many(3));
     await world.push();
@@ -100,7 +100,7 @@ describe('what was taken', () => {
     expect(world.requests()).toBe(1);
   });
 
-  test('is sent again where only its content of before was', async () => {
+  test('is sent again when only its earlier content was', async () => {
     await write(providerOf(1));
     await world.push();
     await write(providerOf(1, { name: 'Other' }));
@@ -216,13 +216,13 @@ describe('the check before a request', () => {
     expect(await world.push()).toMatchObject({ requests: 0, invalid: 2 });
   });
 
-  test('a number that is none is no duplicate', async () => {
+  test('an invalid number is no duplicate', async () => {
     await write(...many(3, { identificationNumber: '00000000000' }));
     expect(await world.push()).toMatchObject({ invalid: 3 });
     expect((await rowOf(1))?.error).not.toContain('another row');
   });
 
-  test('a number moves from one provider to another, whoever was written first', async () => {
+  test('a number moves from one provider to another, in either order of the rows', async () => {
     await write(providerOf(1));
     await world.push();
     await write(providerOf(2, { identificationNumber: cpfOf(1) }));
@@ -375,7 +375,7 @@ describe('answers', () => {
     expect((await readBatches(world.database))[0]).toMatchObject({ status: 400, answer: '' });
   });
 
-  test('what was decided before a failure is decided', async () => {
+  test('decisions before a failure are kept', async () => {
     await write(...many(4));
     world.sandbox.faults.add({ kind: 'status', status: 400 });
     world.sandbox.faults.add({ kind: 'latency', latencyMs: 0 });
@@ -505,7 +505,7 @@ describe('after a failure', () => {
   });
 });
 
-test('each request is told once it has ended, with its outcome and nothing of its rows', async () => {
+test('each request is reported when it has ended, with its outcome and without its rows', async () => {
   await write(...many(2));
   const observed: unknown[] = [];
   const parts = { onRequest: (request: unknown) => observed.push(request) };
@@ -530,7 +530,7 @@ test('each request is told once it has ended, with its outcome and nothing of it
 });
 
 describe('one at a time', () => {
-  test('who comes second does nothing, and nothing is sent twice', async () => {
+  test('the second process does nothing, and nothing is sent twice', async () => {
     await write(...many(50));
     const reports = await Promise.all([world.push(), world.push(), world.push()]);
     expect(reports.map(({ kind }) => kind).sort()).toEqual(['busy', 'busy', 'done']);
@@ -549,7 +549,7 @@ describe('one at a time', () => {
     expect(await first).toMatchObject({ synced: 3 });
   });
 
-  test('who loses the session that gives the right stops, and the rows stay pending', async () => {
+  test('a process that loses the session of its right stops, and the rows stay pending', async () => {
     await write(providerOf(1));
     world.sandbox.faults.add({ kind: 'stall', afterBytes: 1 });
     const pushing = world.push().catch((error: unknown) => error);
@@ -562,7 +562,7 @@ describe('one at a time', () => {
     expect(await world.push()).toMatchObject({ kind: 'done', synced: 1 });
   });
 
-  test('a row that the ERP has locked waits, and keeps nobody waiting', async () => {
+  test('a row that the ERP has locked waits, and does not delay others', async () => {
     await write(...many(3));
     const erp = await world.database.pool.connect();
     try {
@@ -582,7 +582,7 @@ describe('one at a time', () => {
   });
 });
 
-test('the audit log tells what was decided, and by whom it was pushed', async () => {
+test('the audit log has the decisions and the author of the push', async () => {
   await world.database.prisma.$executeRaw`DELETE FROM conciliation.provider`;
   const [{ last }] = await world.database.prisma.$queryRaw<[{ last: bigint }]>`
     SELECT coalesce(max(id), 0) AS last FROM conciliation.audit_entry`;

@@ -25,7 +25,7 @@ async function readsOfTable(): Promise<Reads> {
   return row;
 }
 
-test('a batch reads little but its own rows, however many wait and whatever the statistics say', async () => {
+test('a batch reads little beyond its own rows, for any number of waiting rows and any statistics', async () => {
   // They know of one row, as after an ERP's first night, until somebody analyzes the table.
   const query = (sql: string) => world.database.pool.query(sql);
   await query('ALTER TABLE conciliation.provider SET (autovacuum_enabled = off)');

@@ -45,7 +45,7 @@ async function run(
   return exit;
 }
 
-test('the command line says of good, bad and held days what happened, in numbers', async () => {
+test('the command line reports good, bad and held days in numbers', async () => {
   const date = daysFrom(1);
   world.sandbox.setDayTexts(date, [
     ...titlesOn(date, 10),
@@ -66,7 +66,7 @@ test('the command line says of good, bad and held days what happened, in numbers
   expect(entries.every(({ actor }) => actor.includes(userInfo().username))).toBe(true);
 });
 
-test('the command line says of platforms and databases that fail what failed', async () => {
+test('the command line reports the failures of platforms and databases', async () => {
   const date = daysFrom(2);
   world.sandbox.setDayTexts(date, titlesOn(date));
   world.sandbox.faults.add({ kind: 'body', body: '{"kanari":"kanari"} kanari', date });
@@ -85,7 +85,7 @@ test('the command line says of platforms and databases that fail what failed', a
   await expectCleanLedger(administrator, secrets);
 });
 
-test('the command line says of a wrong configuration what is wrong, and not what it is', async () => {
+test('the command line reports a wrong configuration without its values', async () => {
   expect(await run(['pull', DAY], { PLATFORM_TOKEN: 'kanari with spaces' })).toBe(2);
   const unreachable = 'postgresql://kanari:kanari-password@127.0.0.1:1/conciliation';
   expect(await run(['pull', DAY], { DATABASE_URL: unreachable })).toBe(1);

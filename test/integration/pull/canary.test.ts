@@ -269,7 +269,7 @@ describe('a database that refuses', () => {
     ],
   ];
   test.each(refusals)(
-    '%s says neither to log nor ledger what it held',
+    '%s writes its content neither to the log nor to the ledger',
     async (name, refuse, permit) => {
       const date = freshDay();
       world.sandbox.setDayTexts(date, titlesOn(date, 3));

@@ -24,7 +24,7 @@ async function checkpoint() {
   }
 }
 
-test('the checkpoint stands before a gap and passes it once the gap is closed', async () => {
+test('the checkpoint stops before a gap and passes it when the gap is closed', async () => {
   const days = [0, 1, 2, 3, 4].map((offset) => daysFrom(offset));
   const third = daysFrom(2);
   for (const date of days) world.sandbox.setDayTexts(date, [titleText({ date })]);

@@ -211,7 +211,7 @@ describe('one date, pulled twice at once', () => {
 });
 
 describe('a fetch that began earlier and ends later', () => {
-  test('is superseded, and what the newer one said stands', async () => {
+  test('is superseded, and the titles of the newer one stay', async () => {
     const date = freshDay();
     gate.next(textsOf(date, '1.00'));
     const slow = runPull(gated, await newPull(date), endless());
@@ -255,7 +255,7 @@ describe('a fetch that began earlier and ends later', () => {
   });
 });
 
-test('a worker whose pull was taken over commits nothing and leaves nothing behind', async () => {
+test('a worker whose pull was taken over commits nothing and leaves no rows', async () => {
   const date = freshDay();
   const pullId = await newPull(date);
   gate.next(textsOf(date, '1.00', 30));
@@ -275,7 +275,7 @@ test('a worker whose pull was taken over commits nothing and leaves nothing behi
   expect(await countStaged()).toBe(0);
 });
 
-test('a worker whose pull was taken over and whose answer was cut spoils nothing of the other', async () => {
+test('a worker whose pull was taken over and whose answer was cut does not affect the other worker', async () => {
   const date = freshDay();
   const pullId = await newPull(date);
   gate.next(textsOf(date, '1.00', 30));
@@ -313,7 +313,7 @@ describe('a process', () => {
       SELECT id, state FROM conciliation.pull WHERE date = ${date}::date
       ORDER BY id DESC LIMIT 1`;
 
-  test('that is killed while it stages leaves the day as it was, and the next pull works', async () => {
+  test('that is killed while it stages leaves the day unchanged, and the next pull works', async () => {
     const date = freshDay();
     const { child, before, backend } = await startStalledPull(date);
     child.kill('SIGKILL');

@@ -316,7 +316,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
   expect(await world.pull(date)).toMatchObject({ state: 'merged' });
 });
 
-test('the connection of a transaction is told from all others', async () => {
+test('the connection of a transaction is distinguished from all others', async () => {
   const { database } = world;
   await database.prisma.$transaction(async (tx) => {
     const [session] = await tx.$queryRaw<[TransactionSession]>`

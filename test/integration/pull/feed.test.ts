@@ -29,7 +29,7 @@ async function pull(...texts: string[]) {
 const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
 const titles = uids.map((uid) => titleText({ uid, date: DAY, discount: '1' }));
 
-test('the feed tells of each title that came, changed, went and came back, and of no other', async () => {
+test('the feed has each inserted, changed, withdrawn and restored title, and no other', async () => {
   await pull(...titles);
   expect((await readFeed()).sort()).toEqual(uids.map((uid) => `${uid} current 1`));
   await pull(...titles);

@@ -75,7 +75,7 @@ describe('a day', () => {
     expect(await dayRow(TODAY)).toMatchObject({ state: 'pending', title_count: 1 });
   });
 
-  test('keeps two identical titles as two rows, and withdraws one when one is gone', async () => {
+  test('keeps two identical titles as two rows, and withdraws one when one is missing', async () => {
     const date = freshDay();
     const twin = titleText({ date, uid: 'twin' });
     const others = Array.from({ length: 8 }, (_, index) =>
@@ -94,7 +94,7 @@ describe('a day', () => {
     expect(await titles(date)).toHaveLength(10);
   });
 
-  test('changes a restated title in place and keeps what it was', async () => {
+  test('changes a restated title in place and keeps its earlier state', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date, discount: '12.34' })]);
     await world.pull(date);
@@ -124,7 +124,7 @@ describe('a day', () => {
 });
 
 describe('a hold', () => {
-  test('keeps an emptied day as it was until a person releases it', async () => {
+  test('leaves an emptied day unchanged until a person releases it', async () => {
     const date = freshDay();
     world.sandbox.setDayTexts(date, [titleText({ date })]);
     await world.pull(date);

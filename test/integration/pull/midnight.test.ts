@@ -97,7 +97,7 @@ test('an answer that states the same is not the day’s either', async () => {
   await expectOpen(3);
 });
 
-test('what was asked for before midnight, held, and released after it is pending', async () => {
+test('a date that was requested before midnight, held, and released after it is pending', async () => {
   await pullAt('before midnight', titles(10));
   const held = await pullAt('before midnight', titles(4));
   expect(held).toMatchObject({ state: 'held' });
@@ -105,14 +105,14 @@ test('what was asked for before midnight, held, and released after it is pending
   await expectOpen(4);
 });
 
-test('what was asked for before midnight, and whose rejects are accepted after it, is pending', async () => {
+test('a date that was requested before midnight, and whose rejects are accepted after it, is pending', async () => {
   const bad = titleText({ date, uid: 'bad', value: '"ten"' });
   expect(await pullAt('before midnight', [...titles(3), bad])).toMatchObject({ rejected: 1 });
   await acceptRejects(world.database, date, DECISION);
   await expectOpen(3);
 });
 
-test('a date is over by the clock of the database, whatever the clock of the process says', async () => {
+test('a date is over by the clock of the database, not by the clock of the process', async () => {
   const text = titleText({ date: TODAY, uid: 'early' });
   gate.next([text]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_000 });

@@ -52,7 +52,7 @@ function* bodyOf(date: CivilDate, { first, count, fee }: Version) {
   yield Buffer.from(']}');
 }
 
-test('a day of 100,000 titles that is restated is seen whole, as it was or as it is', async () => {
+test('a restated day of 100,000 titles is seen completely, in its old or its new state', async () => {
   // Both the amounts and the titles themselves differ.
   const versions: readonly Version[] = [
     { first: 0, count: 100_000, fee: 1 },

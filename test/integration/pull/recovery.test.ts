@@ -27,7 +27,7 @@ function losingReplyOfCommit(prisma: Database['prisma']): Database['prisma'] {
   });
 }
 
-test('a merge whose COMMIT arrived but whose reply was lost is reported as what it did', async () => {
+test('a merge whose COMMIT arrived but whose reply was lost is reported with its result', async () => {
   world.sandbox.setDayTexts(DAY, [titleText()]);
   const pullId = await createPull(world.database, {
     origin: 'manual',
@@ -56,7 +56,7 @@ test('a merge whose COMMIT arrived but whose reply was lost is reported as what 
   expect(pull).toMatchObject({ state: 'merged', attempts: 1, errorCode: null });
 });
 
-test('what a killed process staged is removed, what runs or is held stays', async () => {
+test('the staged rows of a killed process are removed, those of running and held pulls stay', async () => {
   const date = daysFrom(1);
   const ten = Array.from({ length: 10 }, (_, index) => titleText({ date, uid: `t${index}` }));
   world.sandbox.setDayTexts(date, ten);

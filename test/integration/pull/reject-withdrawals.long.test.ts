@@ -97,7 +97,7 @@ test('a title whose amount becomes text is not withdrawn, and the day waits for 
   expect(await readDay()).toMatchObject({ state: 'reconciled', title_count: 10 });
 });
 
-test('what an accepted reject may be stays, and goes once the answer is clean', async () => {
+test('a title that may be an accepted reject stays, and is withdrawn by an answer without rejects', async () => {
   await begin();
   await pull(...uids(9).map(good), bad('t9'));
   expect(await run('accept-rejects', date, '--reason', 'asked')).toMatchObject({ exit: 0 });
@@ -179,7 +179,7 @@ describe('a day whose titles are all rejected', () => {
   });
 });
 
-test('a release withdraws what its answer lacks, and not what a reject of it may be', async () => {
+test('a release withdraws the titles that its answer lacks, and none that may be one of its rejects', async () => {
   await begin();
   const { text } = await pull(...uids(4).map(good), bad('t9'));
   expect(text).toMatch(/is held: more titles vanished/);

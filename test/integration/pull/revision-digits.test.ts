@@ -17,7 +17,7 @@ async function pull(text: string): Promise<void> {
 const withFee = (text: string, fee: string) =>
   text.replace('"moneyTransferFee":3.90', `"moneyTransferFee":${fee}`);
 
-test('a revision has the digits as they were and as they are, also where only the digits differ', async () => {
+test('a revision has the old and the new digits, also when only the digits differ', async () => {
   await pull(titleText({ discount: '12.34' }));
   await pull(withFee(titleText({ discount: '12.35' }), '3.9'));
   await pull(withFee(titleText({ discount: '12.36' }), '3.900'));

@@ -36,7 +36,7 @@ test('a title that PostgreSQL did not take fails the attempt', async () => {
   await expectNothingMerged('PostgreSQL took another number of rows than were sent');
 });
 
-test('a title that is gone before the merge fails the attempt', async () => {
+test('a title that is missing before the merge fails the attempt', async () => {
   await loseRows(
     'AFTER INSERT ON conciliation.staged_title FOR EACH STATEMENT',
     `DELETE FROM conciliation.staged_title WHERE order_uid = 'b'; RETURN NULL;`,

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-test('the sums of a day are over its current titles: what was withdrawn is in none', async () => {
+test('the sums of a day are over its current titles, without withdrawn ones', async () => {
   const titles = Array.from({ length: 10 }, (_, index) =>
     titleText({ date: DAY, uid: `order-${index}`, value: `${index + 1}.01` }),
   );

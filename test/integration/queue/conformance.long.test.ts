@@ -111,7 +111,7 @@ describeOnEachServer('a queue', (kind) => {
       await eventually(() => expect(handled).toEqual([7n, 7n]));
     });
 
-    test('a pull whose handler asks for another attempt is handled again after that time', async () => {
+    test('a pull whose handler requests another attempt is handled again after that time', async () => {
       const handledAtMs: number[] = [];
       await world.startWorker(async () => {
         handledAtMs.push(performance.now());
@@ -126,7 +126,7 @@ describeOnEachServer('a queue', (kind) => {
     });
   });
 
-  describe('what it tells', () => {
+  describe('its reports', () => {
     test('which pulls have a job: waiting, delayed or in hand, and how many of each', async () => {
       const finish = new AbortController();
       await world.startWorker(() => aborted(finish.signal));
@@ -160,9 +160,9 @@ describeOnEachServer('a queue', (kind) => {
       await world.queue.enqueue(7n);
       await eventually(async () => expect((await world.queue.counts()).failed).toBe(1));
       const job = await world.queue.bullQueue.getJob('pull-7');
-      expect(job?.failedReason).toBe('a defect of the program; its log tells where');
+      expect(job?.failedReason).toBe('a defect of the program; see its log');
       expect(JSON.stringify(job)).not.toContain('12.345');
-      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      const [line] = world.logged('defect in a job; it is retried in an hour');
       expect(line).toMatchObject({
         level: 50,
         queue: 'pulls',
@@ -235,7 +235,7 @@ describeOnEachServer('a queue', (kind) => {
       finish.abort();
     });
 
-    test('a push whose handler asks for another batch is handled again, until it asks no more', async () => {
+    test('a push whose handler requests another batch is handled again, until it requests none', async () => {
       const answers = [{ retryInMs: 0 }, { retryInMs: 100 }, undefined];
       await world.startPushWorker(async () => answers.shift());
       await world.pushQueue.enqueue('providers');
@@ -256,7 +256,7 @@ describeOnEachServer('a queue', (kind) => {
       });
       await world.pushQueue.enqueue('providers');
       await eventually(async () => expect((await world.pushQueue.counts()).failed).toBe(1));
-      const [line] = world.logged('defect in a job; it is left alone for an hour');
+      const [line] = world.logged('defect in a job; it is retried in an hour');
       expect(line).toMatchObject({ level: 50, queue: 'pushes', subject: 'providers' });
       expect(JSON.stringify(world.log)).not.toContain('12.345');
       await world.pushQueue.enqueue('providers');

@@ -30,7 +30,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       expect((await world.queue.counts()).failed).toBe(0);
     });
 
-    test('a process that is stopped beyond its lock loses the pull, and goes on harmlessly', async () => {
+    test('a process that is stopped beyond its lock loses the pull, and continues without harm', async () => {
       const sleeper = await world.startProcess({ handling: 'wait', handlingMs: 200 });
       await world.queue.enqueue(7n);
       await eventually(() => expect(sleeper.answers).toContainEqual({ handling: '7' }));
@@ -50,7 +50,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       expect(await sleeper.close()).toBe(0);
     });
 
-    test('a pull whose worker stands still beyond its lock is handled by another, and both go on', async () => {
+    test('a pull whose worker is suspended beyond its lock is handled by another, and both continue', async () => {
       const laggard = await world.startProcess({ handling: 'block', handlingMs: 6 * LOCK_MS });
       await world.queue.enqueue(7n);
       await eventually(() => expect(laggard.answers).toContainEqual({ handling: '7' }));
@@ -65,7 +65,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
   });
 
   describe('a server that forgets', () => {
-    test('the jobs are gone, and what is enqueued again is handled', async () => {
+    test('the jobs are lost, and keys that are enqueued again are handled', async () => {
       await world.queue.enqueue(1n);
       await world.queue.enqueue(2n, 3_600_000);
       await world.pushQueue.enqueue('providers', 3_600_000);
@@ -109,18 +109,18 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await expect(world.pushQueue.enqueue('providers')).rejects.toThrow(StagingUnavailableError);
       await expect(world.queue.counts()).rejects.toThrow(StagingUnavailableError);
       expect(performance.now() - startedMs).toBeLessThan(40_000);
-      await eventually(() => expect(world.logged('the queue is away')).toHaveLength(1));
+      await eventually(() => expect(world.logged('the queue is not available')).toHaveLength(1));
       await world.server.goUp();
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
+      await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
       expect(await world.queue.isReachable()).toBe(true);
       await world.queue.enqueue(3n);
       await eventually(() => expect(handled).toEqual([1n, 3n]));
       await world.pushQueue.enqueue('providers');
       await eventually(() => expect(pushes).toBe(1));
-      expect(world.logged('the queue is away')).toHaveLength(1);
+      expect(world.logged('the queue is not available')).toHaveLength(1);
     });
 
-    test('a worker whose pull ends meanwhile does not storm it, and goes on afterwards', async () => {
+    test('a worker whose pull ends meanwhile does not flood it with requests, and continues afterwards', async () => {
       const begun: bigint[] = [];
       await world.startWorker(
         async (pullId) => {
@@ -143,8 +143,8 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
       await world.server.goUp();
       await eventually(() => world.queue.enqueue(2n));
       await eventually(() => expect(begun).toContain(2n));
-      await eventually(() => expect(world.logged('the queue is back')).toHaveLength(1));
-      expect(world.logged('the queue is away')).toHaveLength(1);
+      await eventually(() => expect(world.logged('the queue is available again')).toHaveLength(1));
+      expect(world.logged('the queue is not available')).toHaveLength(1);
     });
 
     test('closing does not wait for it', async () => {

@@ -40,7 +40,7 @@ function asRole(): string {
   return url.href;
 }
 
-test('a user who may not create the schema is refused, and one who finds it there is not', async () => {
+test('a user who may not create the schema is refused, unless the schema exists', async () => {
   const error = await open(asRole()).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(ConfigError);
   expect((error as ConfigError).problems).toEqual([

@@ -75,7 +75,7 @@ withRedis('a Redis for the queue (skipped where no redis-server is on the PATH)'
     );
     const problem = await refusal(`redis://:s3cret@127.0.0.1:${port}`);
     expect(problem).toBe(
-      `REDIS_URL: the server at 127.0.0.1:${port} has maxmemory-policy allkeys-lru and would throw jobs away; set it to noeviction`,
+      `REDIS_URL: the server at 127.0.0.1:${port} has maxmemory-policy allkeys-lru and would evict jobs; set it to noeviction`,
     );
   });
 

@@ -257,7 +257,7 @@ describe('the plan of faults', () => {
     expect(sandbox.faults.pending).toEqual([]);
   });
 
-  it('goes on for ever until cleared', async () => {
+  it('lasts until cleared', async () => {
     sandbox.faults.add({ kind: 'status', status: 503, times: 'forever' });
     expect(await statuses(DATE, DATE, DATE)).toEqual([503, 503, 503]);
     sandbox.faults.clear();
@@ -279,7 +279,7 @@ describe('the plan of faults', () => {
     expect(await statuses(DATE)).toEqual([503]);
   });
 
-  it('refuses what is no fault, and then adds none', () => {
+  it('refuses an invalid fault, and then adds none', () => {
     const wrong = { kind: 'stall' } as unknown as Fault;
     expect(() => sandbox.faults.add({ kind: 'status', status: 500 }, wrong)).toThrow(InputError);
     expect(sandbox.faults.pending).toEqual([]);

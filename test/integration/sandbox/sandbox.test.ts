@@ -244,7 +244,7 @@ describe('a large day', () => {
 });
 
 describe('the sandbox', () => {
-  it('tells a person what it is', async () => {
+  it('describes itself to a person', async () => {
     const answer = await fetch(`${(await start()).baseUrl}/`);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     expect(await answer.text()).toContain('/api/anticipations/conciliation');

@@ -70,7 +70,7 @@ test('the next pull follows as soon as one has ended', async () => {
   expect(await world.outline()).toEqual([0, 1, 2].map((days) => `backfill ${day(days)}`));
 });
 
-test('counts what failed, is held, is under way and is still to come', async () => {
+test('counts failed, held, running and remaining dates', async () => {
   const id = await create(4);
   await planner({ config: { ...CONFIG, startDate: TODAY, maxOpenBackfillPulls: 4 } }).runOnce();
   await world.end('merged', { from: day(0) });
@@ -100,7 +100,7 @@ test('is done although a date failed and another waits for a person', async () =
   expect(await progress(id)).toMatchObject({ state: 'done', failed: 3, held: 2, done: 0 });
 });
 
-test('cancelling ends what waits, lets what runs end, and makes no more', async () => {
+test('cancelling ends waiting pulls, lets running ones end, and creates none', async () => {
   const id = await create(3);
   await plan();
   const [running] = await world.pulls();
@@ -121,7 +121,7 @@ test('cancelling ends what waits, lets what runs end, and makes no more', async 
   expect(await progress(id)).toMatchObject({ state: 'cancelled', open: 0 });
 });
 
-test('resumed, it goes on where it was stopped and pulls nothing again', async () => {
+test('when resumed, it continues where it was stopped and pulls nothing again', async () => {
   const id = await create(2);
   await plan();
   await world.end('merged', { from: day(0) });
@@ -188,7 +188,7 @@ test('planners and a cancellation at once: no date twice, and nothing left waiti
   expect(doubled).toEqual([]);
 });
 
-test('a person is told what cannot be', async () => {
+test('invalid requests are refused with a reason', async () => {
   const refuse = (work: Promise<unknown>, message: string) =>
     expect(work).rejects.toThrow(new InputError(message));
   await refuse(
@@ -215,7 +215,7 @@ test('a person is told what cannot be', async () => {
   expect(await progress(404n)).toBeNull();
 });
 
-test('who asked for what is in the audit log; the newest backfill is listed first', async () => {
+test('the requests are in the audit log; the newest backfill is listed first', async () => {
   const first = await create();
   await cancelBackfill(world.database, first, 'second operator');
   const second = await create();

@@ -32,7 +32,7 @@ async function reconcile(...dates: readonly string[]) {
     ON CONFLICT (date) DO UPDATE SET state = 'reconciled'`;
 }
 
-test('creates what is due, wakes a worker for each pull, the most urgent first, and then rests', async () => {
+test('creates the due pulls, wakes a worker for each, the most urgent first, and then nothing', async () => {
   const planner = world.planner();
   expect(await planner.runOnce()).toEqual({ kind: 'done', created: 10, enqueued: 10 });
   expect(await world.outline()).toEqual([
@@ -180,7 +180,7 @@ test('ten years behind: a portion at a time, and tomorrow does not wait', async 
   expect(queue.enqueued.slice(0, 2)).toContain(newest);
 });
 
-test('dates that failed for the slot do not stand in the way of those that were not tried', async () => {
+test('dates that failed for the slot do not delay those that were not tried', async () => {
   const config = { ...CONFIG, startDate: toCivilDate('2016-03-01') };
   await world.planner({ config }).runOnce();
   await world.end('failed');
@@ -196,7 +196,7 @@ test('another LOOKBACK_DAYS after a restart pulls no date again for the slot', a
   expect(await withLookback(7)).toMatchObject({ created: 0 });
 });
 
-test('whatever lost its job gets one again, and nothing gets a second', async () => {
+test('a pull without a job gets one, and no pull gets a second one', async () => {
   const planner = world.planner();
   await planner.runOnce();
   const [lost] = world.queue.enqueued;
@@ -300,7 +300,7 @@ describe('pulls whose attempts are spent', () => {
     expect(await rounds()).toEqual(DUE.slice(1).map((line) => `${line} 8`));
   });
 
-  test('begin anew with the next slot', async () => {
+  test('start again with the next slot', async () => {
     await world.planner({ config }).runOnce();
     await fail('PLATFORM_RATE_LIMITED');
     await world.planner({ config, ...at(+SLOT + DAY_MS) }).runOnce();
@@ -337,13 +337,13 @@ describe('pulls whose attempts are spent', () => {
   });
 });
 
-test('a queue that is away loses nothing: the next run enqueues what this one created', async () => {
+test('an unavailable queue loses nothing: the next run enqueues the pulls that this one created', async () => {
   const away: WakeUpQueue = {
-    enqueue: () => Promise.reject(new Error('the queue is away')),
+    enqueue: () => Promise.reject(new Error('the queue is not available')),
     jobsOf: async () => new Set<bigint>(),
   };
   const run = await world.planner({ queue: away }).runOnce();
-  expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is away' } });
+  expect(run).toMatchObject({ kind: 'failed', error: { message: 'the queue is not available' } });
   expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 10 });
 });
 
@@ -387,7 +387,7 @@ describe('providers to be pushed', () => {
     expect(asked.slice(1)).toEqual([0]);
   });
 
-  test('wake nobody before the tick that precedes the next attempt', async () => {
+  test('wake no worker before the tick that precedes the next attempt', async () => {
     await write(100);
     const failed = (seconds: number) => world.database.prisma.$executeRaw`
       INSERT INTO conciliation.provider_batch (external_ids, finished_at, error_code, next_attempt_at)

@@ -103,12 +103,14 @@ function survives(queue: ServiceQueue): void {
         const service = await world.start();
         await world.untilDone(20);
         await world.redis?.kill();
-        await eventually(() => expect(service.logged('the queue is away')).toHaveLength(1));
+        await eventually(() =>
+          expect(service.logged('the queue is not available')).toHaveLength(1),
+        );
         await world.redis?.restart();
         await world.expectExact();
         expect(requestsByDate(world)).toEqual(oncePerDate());
-        expect(service.logged('the queue is away')).toHaveLength(1);
-        expect(service.logged('the queue is back')).toHaveLength(1);
+        expect(service.logged('the queue is not available')).toHaveLength(1);
+        expect(service.logged('the queue is available again')).toHaveLength(1);
       }),
   );
 

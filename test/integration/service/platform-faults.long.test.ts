@@ -78,7 +78,7 @@ function handlesFaults(queue: ServiceQueue): void {
       }
     }));
 
-  test('500 for ever: failed and told once, later dates are pulled, the checkpoint stays', () =>
+  test('500 without end: failed and alerted once, later dates are pulled, the checkpoint stays', () =>
     inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
       world.sandbox.faults.add({ kind: 'status', status: 500, date: SECOND, times: 'forever' });
       const service = await world.start();

@@ -202,7 +202,7 @@ function pushes(queue: ServiceQueue): void {
       { ...dueSince(daysFrom(-20, TODAY)), PLATFORM_TIMEOUT_SECONDS: '3600' },
     ));
 
-  test('tells nothing of the providers: not in the log, the jobs, the metrics or the alerts', () =>
+  test('keeps the data of the providers out of the log, the jobs, the metrics and the alerts', () =>
     inWorld(
       async (world) => {
         const service = await world.start({ environment: { LOG_LEVEL: 'trace' } });
@@ -281,14 +281,14 @@ withOwnRedis(
     try {
       const service = await world.start();
       await world.redis?.kill();
-      await eventually(() => expect(service.logged('the queue is away')).toHaveLength(1));
+      await eventually(() => expect(service.logged('the queue is not available')).toHaveLength(1));
       await write(world, 100);
       await sleep(2_500);
       expect(pushRequests(world)).toEqual([]);
       await world.redis?.restart();
       await expectStates(world, { synced: 100 });
       expect(pushRequests(world)).toHaveLength(1);
-      expect(service.logged('the queue is away')).toHaveLength(1);
+      expect(service.logged('the queue is not available')).toHaveLength(1);
     } finally {
       await world.close();
     }

@@ -65,7 +65,7 @@ withOwnRedis(
         }
       }));
 
-    test('that goes away shows in /readyz and once in the log; when it is back, work goes on', () =>
+    test('that becomes unavailable shows in /readyz and once in the log; when it is back, work continues', () =>
       inWorld('Redis', async (world) => {
         const service = await world.start();
         const ready = { status: 200, notReady: [] };
@@ -91,18 +91,18 @@ withOwnRedis(
         );
         await eventually(async () => expect(await readPullStates(world)).toEqual(['queued']));
         await sleep(3_000);
-        expect(service.logged('the queue is away')).toHaveLength(1);
-        expect(service.logged('the queue is back')).toEqual([]);
+        expect(service.logged('the queue is not available')).toHaveLength(1);
+        expect(service.logged('the queue is available again')).toEqual([]);
         expect(world.sandbox.requests).toEqual([]);
 
         await world.redis?.restart();
         await eventually(async () => expect(await readPullStates(world)).toEqual(['merged']));
         await eventually(async () => expect(await readiness(service.consoleUrl())).toEqual(ready));
         expect(world.sandbox.requests).toHaveLength(3);
-        expect(service.logged('the queue is away')).toHaveLength(1);
-        expect(service.logged('the queue is back')).toHaveLength(1);
+        expect(service.logged('the queue is not available')).toHaveLength(1);
+        expect(service.logged('the queue is available again')).toHaveLength(1);
         expect(errorsOf(service).map(({ msg }) => msg)).toEqual([
-          'the queue is away',
+          'the queue is not available',
           'planning failed; every tick tries again',
         ]);
       }));

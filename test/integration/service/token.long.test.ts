@@ -108,7 +108,7 @@ describe('a refused token stays alerted', () => {
       await eventually(() => expect(webhook.received).toHaveLength(2));
     }));
 
-  test('while a process is paused, whatever another process with another token gets done', () =>
+  test('while a process is paused, also when another process with another token succeeds', () =>
     inWorld(FIRST, async (world, webhook) => {
       const refused = world.sandbox.issueToken({ expiresInSeconds: -60 });
       const tokenFile = await world.writeFile('token', refused);

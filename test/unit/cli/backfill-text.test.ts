@@ -18,7 +18,7 @@ const start = {
   titles: 65_000,
 } as Parameters<typeof progressBar>[0];
 
-test('the bar tells days, titles, pace and time left, by what was seen since it began', () => {
+test('the bar shows days, titles, rate and remaining time since it began', () => {
   const now = { ...start, done: 160, failed: 4, held: 1, titles: 165_000 };
   expect(progressBar(start, now, 10_000)).toBe(
     '███████████░░░░░░░░░░░░░ 165/365 days, 165,000 titles, 10.0 days/s, 20 s left',

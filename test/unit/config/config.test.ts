@@ -50,7 +50,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
   expect(() => Object.assign(config, { dataDir: 'elsewhere' })).toThrow(TypeError);
 });
 
-test('all faults are told at once, each with its variable', () => {
+test('all faults are reported together, each with its variable', () => {
   const problems = problemsOf({
     PLATFORM_TOKEN: 'a',
     PLATFORM_TOKEN_FILE: 'b',
@@ -232,7 +232,7 @@ describe('OIDC', () => {
 });
 
 describe('certificates', () => {
-  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused, whatever else is configured', () => {
+  test('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused with any other configuration', () => {
     const unsafe = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     for (const environment of [unsafe, { ...GOOD, ...unsafe }]) {
       const read = () => readConfig(environment, { platform: environment !== unsafe });

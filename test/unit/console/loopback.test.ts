@@ -17,6 +17,6 @@ test.each([
   '127.0.0.1.example.com',
   'example.com',
   '',
-])('"%s" may be somebody else', (host) => {
+])('"%s" may be another machine', (host) => {
   expect(isLoopback(host)).toBe(false);
 });

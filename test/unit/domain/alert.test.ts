@@ -63,7 +63,7 @@ test('a failed sweep is the same alert whatever date it begins on, a failed day 
   expect(new Set(days.map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
 });
 
-describe('what a sweep finds', () => {
+describe('the alerts of a sweep', () => {
   const nothing = {
     from: toCivilDate('2026-01-22'),
     datesCompared: 45,
@@ -93,7 +93,7 @@ describe('what a sweep finds', () => {
   });
 });
 
-test('drift is told by five places at most, and by no name that may be an identifier', () => {
+test('the alert about drift lists five places at most, and no name that may be an identifier', () => {
   const messageOf = (paths: readonly string[], pathCount = paths.length) =>
     contractDriftAlert({ pullId: 7n, date: toCivilDate('2026-03-02'), paths, pathCount }).message;
   expect(messageOf(['titles[].a', 'meta'])).toMatch(/: titles\[\]\.a, meta$/);

@@ -24,7 +24,7 @@ describe('planBackfill', () => {
     expect(planBackfill(backfill, pulls('queued', 'running'), 100).dates).toEqual([]);
   });
 
-  test('makes no more than there is room for', () => {
+  test('creates at most as many as there is room for', () => {
     expect(planBackfill(backfill, pulls(), 1).dates).toEqual([day(0)]);
     expect(planBackfill(backfill, pulls(), 0).dates).toEqual([]);
     expect(planBackfill(backfill, pulls(), -3).dates).toEqual([]);
@@ -55,7 +55,7 @@ describe('backfillRangeFault', () => {
     expect(backfillRangeFault({ from: addDays(today, -3659), to: today }, today)).toBeNull();
   });
 
-  test('says what is wrong', () => {
+  test('describes the fault', () => {
     expect(backfillRangeFault({ from: today, to: from }, today)).toBe(
       'the range ends on 2026-03-01, before it begins on 2026-03-05',
     );

@@ -140,7 +140,7 @@ describe('two decimals', () => {
 });
 
 describe('a canonical form', () => {
-  it('is plain, short, equal to what was written, and its own canonical form', () => {
+  it('is plain, short, equal to the written number, and its own canonical form', () => {
     fc.assert(
       fc.property(written, (text) => {
         const canonical = parseDecimal(text)?.canonical ?? '';

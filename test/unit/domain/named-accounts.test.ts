@@ -70,7 +70,7 @@ describe('accounts', () => {
     expect(accounts.list()?.map(({ account }) => account)).toEqual(['2', '1', '3', '99']);
   });
 
-  test('are told apart by each of their texts, and by which of them it is', () => {
+  test('are distinguished by each of their texts, and by the column of the text', () => {
     const accounts = new NamedAccounts();
     const names = Object.keys(PROVIDER);
     const empty = Object.fromEntries(names.map((name) => [name, null]));

@@ -114,7 +114,7 @@ describe('checkProvider', () => {
     expect(faultsOf(fields)).toBe(expected);
   });
 
-  it('has room for as many characters as it says, whatever they take', () => {
+  it('has room for the stated number of characters of any size', () => {
     expect(faultsOf({ name: '😀'.repeat(1000) })).toBe('');
   });
 

@@ -26,6 +26,6 @@ test('a delay that the platform named is never undercut', () => {
   );
 });
 
-test('what is spent is planned again at intervals that grow to an hour', () => {
+test('spent pulls are planned again at intervals that grow to an hour', () => {
   expect([1, 2, 3, 4, 5, 6, 50].map(replanAfterMinutes)).toEqual([5, 10, 20, 40, 60, 60, 60]);
 });

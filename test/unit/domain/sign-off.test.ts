@@ -30,11 +30,11 @@ test('a seal is not put twice', () => {
   expect(signOffFault({ ...day, isSignedOff: true }, ana)).toBe('already_signed_off');
 });
 
-test('nobody signs what nobody saw', () => {
+test('a day is not signed in a state that was not seen', () => {
   expect(signOffFault({ ...day, contentDigest: 'd2' }, ana)).toBe('changed_meanwhile');
 });
 
-test('who decided about the day does not sign it, unless that is allowed', () => {
+test('a user who decided about the day may not sign it, unless that is allowed', () => {
   const decided = { ...day, deciders: ['bia', 'ana'] };
   expect(signOffFault(decided, ana)).toBe('own_decision');
   expect(signOffFault(decided, { ...ana, by: 'caio' })).toBeNull();

@@ -85,7 +85,7 @@ describe('text in a csv file', () => {
     },
   );
 
-  test('comes back as it was, whatever it is', async () => {
+  test('is restored exactly', async () => {
     // A lone apostrophe before a line break is what the mark itself would look like.
     expect(await writeTexts(["'\n"])).toEqual(["''\n"]);
     const undo = (cell: string) =>

@@ -23,7 +23,7 @@ test('a line is an object with every column, amounts as exact strings, json as s
   );
 });
 
-test('any text stays on its line and comes back as it was', async () => {
+test('any text stays on its line and is restored exactly', async () => {
   const text = await write(HOSTILE_TEXTS.map((order_uid) => row({ order_uid })));
   const lines = text.trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).order_uid)).toEqual(HOSTILE_TEXTS);

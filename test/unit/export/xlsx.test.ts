@@ -65,7 +65,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  test('goes on on further sheets, each with the header, in order and without a gap', async () => {
+  test('continues on further sheets, each with the header, in order and without a gap', async () => {
     const rows = Array.from({ length: 7 }, (_, index) => row({ id: String(index + 1) }));
     const { sheets } = await write(rows, { maxRowsPerSheet: 3 });
     expect(
@@ -87,14 +87,14 @@ describe('a workbook', () => {
   test.each([
     ['fewer', 2],
     ['more', 0],
-  ])('is refused where there are %s rows than it was told of', async (_, rowCount) => {
+  ])('is refused when there are %s rows than announced', async (_, rowCount) => {
     const { bytes } = writeXlsx({
       columns: COLUMNS,
       batches: batchesOf([row({ id: '1' })]),
       rowCount,
       totals: NO_TOTALS,
     });
-    await expect(collect(bytes)).rejects.toThrow('rows than the workbook was told of');
+    await expect(collect(bytes)).rejects.toThrow('rows than announced');
   });
 });
 
@@ -135,7 +135,7 @@ describe('a cell', () => {
     expect(cell).toMatchObject({ type, value });
   });
 
-  test('is cut at what Excel holds, never through a character, and counted', async () => {
+  test('is cut at the limit of Excel, never through a character, and counted', async () => {
     const { cell, limits } = await writeCell('extra', `${'x'.repeat(32_766)}🧾🧾`);
     expect(cell?.value).toBe('x'.repeat(32_766));
     expect(limits.textsCut).toBe(1);

@@ -12,7 +12,7 @@ const STATES: readonly (readonly [ProxyState, ProxyState])[] = [
 ];
 
 test.each(STATES)(
-  'what came while the state was %s stays before what came when it was %s',
+  'bytes of the state %s stay before bytes of the state %s',
   async (before, after) => {
     const server = createServer({ allowHalfOpen: true }, (socket) => socket.pipe(socket));
     await once(server.listen(0, '127.0.0.1'), 'listening');

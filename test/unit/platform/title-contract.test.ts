@@ -170,7 +170,7 @@ describe('a wrong type is rejected with the path and both types, never the value
   );
 });
 
-describe('what a title cannot do without', () => {
+describe('required fields', () => {
   test.each(REQUIRED.map(([path]) => [path.join('.'), path]))('%s', (name, path) => {
     expect(reasonsFor(titleWithout(path as Path))).toEqual([`${name}: missing`]);
   });

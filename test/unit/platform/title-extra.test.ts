@@ -22,7 +22,7 @@ function accepted(value: JsonValue): { title: Title; drift: readonly DriftItem[]
 }
 
 describe('fields that the documented interface does not have', () => {
-  test('are kept where they stood, at every level, and reported', () => {
+  test('are kept in their places, at every level, and reported', () => {
     const sample = completeTitle();
     const { title, drift } = accepted(
       toJsonValue({

@@ -46,7 +46,7 @@ describe('a token in a file', () => {
     expect(await fileToken(path).current()).toBe('ey.J-one_~+/=');
   });
 
-  test('is taken anew when the file is written again', async () => {
+  test('is read again when the file is rewritten', async () => {
     await writeToken(path, 'one');
     const token = fileToken(path);
     expect(await token.current()).toBe('one');
@@ -54,7 +54,7 @@ describe('a token in a file', () => {
     expect(await token.current()).toBe('other');
   });
 
-  test('is taken anew when another file of equal size and time takes the place', async () => {
+  test('is read again when another file of equal size and time replaces it', async () => {
     await writeToken(path, 'one');
     const token = fileToken(path);
     expect(await token.current()).toBe('one');
@@ -65,7 +65,7 @@ describe('a token in a file', () => {
     expect(await token.current()).toBe('two');
   });
 
-  test('is what the file holds now after reread', async () => {
+  test('is the present content of the file after reread', async () => {
     await writeToken(path, 'one');
     const token = fileToken(path);
     await token.current();
@@ -136,7 +136,7 @@ describe.skipIf(process.platform === 'win32')('the mode of a token file', () => 
   });
 
   test.each([0o660, 0o620, 0o602, 0o606, 0o666, 0o622])(
-    '%o is refused, for others can write it',
+    '%o is refused, because other users can write it',
     async (mode) => {
       await expect(current(mode)).rejects.toThrow(
         `PLATFORM_TOKEN_FILE: ${path} can be written by others than its owner; run chmod 600 on it`,
@@ -144,11 +144,14 @@ describe.skipIf(process.platform === 'win32')('the mode of a token file', () => 
     },
   );
 
-  test.each([0o644, 0o444, 0o604])('%o is refused, for everybody can read it', async (mode) => {
-    const error = await current(mode).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ConfigError);
-    expect(String(error)).toContain(`${path} can be read by everybody on this machine`);
-  });
+  test.each([0o644, 0o444, 0o604])(
+    '%o is refused, because every user can read it',
+    async (mode) => {
+      const error = await current(mode).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(String(error)).toContain(`${path} can be read by everybody on this machine`);
+    },
+  );
 
   test('is looked at each time, not only the first', async () => {
     await writeToken(path, 'ey.J');

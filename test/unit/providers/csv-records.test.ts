@@ -58,7 +58,7 @@ describe('readCsvRecords', () => {
   });
 
   it.each([
-    ['a"b;c', 'a quote stands in a cell that is not quoted'],
+    ['a"b;c', 'a quote in a cell that is not quoted'],
     ['"a"b;c', 'text follows the end of a quoted cell'],
     ['"a" ;c', 'text follows the end of a quoted cell'],
     ['"a;c', 'a quote is opened and never closed'],
@@ -67,7 +67,7 @@ describe('readCsvRecords', () => {
     expect(records.map((record) => record.fault)).toEqual([null, fault]);
   });
 
-  it('goes on with the line after a broken one', async () => {
+  it('continues with the line after a broken one', async () => {
     const records = await read('a;b\n"x"y;1\nz;2\n');
     expect(records.map(({ line, fault }) => [line, fault === null])).toEqual([
       [1, true],
@@ -86,7 +86,7 @@ describe('readCsvRecords', () => {
     await expect(read(`a;b\n"${'x\n'.repeat(600_000)}`)).rejects.toThrow('line 2:');
   });
 
-  it('reads back what was written by the rules, in whatever pieces it comes', async () => {
+  it('reads back text written by the rules, in pieces of any size', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', ';', ',', '"', '\n', '\r', 'é', '😀', ' '),
     });

@@ -11,7 +11,7 @@ const csvOf = (header: string) => new ProviderCsv(record(header.split(';')));
 const LEAST = 'externalId;identificationNumber;name';
 
 describe('ProviderCsv', () => {
-  it('makes a provider of a row, in whatever order the columns are', () => {
+  it('makes a provider of a row, with the columns in any order', () => {
     const csv = csvOf(
       'name;ExternalID; identificationNumber;type;canAnticipate;phones;emailAddresses;' +
         'account2.bankNumber;account2.defaultAccount;account1.bankNumber;account1.accountNumber',

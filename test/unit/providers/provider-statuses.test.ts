@@ -42,7 +42,7 @@ describe('findRefusals', () => {
   });
 
   it.each(['', '{"providers":[{"externalId":"A","status":"REJECTED"}', '<html>', '\ufffd'])(
-    'finds nothing in what is not JSON: %j',
+    'finds nothing in text that is not JSON: %j',
     (text) => {
       expect(findRefusals(Buffer.from(text), SENT).size).toBe(0);
     },

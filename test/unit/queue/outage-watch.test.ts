@@ -35,15 +35,15 @@ test('any number of errors of one outage make two lines: away, and back', async 
   await settle();
   for (let times = 0; times < 50; times += 1) watch.onError(new Error('ECONNRESET'));
   await settle();
-  expect(log).toMatchObject([{ level: 50, msg: 'the queue is away' }]);
+  expect(log).toMatchObject([{ level: 50, msg: 'the queue is not available' }]);
   expect(told).toEqual(['away']);
 
   isUp = true;
   await vi.waitFor(() => expect(told).toEqual(['away', 'back']), { timeout: 60_000 });
-  expect(log).toMatchObject([{ level: 50 }, { level: 30, msg: 'the queue is back' }]);
+  expect(log).toMatchObject([{ level: 50 }, { level: 30, msg: 'the queue is available again' }]);
 });
 
-test('a second outage is told of again', async () => {
+test('a second outage is reported again', async () => {
   for (let outage = 1; outage <= 2; outage += 1) {
     isUp = false;
     watch.onError(new Error('gone'));

@@ -59,7 +59,7 @@ describe('the value of a title', () => {
     },
   );
 
-  it('goes back to the same JSON, whatever was written', () => {
+  it('is converted back to the same JSON, for any notation', () => {
     const written = valueText.filter((text) => parse(text).problems.length === 0);
     fc.assert(
       fc.property(written, (text) => {
@@ -205,7 +205,7 @@ describe('nesting', () => {
     expect(parse(nested(33)).problems).toEqual([`${'[0]'.repeat(32)}: ${problem}`]);
   });
 
-  it('beyond that is passed over, whatever it holds', () => {
+  it('beyond that is skipped, with any content', () => {
     const deep = nested(32, '{"]":["}\\"]","\\\\",{"a":[1e999,"\\u0000"]}]}');
     const { value, problems } = parse(`{"a":${deep},"b":1}`);
     expect(problems).toEqual([`a${'[0]'.repeat(31)}: ${problem}`]);

@@ -52,7 +52,7 @@ function bodyOf(serve: (stage: HostileStage, date: CivilDate) => unknown): Buffe
 }
 
 describe('a usual title', () => {
-  test('takes the short way, whatever its values', () => {
+  test('takes the short way, with any values', () => {
     const document = documentOf(syntheticTitles);
     expect(compareWays([document])).toBe(syntheticTitles.length);
     expect(compareWays(inChunksOf(document, 65_536))).toBe(syntheticTitles.length);
@@ -65,7 +65,7 @@ describe('a usual title', () => {
     }
   });
 
-  test('has its hashes and its date at hand', () => {
+  test('has its hashes and its date', () => {
     expect(syntheticTitles.filter((text) => !compareTitle(text))).toEqual([]);
   });
 });
@@ -137,7 +137,7 @@ describe('an answer read with the shortcut is the answer read without it', () =>
   });
 });
 
-test('a reader goes on after a title that it has left', () => {
+test('a reader continues after a title that it has left', () => {
   const { fast: reader } = fastReader();
   const good = Buffer.from(titleText({ date: DAY, uid: 'good' }));
   expect(reader.readWhole(Buffer.from(titleText({ date: DAY, value: '1e99' })), 0)).toBe(true);
@@ -161,7 +161,7 @@ test('rows that were taken stay as they are while further titles are read', () =
   for (const { rows, before } of taken) expect(rows.toString()).toBe(before);
 });
 
-test('rows that nobody takes are kept', () => {
+test('rows that are not taken are kept', () => {
   const { fast: reader } = fastReader();
   const long = titleText({ date: DAY, name: 'n'.repeat(1000) });
   for (let ordinal = 0; ordinal < 2000; ordinal++) reader.readWhole(Buffer.from(long), ordinal);

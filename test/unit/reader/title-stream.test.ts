@@ -7,7 +7,7 @@ import { READABLE, REFUSED } from './answer-corpus.ts';
 import { answerText, mutated } from './json-arbitraries.ts';
 import { readAnswer, singleBytes, toBuffer } from './read-answer.ts';
 
-describe('what a TitleReader makes of an answer', () => {
+describe('the titles that a TitleReader finds in an answer', () => {
   it.each(Object.entries(READABLE))('reads %s, wherever the chunks end', (_, document) => {
     const bytes = toBuffer(document);
     const whole = readAnswer([bytes]);
@@ -34,7 +34,7 @@ describe('what a TitleReader makes of an answer', () => {
     },
   );
 
-  it.each(Object.entries(READABLE))('tells a cut from an end: %s', (_, document) => {
+  it.each(Object.entries(READABLE))('distinguishes a cut from an end: %s', (_, document) => {
     const bytes = toBuffer(document);
     const closed = bytes.lastIndexOf('}') + 1;
     for (let length = 0; length < closed; length++) {

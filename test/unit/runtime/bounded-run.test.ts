@@ -34,7 +34,7 @@ test('an outcome, good or bad, serves for as long as it is kept', async () => {
   expect(await ask()).toBe(2);
 });
 
-test('a run that hangs keeps nobody waiting, is not started twice, and serves once it ends', async () => {
+test('a run that hangs does not block callers, is not started twice, and is used when it ends', async () => {
   let runs = 0;
   let finish = (_value: string) => {};
   const ask = boundedRun(

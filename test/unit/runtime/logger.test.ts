@@ -36,7 +36,7 @@ test('an object that only looks like a description is not logged', () => {
   expect(logged({ type: 'Error', message: 'CANARY' })).not.toContain('CANARY');
 });
 
-test("anybody else's message is not logged, but where it came from is", () => {
+test('the message of any other error is not logged, but its origin is', () => {
   const error = Object.assign(new Error('Key (order)=(52998224725) already exists'), {
     code: '23505',
     detail: 'CANARY',

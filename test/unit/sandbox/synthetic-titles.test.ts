@@ -124,7 +124,7 @@ describe('SyntheticTitles', () => {
     expect(sorted(titles.titlesOn(TUESDAY, 400, MANY))).toEqual(sorted(after));
   });
 
-  it('never changes a closed day where it is told not to restate', () => {
+  it('never changes a closed day if restating is turned off', () => {
     const titles = createTitles({ restate: false });
     expect([...titles.titlesOn(TUESDAY, 30)]).toEqual([...titles.titlesOn(TUESDAY, 1)]);
   });

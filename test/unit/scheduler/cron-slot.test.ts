@@ -160,7 +160,7 @@ describe('cronFault', () => {
     expect(cronFault(expression)).toContain('a cron expression of five fields');
   });
 
-  test('latestSlot refuses what it objects to instead of guessing', () => {
+  test('latestSlot refuses the expressions that it rejects', () => {
     for (const expression of ['6', '0 0 6 * * *', 'H 6 * * *', '0 6 31 2,4 *']) {
       expect(() => latestSlot(expression, 'UTC', new Date())).toThrow();
     }

@@ -107,7 +107,7 @@ test('a job of a pull that is finished or unknown ends quietly', async () => {
   expect(log).toMatchObject([{ level: 20 }]);
 });
 
-test('a pull whose outcome could not be recorded is looked at again in a while', async () => {
+test('a pull whose outcome could not be recorded is retried after a delay', async () => {
   const handled = await throwing(new StagingUnavailableError('away'))(7n, never, never);
   expect(handled).toEqual({ retryInMs: 30_000 });
   expect(log).toMatchObject([{ level: 40 }]);

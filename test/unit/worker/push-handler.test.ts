@@ -85,7 +85,7 @@ test.each(['synced', 'rejected', 'invalid', 'unchanged', 'relieved'] as const)(
   },
 );
 
-test('a batch that decided nothing ends the job, and so does somebody else who pushes', async () => {
+test('a batch that decided nothing ends the job, and so does another pushing process', async () => {
   expect(await handlerOf(async () => done({ requests: 1 }))()).toBeUndefined();
   expect(await handlerOf(async () => ({ kind: 'busy', ...nothing }))()).toBeUndefined();
 });
@@ -121,7 +121,7 @@ test('a push that waits for a token is given back as soon as the worker stops', 
   expect(batches).toBe(1);
 });
 
-test('what could not be read or recorded is looked at again in a while', async () => {
+test('a batch that could not be read or recorded is retried after a delay', async () => {
   const away = () => Promise.reject(new StagingUnavailableError('away'));
   expect(await handlerOf(away)()).toEqual({ retryInMs: 30_000 });
   expect(await handlerOf(async () => done({}), away)()).toEqual({ retryInMs: 30_000 });
