@@ -118,7 +118,7 @@ export function pullUrgency(
   },
   timeZone: string,
 ): number {
-  if (pull.origin === 'sweep') return 3;
+  if (pull.origin === 'sweep' || pull.origin === 'repair') return 3;
   if (pull.slotAt === null) return pull.origin === 'backfill' ? 5 : 0;
   if (pull.origin === 'lookback') return 2;
   return pull.from === lastClosedDate(timeZone, pull.slotAt) ? 1 : 4;

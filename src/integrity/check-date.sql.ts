@@ -17,7 +17,7 @@ import { ShutdownError } from '../runtime/errors.ts';
 /** See the comment of `title_finding.problem`. */
 export type Problem = 'content' | 'record' | 'unrecorded' | 'missing' | 'history' | 'day';
 
-export interface Alteration {
+interface Alteration {
   /** Null: the problem is the row of `day`. */
   readonly titleId: bigint | null;
   readonly problem: Problem;
@@ -33,7 +33,7 @@ export interface DateCheck {
 }
 
 /** Further alterations of a date are found by the check that follows the repair of the first ones. */
-export const MAX_ALTERATIONS = 1_000;
+const MAX_ALTERATIONS = 1_000;
 
 /** The check reads all titles of the date, which may be millions. The database's statement_timeout is lifted. */
 const TRANSACTION = {

@@ -134,7 +134,7 @@ export function readWakeablePulls(
   database: Database,
   grace: WakeGrace = WAKE_GRACE,
 ): Promise<WakeablePull[]> {
-  const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL)`;
+  const isRequested = Prisma.sql`(slot_at IS NULL AND backfill_id IS NULL AND origin <> 'repair')`;
   return database.prisma.$queryRaw<WakeablePull[]>`
     SELECT id, origin, date::text AS "from", slot_at AS "slotAt", state
     FROM conciliation.pull WHERE ${isWakeable(isRequested, grace)} ORDER BY id`;

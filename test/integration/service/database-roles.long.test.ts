@@ -65,6 +65,21 @@ test('the service and every command do all their work as the worker’s user, wh
     );
     await command('status');
     await command('audit', 'verify');
+
+    // The attack that the verification is for: the service's own user changes an amount.
+    const worker = new Client({ connectionString: users.urlOf('worker') });
+    await worker.connect();
+    await worker.query(
+      `UPDATE conciliation.title SET original_value = original_value + 1 WHERE accepted_date = $1`,
+      [before],
+    );
+    await worker.end();
+    const verified = await runCommand(['verify', '--from', before, '--to', before], environment);
+    expect(verified).toMatchObject({ exit: 3 });
+    await eventually(async () => {
+      const again = await runCommand(['verify', '--from', before, '--to', before], environment);
+      expect(again).toMatchObject({ exit: 0 });
+    });
     await world.database.prisma.$executeRaw`
       UPDATE conciliation.provider SET changed_at = now() - interval '1 hour'`;
     await eventually(async () => {
