@@ -82,7 +82,7 @@ export function createConsole(options: ConsoleOptions): Console {
   });
   return {
     async start() {
-      addSecurityHeaders(server);
+      addSecurityHeaders(server, options.parts?.publicUrl ?? null);
       addErrors(server, logger, options.parts?.timeZone ?? null);
       const routes = options.parts === null ? [] : await addPages(server, options, options.parts);
       addMachineRoutes(server, options);
@@ -146,7 +146,10 @@ async function addPages(
   return routes;
 }
 
-function addSecurityHeaders(server: FastifyInstance): void {
+/** @param publicUrl see `ConsoleParts`; with https, browsers are told to use https only */
+function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): void {
+  const transport =
+    publicUrl?.protocol === 'https:' ? { 'strict-transport-security': 'max-age=31536000' } : {};
   server.addHook('onRequest', async (_request, reply) => {
     reply.headers({
       'cache-control': 'no-store',
@@ -157,6 +160,7 @@ function addSecurityHeaders(server: FastifyInstance): void {
       'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
+      ...transport,
     });
   });
 }

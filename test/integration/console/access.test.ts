@@ -156,3 +156,15 @@ test('pages carry a policy that lets no other host and no inline script in', asy
     expect(page?.text, path).not.toMatch(/<script(?![^>]*src="\/assets\/)|<style|\son\w+=|style="/);
   }
 });
+
+test('a browser is told to use https only where the public address is https', async () => {
+  const header = async (publicUrl: URL | null) => {
+    const opened = await openConsole(world.database, { publicUrl });
+    const { headers } = await fetch(`${opened.url}/login`);
+    await opened.close();
+    return headers.get('strict-transport-security');
+  };
+  expect(await header(new URL('https://console.example.com'))).toBe('max-age=31536000');
+  expect(await header(new URL('http://console.localhost'))).toBeNull();
+  expect(await header(null)).toBeNull();
+});
