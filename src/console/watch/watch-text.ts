@@ -116,6 +116,8 @@ const en = {
       'key.revoke': 'revoked a key',
     } as Readonly<Record<string, string>>,
     details: {
+      countsAs: 'counts as',
+      passwordFrom: 'link made by',
       user: 'user',
       role: 'role',
       hasEmail: 'e-mail address',
@@ -298,6 +300,8 @@ const ptBR: typeof en = {
       'key.revoke': 'revogou uma chave',
     },
     details: {
+      countsAs: 'conta como',
+      passwordFrom: 'link criado por',
       user: 'usuário',
       role: 'perfil',
       hasEmail: 'e-mail',
