@@ -1,11 +1,11 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
-import { parseEmailAddress } from '../../domain/email-address.ts';
 import { type Actor, identityOf, type Person, without } from '../../domain/person.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
+import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
   readonly id: number;
