@@ -1,10 +1,10 @@
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import type { Actor } from '../domain/person.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 
 /** The person who makes a decision, and the reason. The audit log keeps both. */
-export interface Decision {
-  readonly by: string;
+export interface Decision extends Actor {
   readonly reason: string;
 }
 

@@ -34,9 +34,12 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'accounts',
   'after',
   'before',
+  'countsAs',
   'details',
   'emailAddresses',
   'extra',
+  'issuedBy',
+  'passwordFrom',
   'phones',
 ]);
 

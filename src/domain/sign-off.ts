@@ -1,4 +1,5 @@
 import type { DayState } from './day-state.ts';
+import { countAsOne, type Identity, isSamePerson } from './person.ts';
 
 /** The ledger's data for the sign-off of a day. */
 export interface SignOffCandidate {
@@ -7,13 +8,13 @@ export interface SignOffCandidate {
   readonly contentDigest: string | null;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
-  /** All users who released a pull into the day or accepted its rejects. */
-  readonly deciders: readonly string[];
+  /** The author of each release into the day and of each acceptance of its rejects. */
+  readonly deciders: readonly Identity[];
 }
 
 export interface SignOffRequest {
-  readonly by: string;
-  /** The digest of the content that the user has seen. */
+  readonly signer: Identity;
+  /** The digest that this person looked at. */
   readonly seenDigest: string;
   /** Whether a user who decided about the day may not sign it. */
   readonly fourEyes: boolean;
@@ -24,7 +25,13 @@ export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'
   | 'changed_meanwhile'
-  | 'own_decision';
+  | FourEyesFault;
+
+/**
+ * - `own_decision`: the person who signs made a decision about the day
+ * - `linked_decision`: a person who made a decision about the day and the person who signs count as one
+ */
+export type FourEyesFault = 'own_decision' | 'linked_decision';
 
 /**
  * Returns null when the day may be signed off: it is reconciled, is not signed in its present
@@ -34,12 +41,23 @@ export function signOffFault(day: SignOffCandidate, request: SignOffRequest): Si
   if (day.state !== 'reconciled' || day.contentDigest === null) return 'not_reconciled';
   if (day.isSignedOff && !day.isRestated) return 'already_signed_off';
   if (day.contentDigest !== request.seenDigest) return 'changed_meanwhile';
-  return request.fourEyes && day.deciders.includes(request.by) ? 'own_decision' : null;
+  return request.fourEyes ? fourEyesFault(day.deciders, request.signer) : null;
+}
+
+/** Null where the signer and the author of each decision are two persons. */
+export function fourEyesFault(
+  deciders: readonly Identity[],
+  signer: Identity,
+): FourEyesFault | null {
+  if (deciders.some(([author]) => isSamePerson(author, signer[0]))) return 'own_decision';
+  return deciders.some((decider) => countAsOne(decider, signer)) ? 'linked_decision' : null;
 }
 
 export const SIGN_OFF_FAULTS: Readonly<Record<SignOffFault, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
-  own_decision: 'a user who decided about the day may not sign it off',
+  own_decision: 'a user who released or accepted something on the day may not sign it off',
+  linked_decision:
+    'a user who released or accepted something on the day counts as the same person as you, because of a password link or a key, so you may not sign it off',
 };

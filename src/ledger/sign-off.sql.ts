@@ -2,6 +2,7 @@ import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
+import { type Actor, type Identity, identityOf } from '../domain/person.ts';
 import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -36,8 +37,7 @@ const DECISIONS = ['pull.release', 'rejects.accept'];
 export function signOffDay(
   database: Database,
   date: CivilDate,
-  signing: {
-    readonly by: string;
+  signing: Actor & {
     readonly reason: string | null;
     readonly seenDigest: string;
     readonly fourEyes: boolean;
@@ -45,7 +45,7 @@ export function signOffDay(
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
-    const fault = signOffFault(day, signing);
+    const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
     if (fault !== null) {
       throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
     }
@@ -100,12 +100,15 @@ export function readSignOffs(database: Database, date: CivilDate): Promise<SignO
     FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
 }
 
-/** Returns all users who released a pull into the date or accepted its rejects. */
-export function readDeciders(
-  client: Pick<Transaction, 'auditEntry'>,
+/** The authors of the releases into the date and of the acceptances of its rejects. */
+export async function readDeciders(
+  client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
-): Promise<{ actor: string }[]> {
-  return client.auditEntry.groupBy({ by: ['actor'], where: { date, action: { in: DECISIONS } } });
+): Promise<Identity[]> {
+  const decisions = await client.$queryRaw<{ author: Identity }[]>`
+    SELECT DISTINCT details->'countsAs' AS author FROM conciliation.audit_entry
+    WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
+  return decisions.map(({ author }) => author);
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
@@ -124,8 +127,7 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
            restated_after_sign_off AS "isRestated"
     FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if (day === undefined) throw new InputError(`${date} is not in the ledger`);
-  const deciders = await readDeciders(tx, date);
-  return { ...day, deciders: deciders.map(({ actor }) => actor) };
+  return { ...day, deciders: await readDeciders(tx, date) };
 }
 
 async function endSeal(
@@ -143,13 +145,14 @@ async function audit(
   tx: Transaction,
   action: string,
   date: CivilDate,
-  { by, reason }: { readonly by: string; readonly reason: string | null },
+  deed: Actor & { readonly reason: string | null },
 ): Promise<void> {
+  const { by, reason } = deed;
   const day = await tx.day.findUniqueOrThrow({
     where: { date },
     select: { lastPullId: true, contentDigest: true, titleCount: true, signedOffDigest: true },
   });
   const { lastPullId: pullId, contentDigest, titleCount: titles, signedOffDigest } = day;
-  const details = { contentDigest, titles, signedOffDigest };
+  const details = { countsAs: identityOf(deed), contentDigest, titles, signedOffDigest };
   await recordAudit(tx, { actor: by, action, date, pullId, reason, details });
 }

@@ -2,6 +2,7 @@ import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { stateAfterMerge } from '../domain/day-state.ts';
+import { identityOf } from '../domain/person.ts';
 import { advanceCheckpoint, lockClosing, lockDay } from '../ledger/day-ledger.sql.ts';
 import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
@@ -103,8 +104,9 @@ function notHeld(pullId: bigint): InputError {
 
 function auditRecord(
   action: string,
-  { by, reason }: Decision,
+  decision: Decision,
   about: { readonly date: CivilDate; readonly pullId: bigint | null },
 ): AuditRecord {
-  return { actor: by, action, ...about, reason };
+  const { by, reason } = decision;
+  return { actor: by, action, ...about, reason, details: { countsAs: identityOf(decision) } };
 }

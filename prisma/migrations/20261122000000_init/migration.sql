@@ -1025,7 +1025,7 @@ COMMENT ON COLUMN conciliation.audit_entry.pull_id IS
 COMMENT ON COLUMN conciliation.audit_entry.reason IS
   'Why, in that person''s words. Null: none was given.';
 COMMENT ON COLUMN conciliation.audit_entry.details IS
-  'What else belongs to the action, such as a range of dates. Null: nothing.';
+  'What else belongs to the action, such as a range of dates. Of a decision, a sign-off and a link, countsAs: the person who acted, then every other person that can have acted as that person, each with userId (console_user.id; null: an account at the command line) and name. Null: nothing. Personal data.';
 
 
 -- A table of its own, because an entry is linked when its transaction commits. By then the transaction
@@ -1283,6 +1283,7 @@ CREATE TABLE conciliation.console_user (
   name          text        NOT NULL,
   role          text        NOT NULL,
   password_hash text,
+  password_from jsonb       NOT NULL DEFAULT '[]',
   email         text,
   oidc_issuer   text,
   oidc_subject  text,
@@ -1312,6 +1313,8 @@ COMMENT ON COLUMN conciliation.console_user.role IS
   'viewer: reads, tax identifiers and accounts masked. reviewer: also signs off and accepts rejects. operator: also pulls, backfills and releases. admin: everything, users and keys included.';
 COMMENT ON COLUMN conciliation.console_user.password_hash IS
   'Argon2id in PHC format. Null: the person has not chosen a password yet.';
+COMMENT ON COLUMN conciliation.console_user.password_from IS
+  'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.email IS
   'E-mail address, in lower case, by which an account of the identity provider is recognised when it signs in first. Null: the person signs in with a password only. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.oidc_issuer IS
@@ -1359,6 +1362,7 @@ CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,
   purpose    text        NOT NULL,
+  issued_by  jsonb       NOT NULL,
   created_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at timestamptz NOT NULL,
   used_at    timestamptz,
@@ -1378,6 +1382,8 @@ COMMENT ON COLUMN conciliation.console_link.user_id IS
   'console_user.id of the person it is for.';
 COMMENT ON COLUMN conciliation.console_link.purpose IS
   'password: to choose a password. sign_in: to be signed in, as the demo does.';
+COMMENT ON COLUMN conciliation.console_link.issued_by IS
+  'Every person, except the user, that can be the one who made it: userId is console_user.id, null for an account at the command line, and name its name. Personal data.';
 COMMENT ON COLUMN conciliation.console_link.created_at IS
   'When it was made.';
 COMMENT ON COLUMN conciliation.console_link.expires_at IS
@@ -1422,6 +1428,7 @@ CREATE TABLE conciliation.api_key (
   key_hash     text        NOT NULL,
   key_start    text        NOT NULL,
   user_id      bigint,
+  counts_as    jsonb       NOT NULL,
   role         text        NOT NULL,
   scopes       text[]      NOT NULL,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1452,6 +1459,8 @@ COMMENT ON COLUMN conciliation.api_key.key_start IS
   'Its first characters, to distinguish keys.';
 COMMENT ON COLUMN conciliation.api_key.user_id IS
   'console_user.id of the owner, with whom the key ends: a disabled owner ends all of them, another role those that the role does not cover. Null: a key without an owner, which only the command line makes.';
+COMMENT ON COLUMN conciliation.api_key.counts_as IS
+  'As console_link.issued_by: the owner first, then every person that can be the one who made the key. The decisions of the key count as theirs where a decision and the sign-off need two people. Personal data.';
 COMMENT ON COLUMN conciliation.api_key.role IS
   'As console_user.role: a key can do no more than a person of that role.';
 COMMENT ON COLUMN conciliation.api_key.scopes IS

@@ -1,11 +1,14 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
+import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole } from '../../domain/role.ts';
 
 export interface SessionUser {
   readonly name: string;
   readonly role: ConsoleRole;
+  /** The user, then the persons who had a link with which the user's password was chosen. */
+  readonly countsAs: Identity;
 }
 
 /** The lifetime of a session in use, and of an idle one. */
@@ -54,6 +57,8 @@ export async function readSession(
 
   const [session] = await database.prisma.$queryRaw<[(SessionUser & { isOld: boolean })?]>`
     SELECT owner.name, owner.role,
+           jsonb_build_array(jsonb_build_object('userId', owner.id, 'name', owner.name))
+             || owner.password_from AS "countsAs",
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session
     JOIN conciliation.console_user owner ON owner.id = session.user_id
@@ -65,7 +70,7 @@ export async function readSession(
     await database.prisma.$executeRaw`
       UPDATE conciliation.console_session SET last_seen_at = now() WHERE token_hash = ${hash}`;
   }
-  return { name: session.name, role: session.role };
+  return { name: session.name, role: session.role, countsAs: session.countsAs };
 }
 
 export async function endSession(database: Database, token: string): Promise<void> {

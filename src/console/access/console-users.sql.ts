@@ -1,10 +1,11 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
-import { parseEmailAddress } from '../../domain/email-address.ts';
+import { type Actor, identityOf, type Person, without } from '../../domain/person.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
+import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
   readonly id: number;
@@ -17,6 +18,8 @@ export interface ConsoleUser {
   /** Whether such an account has signed in, so that only its subject counts. */
   readonly isBound: boolean;
   readonly hasPassword: boolean;
+  /** The persons who had the link with which the password was chosen; they count as the user. */
+  readonly passwordFrom: readonly Person[];
   readonly createdAt: Date;
   readonly lastLoginAt: Date | null;
   readonly disabledAt: Date | null;
@@ -162,7 +165,7 @@ async function requireFreeEmail(
 export function readUsers(database: Database): Promise<ConsoleUser[]> {
   return database.prisma.$queryRaw<ConsoleUser[]>`
     SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
-           password_hash IS NOT NULL AS "hasPassword",
+           password_hash IS NOT NULL AS "hasPassword", password_from AS "passwordFrom",
            created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
     FROM conciliation.console_user ORDER BY name`;
 }
@@ -181,26 +184,26 @@ export function findLoginUser(database: Database, name: string): Promise<LoginUs
  */
 export function createLink(
   database: Database,
-  link: {
+  link: Actor & {
     readonly name: string;
     readonly purpose: LinkPurpose;
     readonly validMinutes: number;
-    readonly by: string;
   },
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
     const { id, name, isDisabled } = await requireUser(tx, link.name);
     if (isDisabled) throw userFault('disabled_user');
     const token = newToken();
+    const issuedBy = without({ userId: Number(id), name }, identityOf(link));
     await voidLinks(tx, id);
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, expires_at)
-      VALUES (${hashToken(token)}, ${id}, ${link.purpose},
+      INSERT INTO conciliation.console_link (token_hash, user_id, purpose, issued_by, expires_at)
+      VALUES (${hashToken(token)}, ${id}, ${link.purpose}, ${JSON.stringify(issuedBy)}::jsonb,
               now() + make_interval(mins => ${link.validMinutes}::int))`;
     await recordAudit(tx, {
       actor: link.by,
       action: 'user.link',
-      details: { user: name, purpose: link.purpose },
+      details: { user: name, purpose: link.purpose, countsAs: identityOf(link) },
     });
     return token;
   });
@@ -233,19 +236,26 @@ export function consumeLink(
   passwordHash: string | null,
 ): Promise<Link | null> {
   return database.prisma.$transaction(async (tx) => {
-    const [link] = await tx.$queryRaw<[Link?]>`
+    const [link] = await tx.$queryRaw<[(Link & { issuedBy: readonly Person[] })?]>`
       UPDATE conciliation.console_link link SET used_at = now()
       FROM conciliation.console_user owner
       WHERE owner.id = link.user_id AND owner.disabled_at IS NULL
         AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
         AND link.expires_at > now()
         AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
-      RETURNING link.user_id AS "userId", owner.name, link.purpose`;
+      RETURNING link.user_id AS "userId", owner.name, link.purpose, link.issued_by AS "issuedBy"`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
-      await tx.consoleUser.update({ where: { id: link.userId }, data: { passwordHash } });
+      await tx.$executeRaw`
+        UPDATE conciliation.console_user
+        SET password_hash = ${passwordHash}, password_from = ${JSON.stringify(link.issuedBy)}::jsonb
+        WHERE id = ${link.userId}`;
       await endSessionsOf(tx, link.userId);
-      await recordAudit(tx, { actor: link.name, action: 'user.password' });
+      await recordAudit(tx, {
+        actor: link.name,
+        action: 'user.password',
+        details: { passwordFrom: link.issuedBy },
+      });
     }
     return link;
   });

@@ -1,7 +1,7 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database } from '../../database/database.ts';
 import { hashToken } from '../../database/secret-token.ts';
-import { parseEmailAddress } from '../../domain/email-address.ts';
+import { parseEmailAddress } from './email-address.ts';
 
 /** Enough time for a second factor. */
 const VALID_MINUTES = 10;

@@ -79,6 +79,7 @@ function Secret({ context, secret }: { context: PageContext; secret: NewSecret }
       <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
       <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
       <p class="mono">{secret.text}</p>
+      {isLink && secret.name !== context.principal?.name && <p>{users.linkPersons(secret.name)}</p>}
       {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
     </section>
   );
@@ -122,6 +123,8 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
               </>
             )}
             {user.isBound && ` · ${users.bound}`}
+            {user.passwordFrom.length > 0 &&
+              ` · ${users.passwordFrom(user.passwordFrom.map(({ name }) => name).join(', '))}`}
           </span>
         </p>
         <Disclosure label={users.change(user.name)}>

@@ -9,7 +9,7 @@ import {
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
-import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
@@ -61,7 +61,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       name,
       purpose: 'password',
       validMinutes: PASSWORD_LINK_HOURS * 60,
-      by: actorOf(request),
+      ...authorOf(request),
     });
     // The host of the request is not used: a forged Host header would put the link's token on another host.
     const base = publicUrl?.origin ?? '';
@@ -120,14 +120,14 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       if (role === undefined || validDays < 1 || validDays > KEY_DAYS.max) {
         throw new InputError('the key needs a role and days', { context: { fault: 'key' } });
       }
-      const by = actorOf(request);
+      const author = authorOf(request);
       const text = await createApiKey(database, {
         name,
-        user: by,
+        user: author.by,
         role,
         scopes,
         validDays,
-        by,
+        ...author,
       });
       return show(request, reply, { secret: { kind: 'key', name, text } });
     }),

@@ -31,6 +31,9 @@ const en = {
     linkTitle: (name: string) => `The link for ${name}`,
     linkHelp: (hours: string) =>
       `Send it over a way that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
+    linkPersons: (name: string) =>
+      `Once ${name} has chosen a password with this link, the two of you count as one person: ${name} cannot sign off what you released or accepted, nor you what ${name} did. A third person can. It lasts until ${name} chooses a password with a link that somebody else made.`,
+    passwordFrom: (names: string) => `password link made by ${names}`,
     linkPathHelp:
       'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
     keyTitle: (name: string) => `The key “${name}”`,
@@ -110,6 +113,9 @@ const ptBR: typeof en = {
     linkTitle: (name) => `O link de ${name}`,
     linkHelp: (hours) =>
       `Envie por um meio que outros não possam ler. Funciona uma vez, por ${hours} horas, e só aparece agora.`,
+    linkPersons: (name) =>
+      `Depois que ${name} escolher uma senha com este link, vocês dois contam como uma só pessoa: ${name} não pode fechar o que você liberou ou aceitou, nem você o que ${name} liberou ou aceitou. Uma terceira pessoa pode. Isso dura até ${name} escolher uma senha com um link gerado por outra pessoa.`,
+    passwordFrom: (names) => `link da senha gerado por ${names}`,
     linkPathHelp:
       'Isto é só o caminho, porque CONSOLE_PUBLIC_URL não está definida. Coloque antes dele o endereço do console, por exemplo https://conciliation.example.com.',
     keyTitle: (name) => `A chave “${name}”`,

@@ -10,7 +10,7 @@ import { startBackfill } from '../backfills/backfill-routes.tsx';
 import { requestPull } from '../days/request-pull.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { actorOf, optionalReason, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, optionalReason, requireReason } from '../shell/path-parameters.ts';
 import { describe, requireDate, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
@@ -33,17 +33,17 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
   };
   decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>
     signOffDay(database, date, {
-      by: actorOf(request),
+      ...authorOf(request),
       reason: optionalReason(request.body),
       seenDigest: textParameter(request.body, 'digest') ?? '',
       fourEyes: parts.fourEyes,
     }),
   );
   decide('/days/:date/reopen', 'Reopen a day', schemas.ReasonBody, (request, date) =>
-    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+    reopenDay(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
   );
   decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
-    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    const decision = { ...authorOf(request), reason: requireReason(request.body) };
     return acceptRejects(database, date, decision);
   });
 
@@ -68,7 +68,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
       answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
     }),
     async (request) => {
-      const decision = { by: actorOf(request), reason: requireReason(request.body) };
+      const decision = { ...authorOf(request), reason: requireReason(request.body) };
       const { pullId, date } = await releasePull(database, requireId(request), decision);
       return { pullId: Number(pullId), dates: [date] };
     },

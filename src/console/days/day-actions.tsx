@@ -1,4 +1,5 @@
 import type { CivilDate } from '../../domain/business-day.ts';
+import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Field } from '../shell/layout.tsx';
@@ -39,7 +40,7 @@ export function SignOffCard(props: {
   readonly context: PageContext;
   readonly day: LedgerDay;
   readonly seals: readonly SignOff[];
-  readonly isOwnDecision: boolean;
+  readonly fourEyesFault: FourEyesFault | null;
 }) {
   const { context, day, seals } = props;
   const { text, formats } = context;
@@ -63,10 +64,10 @@ export function SignOffCard(props: {
         {isOpen && day.state === 'reconciled' && !mayReview && (
           <p class="quiet">{text.day.reviewersSign}</p>
         )}
-        {isOpen && day.state === 'reconciled' && mayReview && props.isOwnDecision && (
-          <p class="quiet">{text.day.ownDecision}</p>
+        {isOpen && day.state === 'reconciled' && mayReview && props.fourEyesFault !== null && (
+          <p class="quiet">{text.day.fourEyes[props.fourEyesFault]}</p>
         )}
-        {isOpen && day.state === 'reconciled' && mayReview && !props.isOwnDecision && (
+        {isOpen && day.state === 'reconciled' && mayReview && props.fourEyesFault === null && (
           <ActionForm context={context} action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
             <Field label={text.day.note}>

@@ -1,4 +1,5 @@
 import type { CivilDate } from '../../domain/business-day.ts';
+import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
 import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
@@ -24,8 +25,8 @@ export interface DayPageData {
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
   readonly seals: readonly SignOff[];
-  /** Whether a decision of this user about the day keeps the user from signing it. */
-  readonly isOwnDecision: boolean;
+  /** The reason why this user may not sign the day as the second person; null: none. */
+  readonly fourEyesFault: FourEyesFault | null;
 }
 
 export function DayPage({ context, data }: { context: PageContext; data: DayPageData }) {
@@ -71,7 +72,7 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
           context={context}
           day={day}
           seals={data.seals}
-          isOwnDecision={data.isOwnDecision}
+          fourEyesFault={data.fourEyesFault}
         />
       </div>
       {data.rejects.length > 0 && (

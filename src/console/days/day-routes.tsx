@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import type { Identity } from '../../domain/person.ts';
+import { fourEyesFault } from '../../domain/sign-off.ts';
 import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
@@ -11,6 +13,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
+  authorOf,
   dateOfPath,
   idOfPath,
   optionalReason,
@@ -38,7 +41,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     date: CivilDate,
     withRaw: boolean,
   ) => {
-    const data = await readDay(parts, date, { withRaw, reader: actorOf(request) });
+    const data = await readDay(parts, date, { withRaw, reader: authorOf(request).countsAs });
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
       active: '/',
@@ -80,17 +83,17 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   );
   decide('/days/:date/sign-off', 'signed_off', (request, date) =>
     signOffDay(database, date, {
-      by: actorOf(request),
+      ...authorOf(request),
       reason: optionalReason(request.body),
       seenDigest: textParameter(request.body, 'digest') ?? '',
       fourEyes: parts.fourEyes,
     }),
   );
   decide('/days/:date/reopen', 'reopened', (request, date) =>
-    reopenDay(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+    reopenDay(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
   );
   decide('/days/:date/accept-rejects', 'accepted', (request, date) =>
-    acceptRejects(database, date, { by: actorOf(request), reason: requireReason(request.body) }),
+    acceptRejects(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
   );
 
   server.get('/pulls/:id/release', async (request, reply) => {
@@ -108,7 +111,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
   server.post('/pulls/:id/release', async (request, reply) => {
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
-    const decision = { by: actorOf(request), reason: requireReason(request.body) };
+    const decision = { ...authorOf(request), reason: requireReason(request.body) };
     const { date } = await releasePull(database, id, decision);
     return reply.redirect(`/days/${date}?notice=released`, 303);
   });
@@ -117,7 +120,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
 async function readDay(
   { database, fourEyes, timeZone, now }: ConsoleParts,
   date: CivilDate,
-  options: { readonly withRaw: boolean; readonly reader: string },
+  options: { readonly withRaw: boolean; readonly reader: Identity },
 ): Promise<DayPageData> {
   const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
     readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
@@ -136,6 +139,6 @@ async function readDay(
     pulls,
     seals,
     changes,
-    isOwnDecision: fourEyes && deciders.some(({ actor }) => actor === options.reader),
+    fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };
 }

@@ -1,3 +1,5 @@
+import type { FourEyesFault } from '../../domain/sign-off.ts';
+
 const en = {
   day: {
     overview: 'Overview',
@@ -31,8 +33,12 @@ const en = {
     signedBy: (name: string, at: string) => `Signed off by ${name}, ${at}`,
     notSigned: 'Not signed off',
     onlyReconciled: 'Only a reconciled day can be signed off.',
-    ownDecision:
-      'You released or accepted something on this day, so another user has to sign it off.',
+    fourEyes: {
+      own_decision:
+        'You released or accepted something on this day, so another user has to sign it off.',
+      linked_decision:
+        'A user who released or accepted something on this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
+    } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
     reopen: 'Reopen',
     reopenHelp: 'Takes the seal off. It stays on record.',
@@ -179,7 +185,11 @@ const ptBR: typeof en = {
     signedBy: (name, at) => `Fechado por ${name}, ${at}`,
     notSigned: 'Não fechado',
     onlyReconciled: 'Só um dia conciliado pode ser fechado.',
-    ownDecision: 'Você liberou ou aceitou algo neste dia; outra pessoa precisa fechá-lo.',
+    fourEyes: {
+      own_decision: 'Você liberou ou aceitou algo neste dia; outra pessoa precisa fechá-lo.',
+      linked_decision:
+        'Quem liberou ou aceitou algo neste dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
+    },
     reviewersSign: 'Um revisor faz o fechamento.',
     reopen: 'Reabrir',
     reopenHelp: 'Retira o selo. Ele continua registrado.',

@@ -5,6 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Database } from '../../database/database.ts';
 import { newToken } from '../../database/secret-token.ts';
+import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole, KeyScope } from '../../domain/role.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { findApiKey } from '../access/api-keys.sql.ts';
@@ -20,6 +21,7 @@ export interface Principal {
   readonly role: ConsoleRole;
   /** Null for a person. */
   readonly scopes: readonly KeyScope[] | null;
+  readonly countsAs: Identity;
 }
 
 declare module 'fastify' {
@@ -149,7 +151,9 @@ async function identify(
 /** For a key only its number, because a person chose its name. */
 function subjectOf(principal: Principal | null): string | null {
   if (principal === null) return null;
-  return principal.scopes === null ? principal.name : (principal.name.split(':')[0] ?? null);
+  return principal.scopes === null
+    ? principal.name
+    : (/^key \d+/.exec(principal.name)?.[0] ?? null);
 }
 
 function askToSignIn(request: FastifyRequest, reply: FastifyReply) {

@@ -51,7 +51,7 @@ export function AuditPage(props: {
                 <th scope="row">{entry.actor}</th>
                 <td>
                   {text.audit.actions[entry.action] ?? entry.action}
-                  <Details context={context} details={entry.details} />
+                  <Details context={context} entry={entry} />
                 </td>
                 <td>
                   <DayLink context={context} date={entry.date} />
@@ -78,7 +78,8 @@ export function AuditPage(props: {
 }
 
 /** The values that have a label, in the order of the labels. The database has the others. */
-function Details({ context, details }: { context: PageContext; details: unknown }) {
+function Details({ context, entry }: { context: PageContext; entry: AuditRow }) {
+  const { actor, details } = entry;
   if (typeof details !== 'object' || details === null) return null;
   const values = new Map<string, unknown>(Object.entries(details));
   const { text } = context;
@@ -86,6 +87,7 @@ function Details({ context, details }: { context: PageContext; details: unknown 
   const show = (name: string, value: unknown): string => {
     if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
+    if (typeof value === 'object' && value !== null) return String(Reflect.get(value, 'name'));
     if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
     const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       role: text.roles,
@@ -100,6 +102,10 @@ function Details({ context, details }: { context: PageContext; details: unknown 
     .filter(([name]) => (values.get(name) ?? null) !== null)
     // Options that an export did not use are left out.
     .filter(([name]) => name !== 'includeWithdrawn' || values.get(name) === true)
-    .map(([name, label]) => `${label} ${show(name, values.get(name))}`);
+    .map(([name, label]) => ({ name, label, value: show(name, values.get(name)) }))
+    .filter(({ value }) => value !== '')
+    // Most actors count as themselves alone.
+    .filter(({ name, value }) => name !== 'countsAs' || value !== actor)
+    .map(({ label, value }) => `${label} ${value}`);
   return shown.length === 0 ? null : <p class="quiet small">{shown.join(' · ')}</p>;
 }

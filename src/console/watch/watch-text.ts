@@ -117,6 +117,8 @@ const en = {
       'key.revoke': 'revoked a key',
     } as Readonly<Record<string, string>>,
     details: {
+      countsAs: 'counts as',
+      passwordFrom: 'link made by',
       user: 'user',
       role: 'role',
       hasEmail: 'e-mail address',
@@ -301,6 +303,8 @@ const ptBR: typeof en = {
       'key.revoke': 'revogou uma chave',
     },
     details: {
+      countsAs: 'conta como',
+      passwordFrom: 'link criado por',
       user: 'usuário',
       role: 'perfil',
       hasEmail: 'e-mail',

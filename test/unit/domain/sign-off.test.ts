@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type SignOffCandidate, signOffFault } from '../../../src/domain/sign-off.ts';
+import type { Person } from '../../../src/domain/person.ts';
+import {
+  type SignOffCandidate,
+  type SignOffRequest,
+  signOffFault,
+} from '../../../src/domain/sign-off.ts';
 
 const day: SignOffCandidate = {
   state: 'reconciled',
@@ -8,7 +13,8 @@ const day: SignOffCandidate = {
   isRestated: false,
   deciders: [],
 };
-const ana = { by: 'ana', seenDigest: 'd1', fourEyes: true };
+const person = (userId: number): Person => ({ userId, name: `user ${userId}` });
+const ana: SignOffRequest = { signer: [person(1)], seenDigest: 'd1', fourEyes: true };
 
 test('a reconciled day may be signed off, and a restated one again', () => {
   expect(signOffFault(day, ana)).toBeNull();
@@ -35,8 +41,17 @@ test('a day is not signed in a state that was not seen', () => {
 });
 
 test('a user who decided about the day may not sign it, unless that is allowed', () => {
-  const decided = { ...day, deciders: ['bia', 'ana'] };
+  const decided: SignOffCandidate = { ...day, deciders: [[person(2)], [person(1)]] };
   expect(signOffFault(decided, ana)).toBe('own_decision');
-  expect(signOffFault(decided, { ...ana, by: 'caio' })).toBeNull();
+  expect(signOffFault(decided, { ...ana, signer: [person(3)] })).toBeNull();
   expect(signOffFault(decided, { ...ana, fourEyes: false })).toBeNull();
+});
+
+test('who counts as a person who decided about the day does not sign it, unless that is allowed', () => {
+  const linked: SignOffRequest = { ...ana, signer: [person(3), person(1)] };
+  expect(signOffFault({ ...day, deciders: [[person(1)]] }, linked)).toBe('linked_decision');
+  expect(signOffFault({ ...day, deciders: [[person(3), person(1)]] }, ana)).toBe('linked_decision');
+  expect(
+    signOffFault({ ...day, deciders: [[person(1)]] }, { ...linked, fourEyes: false }),
+  ).toBeNull();
 });
