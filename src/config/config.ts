@@ -38,6 +38,9 @@ export interface Config {
   readonly signOffFourEyes: boolean;
   /** May hold a secret in its path or query: never logged. */
   readonly alertWebhookUrl: URL | null;
+  /** At most one of the two is set; neither: webhooks carry no signature. */
+  readonly alertWebhookSecretFile: string | null;
+  readonly alertWebhookSecret: string | null;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
@@ -101,7 +104,7 @@ export function readConfig(
     trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
     oidc: readOidc(reader, consolePublicUrl),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
-    alertWebhookUrl: readWebhookUrl(reader),
+    ...readWebhook(reader),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
@@ -249,6 +252,20 @@ function refuseTrustInAnybody(reader: EnvironmentReader): void {
   reader.problems.push(
     `${name}: got "0", expected it unset: certificates are always checked; name a CA of your own with NODE_EXTRA_CA_CERTS`,
   );
+}
+
+function readWebhook(
+  reader: EnvironmentReader,
+): Pick<Config, 'alertWebhookUrl' | 'alertWebhookSecretFile' | 'alertWebhookSecret'> {
+  const alertWebhookUrl = readWebhookUrl(reader);
+  const alertWebhookSecretFile = reader.text('ALERT_WEBHOOK_SECRET_FILE');
+  const alertWebhookSecret = reader.text('ALERT_WEBHOOK_SECRET');
+  if (alertWebhookSecretFile !== null && alertWebhookSecret !== null) {
+    reader.problems.push(
+      'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET: got both, expected at most one of them',
+    );
+  }
+  return { alertWebhookUrl, alertWebhookSecretFile, alertWebhookSecret };
 }
 
 function readWebhookUrl(reader: EnvironmentReader): URL | null {

@@ -33,6 +33,8 @@ test('every default of the contract holds, and the result cannot be changed', ()
     consoleHost: '127.0.0.1',
     consolePort: 8080,
     alertWebhookUrl: null,
+    alertWebhookSecretFile: null,
+    alertWebhookSecret: null,
     trustedProxies: [],
     oidc: null,
     logLevel: 'info',
@@ -67,6 +69,8 @@ test('all faults are told at once, each with its variable', () => {
     PLATFORM_MAX_BYTES: '1e9',
     CONSOLE_PORT: '70000',
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
+    ALERT_WEBHOOK_SECRET_FILE: 'a',
+    ALERT_WEBHOOK_SECRET: 'whsec_secret',
     DATABASE_URL: 'mysql://user:secret@host/db',
   });
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
@@ -84,6 +88,7 @@ test('all faults are told at once, each with its variable', () => {
     'SWEEP_MAX_DAYS',
     'CONSOLE_PORT',
     'ALERT_WEBHOOK_URL',
+    'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET',
     'PULL_ATTEMPTS',
     'WITHDRAWAL_LIMIT_PERCENT',
     'LOG_LEVEL',
