@@ -250,13 +250,15 @@ describe('certificates', () => {
     '?sslmode=disable',
     '?sslmode=verify-full&sslrootcert=package.json',
   ])('DATABASE_URL takes %s', (query) => {
-    expect(problemsOf({ ...GOOD, DATABASE_URL: `${databaseUrl}${query}` })).toEqual([]);
+    const environment = { ...GOOD, ALLOW_PLAINTEXT: 'db.example' };
+    expect(problemsOf({ ...environment, DATABASE_URL: `${databaseUrl}${query}` })).toEqual([]);
   });
 
   test.each([
     ['?sslmode=no-verify', 'sslmode=verify-full'],
     ['?ssl=no-verify', 'sslmode=verify-full'],
     ['?sslmode=verify_full', 'sslmode=verify-full'],
+    ['?sslmode=verify-full&sslmode=no-verify', 'sslmode=verify-full'],
     ['?sslmode=require&uselibpqcompat=true', 'sslmode=verify-full'],
     ['?sslmode=verify-full&sslrootcert=/nowhere', 'an sslrootcert that can be read (ENOENT)'],
   ])('DATABASE_URL refuses %s', (query, expected) => {
@@ -272,7 +274,7 @@ describe('certificates', () => {
     expect(problemsOf({ ...secure, REDIS_CA_FILE: bad })).toEqual([
       'REDIS_CA_FILE: cannot read /nowhere (ENOENT)',
     ]);
-    for (const REDIS_URL of ['redis://r.example', '']) {
+    for (const REDIS_URL of ['redis://localhost', '']) {
       expect(problemsOf({ ...GOOD, REDIS_URL, REDIS_CA_FILE: good })).toEqual([
         'REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://',
       ]);
