@@ -4,6 +4,7 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
 import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
+import type { WebhookSecret } from './webhook-signature.ts';
 
 export interface AlertLoop {
   /** Starts no further round and cuts the running one short. */
@@ -17,6 +18,7 @@ export function startAlertLoop(parts: {
   readonly database: Database;
   readonly logger: Logger;
   readonly webhookUrl: URL | null;
+  readonly webhookSecret: WebhookSecret | null;
   readonly policy: AlertPolicy;
   readonly intervalMs?: number;
 }): AlertLoop {

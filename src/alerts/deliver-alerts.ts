@@ -14,12 +14,15 @@ import {
   recordMissedDelivery,
   takeDueAlerts,
 } from './alert-delivery.sql.ts';
+import { signatureHeaders, type WebhookSecret } from './webhook-signature.ts';
 
 export interface DeliveryParts {
   readonly database: Database;
   readonly logger: Logger;
   /** A secret, because the URL may hold a token. Null: alerts go to the log only. */
   readonly webhookUrl: URL | null;
+  /** Null: deliveries carry no signature. */
+  readonly webhookSecret: WebhookSecret | null;
   /** Longest wait for the webhook's answer, in milliseconds; default 10 seconds. */
   readonly timeoutMs?: number;
 }
@@ -34,6 +37,7 @@ const LEASE_MARGIN_MS = 60_000;
  * function at the same time.
  * @returns the number of successful deliveries
  * @throws StagingUnavailableError when the database is not available
+ * @throws ConfigError when the secret of the webhook cannot be read; no delivery is tried, and no attempt counts
  */
 export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): Promise<number> {
   if (parts.webhookUrl === null) {
@@ -41,13 +45,14 @@ export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): 
     return 0;
   }
   const timeoutMs = parts.timeoutMs ?? TIMEOUT_MS;
+  const key = (await parts.webhookSecret?.current()) ?? null;
   const agent = new Agent({ connect: { timeout: timeoutMs } });
   let delivered = 0;
   try {
     while (!signal.aborted) {
       const alert = await claimDueAlert(parts.database, timeoutMs + LEASE_MARGIN_MS);
       if (alert === null) break;
-      const fault = await post(agent, parts.webhookUrl, alert, timeoutMs, signal);
+      const fault = await post(agent, { url: parts.webhookUrl, key, alert, timeoutMs, signal });
       if (fault !== null) {
         const nextDeliveryAt = await recordMissedDelivery(parts.database, alert);
         const fields = { ...describeAlert(alert), attempts: alert.attempts, nextDeliveryAt, fault };
@@ -64,6 +69,15 @@ export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): 
   return delivered;
 }
 
+interface Posting {
+  readonly url: URL;
+  /** Null: no signature. */
+  readonly key: Buffer | null;
+  readonly alert: DueAlert;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Returns null after a successful delivery, otherwise the reason for the failure. The reason
  * includes neither the address nor any part of the answer. Only a 2xx status is a success.
@@ -71,11 +85,17 @@ export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): 
  */
 async function post(
   agent: Agent,
-  url: URL,
-  alert: DueAlert,
-  timeoutMs: number,
-  signal: AbortSignal,
+  { url, key, alert, timeoutMs, signal }: Posting,
 ): Promise<string | null> {
+  const id = `alert-${alert.id}-${stateOf(alert)}`;
+  const body = JSON.stringify({
+    kind: alert.kind,
+    message: alert.message,
+    date: alert.date,
+    pullId: alert.pullId === null ? null : Number(alert.pullId),
+    raisedAt: alert.raisedAt.toISOString(),
+    resolvedAt: alert.resolvedAt?.toISOString() ?? null,
+  });
   const ended = new AbortController();
   const timer = setTimeout(
     () => ended.abort(new DOMException('no answer', 'TimeoutError')),
@@ -85,26 +105,21 @@ async function post(
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   try {
-    const { statusCode, body } = await request(url, {
+    const response = await request(url, {
       method: 'POST',
       dispatcher: agent,
       headers: {
         'content-type': 'application/json',
-        'idempotency-key': `alert-${alert.id}-${stateOf(alert)}`,
+        'idempotency-key': id,
+        ...(key !== null && signatureHeaders(key, { id, body, sentAt: new Date() })),
       },
-      body: JSON.stringify({
-        kind: alert.kind,
-        message: alert.message,
-        date: alert.date,
-        pullId: alert.pullId === null ? null : Number(alert.pullId),
-        raisedAt: alert.raisedAt.toISOString(),
-        resolvedAt: alert.resolvedAt?.toISOString() ?? null,
-      }),
+      body,
       // Not AbortSignal.any of AbortSignal.timeout: Node may collect such a signal before it fires.
       signal: ended.signal,
     });
     // The status is known. The body is read only so that the connection can be used again.
-    await body.dump().catch(() => {});
+    await response.body.dump().catch(() => {});
+    const { statusCode } = response;
     return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
   } catch (error) {
     return faultOf(error);

@@ -4,6 +4,7 @@
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { openWebhookSecret, type WebhookSecret } from '../alerts/webhook-signature.ts';
 import type { Config } from '../config/config.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
@@ -100,13 +101,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onStuck = resolve;
   });
   try {
+    const webhookSecret = roles.has('scheduler') ? await openUsableSecret(options.config) : null;
     const shared = await openShared(options, stops);
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, onStuck, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
-    const ticker = roles.has('scheduler') ? startScheduler(shared, stops) : null;
+    const ticker = roles.has('scheduler') ? startScheduler(shared, webhookSecret, stops) : null;
     const consoleUrl = roles.has('console')
       ? await startConsole(shared, roles, ticker, stops)
       : null;
@@ -206,7 +208,21 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-function startScheduler(shared: Shared, stops: Stop[]): Ticker {
+/** @throws ConfigError when alerts could not be signed with the secret */
+async function openUsableSecret(config: Config): Promise<WebhookSecret | null> {
+  const webhookSecret = openWebhookSecret({
+    secretFile: config.alertWebhookSecretFile,
+    secret: config.alertWebhookSecret,
+  });
+  await webhookSecret?.current();
+  return webhookSecret;
+}
+
+function startScheduler(
+  shared: Shared,
+  webhookSecret: WebhookSecret | null,
+  stops: Stop[],
+): Ticker {
   const { config, logger, overrides, database, planner } = shared;
   const ticker = startTicker(planner, undefined, overrides.tickExpression);
   stops.push(() => ticker.stop());
@@ -214,6 +230,7 @@ function startScheduler(shared: Shared, stops: Stop[]): Ticker {
     database,
     logger,
     webhookUrl: config.alertWebhookUrl,
+    webhookSecret,
     policy: {
       ...STALENESS_LIMITS,
       timeZone: config.timeZone,

@@ -1,8 +1,20 @@
 /**
  * Checks the addresses of the configuration. Each function returns a description of the expected
- * value, or null. An address may hold a password or a token, so no fault quotes it.
+ * value, or null. An address may hold a password or a token, so a fault names at most the host.
  */
 import { readFileSync } from 'node:fs';
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isLoopback } from '../runtime/loopback.ts';
+
+/** Hosts to which connections may be unencrypted, as `ALLOW_PLAINTEXT` lists them. */
+export type PlaintextHosts = ReadonlySet<string>;
+
+/** Addresses of the own link. Clouds serve the credentials of a machine on some of these. */
+const LINK_LOCAL = new BlockList();
+LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
+LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
+// Outside of the block, with the same use: the metadata of Amazon EC2.
+LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -32,30 +44,89 @@ export function secureAddressFault(text: string, whyHttps: string): string | nul
   return null;
 }
 
-/** Checks DATABASE_URL. Returns the expected form, or null for a valid address. */
-export function databaseAddressFault(text: string): string | null {
+/** Checks the address of a webhook or of a console: https, or http where `allowed` has the host. */
+export function webAddressFault(text: string, allowed: PlaintextHosts): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'https:') return null;
+  if (url?.protocol !== 'http:') return 'an address that begins with https:// or http://';
+  return plaintextFault(url, url.hostname, allowed, 'an address that begins with https://');
+}
+
+/** As `webAddressFault`, and no link-local address. Names are not resolved. */
+export function webhookAddressFault(text: string, allowed: PlaintextHosts): string | null {
+  const fault = webAddressFault(text, allowed);
+  const host = URL.canParse(text) ? withoutBrackets(new URL(text).hostname) : '';
+  const isLinkLocal =
+    (isIPv4(host) && LINK_LOCAL.check(host, 'ipv4')) ||
+    (isIPv6(host) && LINK_LOCAL.check(host, 'ipv6'));
+  return isLinkLocal
+    ? `a host that is not link-local; clouds serve the credentials of a machine at addresses such as ${host}`
+    : fault;
+}
+
+/**
+ * @param url not encrypted
+ * @param host of the connection
+ * @param expected what would be encrypted
+ */
+function plaintextFault(
+  url: URL,
+  host: string,
+  allowed: PlaintextHosts,
+  expected: string,
+): string | null {
+  const name = withoutBrackets(host.toLowerCase());
+  if (isLoopback(name) || allowed.has(name)) return null;
+  // After a password that is not percent-encoded the parser takes a part of the password for the host.
+  const isHost = url.username !== '' || url.password !== '' || !url.href.includes('@');
+  const shown = isHost ? name : 'its host';
+  return `${expected}, because the connection to ${shown} would not be encrypted; or ${shown} in ALLOW_PLAINTEXT, if nobody else can read the network in between`;
+}
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[|\]$/g, '');
+}
+
+/** Checks DATABASE_URL: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
+export function databaseAddressFault(text: string, allowed: PlaintextHosts): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:') {
     return 'postgresql://user:password@host:port/database';
   }
   const { searchParams } = url;
-  const mode = searchParams.get('sslmode');
+  // Of a parameter that is given twice, pg takes the last.
+  const parameter = (name: string) => searchParams.getAll(name).at(-1) ?? null;
+  const mode = parameter('sslmode');
   if (
     (mode !== null && !SSL_MODES.has(mode)) ||
-    searchParams.get('ssl') === 'no-verify' ||
+    parameter('ssl') === 'no-verify' ||
     searchParams.has('uselibpqcompat')
   ) {
     return 'sslmode=verify-full (or disable): the certificate of the server must be verified';
   }
-  const rootCertificate = searchParams.get('sslrootcert');
-  const fault = rootCertificate === null ? null : fileFault(rootCertificate);
-  return fault === null ? null : `an sslrootcert that can be read (${fault})`;
+  const rootCertificate = parameter('sslrootcert');
+  const fileProblem = rootCertificate === null ? null : fileFault(rootCertificate);
+  if (fileProblem !== null) return `an sslrootcert that can be read (${fileProblem})`;
+  const host = parameter('host') || url.hostname;
+  // pg would take the host from PGHOST.
+  if (host === '') return 'postgresql://user:password@host:port/database';
+  const isSocket = /^(\/|%2f)/i.test(host);
+  const isEncrypted =
+    mode === null
+      ? rootCertificate !== null || /^(true|1)$/.test(parameter('ssl') ?? '')
+      : mode !== 'disable';
+  if (isSocket || isEncrypted) return null;
+  return plaintextFault(url, host, allowed, 'sslmode=verify-full');
 }
 
 /** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
-export function redisAddressFault(text: string): string | null {
+export function redisAddressFault(text: string, allowed: PlaintextHosts): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
-  return url?.protocol === 'redis:' || url?.protocol === 'rediss:' ? null : 'redis://host:6379';
+  if (url?.protocol === 'rediss:') return null;
+  if (url?.protocol !== 'redis:') return 'redis://host:6379';
+  // As ioredis takes the host.
+  const host = url.hostname || url.searchParams.get('host') || 'localhost';
+  return plaintextFault(url, host, allowed, 'an address that begins with rediss://');
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */

@@ -3,8 +3,11 @@ import { ConfigError } from '../runtime/errors.ts';
 import {
   databaseAddressFault,
   fileFault,
+  type PlaintextHosts,
   redisAddressFault,
   secureAddressFault,
+  webAddressFault,
+  webhookAddressFault,
 } from './address-faults.ts';
 import { type Environment, EnvironmentReader } from './environment-reader.ts';
 
@@ -43,6 +46,9 @@ export interface Config {
   readonly signOffFourEyes: boolean;
   /** Never logged: its path or query may hold a secret. */
   readonly alertWebhookUrl: URL | null;
+  /** At most one of the two is set; neither: webhooks carry no signature. */
+  readonly alertWebhookSecretFile: string | null;
+  readonly alertWebhookSecret: string | null;
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
@@ -90,14 +96,15 @@ export function readConfig(
 ): Config {
   const reader = new EnvironmentReader(environment);
   refuseTrustInAnybody(reader);
-  const consolePublicUrl = readPublicUrl(reader);
+  const plaintextHosts = new Set(reader.hosts('ALLOW_PLAINTEXT'));
+  const consolePublicUrl = readPublicUrl(reader, plaintextHosts);
   const config: Config = {
     platform: needs.platform ? readPlatform(reader) : null,
-    databaseUrl: readDatabaseUrl(reader),
+    databaseUrl: readDatabaseUrl(reader, plaintextHosts),
     dataDir: reader.text('DATA_DIR') ?? '.data',
     timeZone: reader.timeZone('TIMEZONE', 'America/Sao_Paulo'),
     startDate: reader.date('START_DATE'),
-    ...readRedis(reader),
+    ...readRedis(reader, plaintextHosts),
     pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
@@ -108,7 +115,7 @@ export function readConfig(
     trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
     oidc: readOidc(reader, consolePublicUrl),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
-    alertWebhookUrl: readWebhookUrl(reader),
+    ...readWebhook(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
@@ -228,16 +235,19 @@ function readSecureUrl(
 }
 
 /** The addresses may hold a password. A fault describes the problem and never quotes the address. */
-function readDatabaseUrl(reader: EnvironmentReader): string | null {
+function readDatabaseUrl(reader: EnvironmentReader, allowed: PlaintextHosts): string | null {
   const text = reader.text('DATABASE_URL');
-  const fault = text === null ? null : databaseAddressFault(text);
+  const fault = text === null ? null : databaseAddressFault(text, allowed);
   if (fault !== null) reader.secretFault('DATABASE_URL', fault);
   return text;
 }
 
-function readRedis(reader: EnvironmentReader): Pick<Config, 'redisUrl' | 'redisCaFile'> {
+function readRedis(
+  reader: EnvironmentReader,
+  allowed: PlaintextHosts,
+): Pick<Config, 'redisUrl' | 'redisCaFile'> {
   const redisUrl = reader.text('REDIS_URL');
-  const urlFault = redisUrl === null ? null : redisAddressFault(redisUrl);
+  const urlFault = redisUrl === null ? null : redisAddressFault(redisUrl, allowed);
   if (urlFault !== null) reader.secretFault('REDIS_URL', urlFault);
   const redisCaFile = reader.text('REDIS_CA_FILE');
   if (redisCaFile !== null) {
@@ -261,19 +271,31 @@ function refuseTrustInAnybody(reader: EnvironmentReader): void {
   );
 }
 
-function readWebhookUrl(reader: EnvironmentReader): URL | null {
+function readWebhook(
+  reader: EnvironmentReader,
+  allowed: PlaintextHosts,
+): Pick<Config, 'alertWebhookUrl' | 'alertWebhookSecretFile' | 'alertWebhookSecret'> {
+  const alertWebhookUrl = readWebhookUrl(reader, allowed);
+  const alertWebhookSecretFile = reader.text('ALERT_WEBHOOK_SECRET_FILE');
+  const alertWebhookSecret = reader.text('ALERT_WEBHOOK_SECRET');
+  if (alertWebhookSecretFile !== null && alertWebhookSecret !== null) {
+    reader.problems.push(
+      'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET: got both, expected at most one of them',
+    );
+  }
+  return { alertWebhookUrl, alertWebhookSecretFile, alertWebhookSecret };
+}
+
+function readWebhookUrl(reader: EnvironmentReader, allowed: PlaintextHosts): URL | null {
   const name = 'ALERT_WEBHOOK_URL';
   const text = reader.text(name);
   if (text === null) return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    reader.secretFault(name, 'an address that begins with https:// or http://');
-    return null;
-  }
-  return url;
+  const fault = webhookAddressFault(text, allowed);
+  if (fault !== null) reader.secretFault(name, fault);
+  return fault === null ? new URL(text) : null;
 }
 
-function readPublicUrl(reader: EnvironmentReader): URL | null {
+function readPublicUrl(reader: EnvironmentReader, allowed: PlaintextHosts): URL | null {
   const name = 'CONSOLE_PUBLIC_URL';
   const text = reader.text(name);
   if (text === null) return null;
@@ -289,5 +311,7 @@ function readPublicUrl(reader: EnvironmentReader): URL | null {
     reader.secretFault(name, 'an address such as https://conciliation.example.com, without a path');
     return null;
   }
-  return url;
+  const fault = webAddressFault(text, allowed);
+  if (fault !== null) reader.secretFault(name, fault);
+  return fault === null ? url : null;
 }

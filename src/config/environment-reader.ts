@@ -4,6 +4,9 @@ import { cronFault } from './cron-schedule.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Compose and Kubernetes permit underscores in the names of services. */
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?$/;
+
 /** Reads variables and collects all faults, so that a person can correct all of them at the same time. */
 export class EnvironmentReader {
   readonly problems: string[] = [];
@@ -71,6 +74,18 @@ export class EnvironmentReader {
       const text = entry.trim();
       if (!isAddressBlock(text)) {
         this.#fault(name, text, 'IP addresses or blocks such as 10.0.0.0/8, parted by commas');
+      }
+      return text;
+    });
+  }
+
+  /** Host names and IP addresses, in small letters; none unless set. */
+  hosts(name: string): string[] {
+    const entries = this.text(name)?.toLowerCase().split(',') ?? [];
+    return entries.map((entry) => {
+      const text = entry.trim();
+      if (!HOST_NAME.test(text) && isIP(text) === 0) {
+        this.#fault(name, text, 'host names without ports and wildcards, separated by commas');
       }
       return text;
     });

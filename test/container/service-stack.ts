@@ -70,6 +70,8 @@ export async function openServiceStack(): Promise<ServiceStack> {
           .withEnvironment({
             DATABASE_URL: `postgresql://postgres:${PASSWORD}@postgres:5432/${databaseName}`,
             REDIS_URL: 'redis://redis:6379',
+            // Both are on a network of this test's own.
+            ALLOW_PLAINTEXT: 'postgres,redis',
             PLATFORM_BASE_URL: 'http://127.0.0.1:8081',
             PLATFORM_TOKEN: token,
             ...environment,

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { ConfigError } from '../../runtime/errors.ts';
-import { isLoopback } from '../shell/loopback.ts';
+import { isLoopback } from '../../runtime/loopback.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';

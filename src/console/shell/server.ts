@@ -19,6 +19,7 @@ import fastify, {
 import type { Registry } from 'prom-client';
 import { ConfigError, InputError, StagingUnavailableError } from '../../runtime/errors.ts';
 import { describeError, type Logger } from '../../runtime/logger.ts';
+import { isLoopback } from '../../runtime/loopback.ts';
 import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.ts';
 import { PasswordsBusyError } from '../access/password.ts';
@@ -35,7 +36,6 @@ import { addWatchRoutes } from '../watch/watch-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
 import { addGuard, isForPrograms, SESSION_LIMITS } from './guard.ts';
-import { isLoopback } from './loopback.ts';
 import { registerQueueBoard } from './queue-board.ts';
 import { sendErrorPage } from './send-page.ts';
 

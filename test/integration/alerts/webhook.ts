@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 
 export interface ReceivedAlert {
   readonly headers: IncomingHttpHeaders;
+  /** The body as it arrived. */
+  readonly text: string;
   readonly body: {
     readonly kind: string;
     readonly message: string;
@@ -32,7 +34,7 @@ export async function startWebhook(): Promise<Webhook> {
       text += chunk;
     });
     request.on('end', () => {
-      const alert: ReceivedAlert = { headers: request.headers, body: JSON.parse(text) };
+      const alert: ReceivedAlert = { headers: request.headers, text, body: JSON.parse(text) };
       received.push(alert);
       void webhook.answer(response, alert);
     });

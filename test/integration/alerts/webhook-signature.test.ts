@@ -1,0 +1,263 @@
+/** Signed alerts, and the check of a receiver as docs/operating.md has it. */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import {
+  openWebhookSecret,
+  signatureHeaders,
+  type WebhookSecret,
+} from '../../../src/alerts/webhook-signature.ts';
+import type { Alert } from '../../../src/domain/alert.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
+import {
+  type AlertTable,
+  openAlertTable,
+  raiseAlert,
+  readAlerts,
+  resolveAlerts,
+} from './alert-table.ts';
+import { importDocumentedVerification } from './documented-verification.ts';
+import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
+
+const newSecret = (bytes = 32) => `whsec_${randomBytes(bytes).toString('base64')}`;
+const SECRET = newSecret();
+
+let isGenuine: Awaited<ReturnType<typeof importDocumentedVerification>>;
+let folder: string;
+let path: string;
+let table: AlertTable;
+let webhook: Webhook;
+beforeAll(async () => {
+  isGenuine = await importDocumentedVerification();
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-webhook-'));
+  path = join(folder, 'secret');
+  table = await openAlertTable();
+});
+beforeEach(async () => {
+  await writeSecret(SECRET);
+  await table.clear();
+  webhook = await startWebhook();
+  return () => webhook.close();
+});
+afterAll(async () => {
+  await table.close();
+  await rm(folder, { recursive: true });
+});
+
+const writeSecret = (text: string) => writeFile(path, text, { mode: 0o600 });
+
+const secretInFile = () => openWebhookSecret({ secretFile: path, secret: null });
+
+function deliver(webhookSecret: WebhookSecret | null = secretInFile()): Promise<number> {
+  return deliverAlerts(
+    {
+      database: table.database,
+      logger: pino({ level: 'silent' }),
+      webhookUrl: webhook.url,
+      webhookSecret,
+    },
+    new AbortController().signal,
+  );
+}
+
+const held: Alert = {
+  kind: 'day_held',
+  dedupeKey: 'day_held:2026-03-02',
+  message: '2026-03-02 is held: olá, 60 títulos',
+  date: toCivilDate('2026-03-02'),
+  pullId: 12n,
+};
+
+async function deliverOne(): Promise<ReceivedAlert> {
+  await raiseAlert(table.database, held);
+  expect(await deliver()).toBe(1);
+  const [received] = webhook.received;
+  if (received === undefined) throw new Error('nothing was received');
+  return received;
+}
+
+const timestampOf = ({ headers }: ReceivedAlert) => Number(headers['webhook-timestamp']);
+
+describe('the documented check of a delivery', () => {
+  test('passes the delivery as it arrived, and with no other secret', async () => {
+    const { headers, text } = await deliverOne();
+    expect(isGenuine(SECRET, headers, text)).toBe(true);
+    expect(isGenuine(newSecret(), headers, text)).toBe(false);
+  });
+
+  test('refuses another body, id or timestamp', async () => {
+    const received = await deliverOne();
+    const { headers, text } = received;
+    expect(isGenuine(SECRET, headers, text.replace('60', '61'))).toBe(false);
+    expect(isGenuine(SECRET, headers, `${text} `)).toBe(false);
+    const altered = [
+      { 'webhook-id': String(headers['webhook-id']).replace('raised', 'resolved') },
+      { 'webhook-timestamp': String(timestampOf(received) + 1) },
+      { 'webhook-timestamp': `${timestampOf(received)}.0` },
+    ];
+    for (const change of altered) {
+      expect(isGenuine(SECRET, { ...headers, ...change }, text), JSON.stringify(change)).toBe(
+        false,
+      );
+    }
+  });
+
+  test('refuses a genuine delivery that is more than five minutes away from now', async () => {
+    const received = await deliverOne();
+    const passesAfter = (seconds: number) =>
+      isGenuine(SECRET, received.headers, received.text, (timestampOf(received) + seconds) * 1000);
+    expect([-301, -300, 0, 300, 301].map(passesAfter)).toEqual([false, true, true, true, false]);
+  });
+
+  test('refuses a delivery without one of the headers, or with another version', async () => {
+    const { headers, text } = await deliverOne();
+    for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
+      const { [name]: signature, ...others } = headers;
+      expect(signature, name).toBeDefined();
+      expect(isGenuine(SECRET, others, text), name).toBe(false);
+    }
+    const signature = String(headers['webhook-signature']);
+    for (const given of ['', 'v1', 'v1,', signature.replace('v1', 'v2'), signature.slice(0, -8)]) {
+      expect(isGenuine(SECRET, { ...headers, 'webhook-signature': given }, text), given).toBe(
+        false,
+      );
+    }
+  });
+
+  test('passes one genuine signature of several', async () => {
+    const { headers, text } = await deliverOne();
+    const signatures = `v1,${randomBytes(32).toString('base64')} ${headers['webhook-signature']}`;
+    expect(isGenuine(SECRET, { ...headers, 'webhook-signature': signatures }, text)).toBe(true);
+  });
+});
+
+test('a signature is that of the published example of Standard Webhooks', async () => {
+  const secret = openWebhookSecret({
+    secretFile: null,
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  });
+  const key = (await secret?.current()) ?? Buffer.alloc(0);
+  const sentAt = new Date(1614265330_999);
+  const body = '{"test": 2432232314}';
+  expect(signatureHeaders(key, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body, sentAt })).toEqual({
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+});
+
+test('the id is the same in every attempt at a message, and another when the alert is over', async () => {
+  await raiseAlert(table.database, held);
+  webhook.answer = (response) => void response.writeHead(500).end();
+  await deliver();
+  // The clock of the signature counts whole seconds.
+  await expect.poll(() => Date.now() / 1000).toBeGreaterThan(timestampOf(lastReceived()) + 1);
+  await table.bringForward();
+  webhook.answer = (response) => void response.writeHead(204).end();
+  await deliver();
+  await resolveAlerts(table.database, held.kind);
+  await deliver();
+
+  const ids = webhook.received.map(({ headers }) => headers['webhook-id']);
+  expect(ids).toHaveLength(3);
+  expect(ids[1]).toBe(ids[0]);
+  expect(ids[2]).not.toBe(ids[0]);
+  const timestamps = webhook.received.map(timestampOf);
+  expect(timestamps[1]).toBeGreaterThan(timestamps[0] ?? Number.NaN);
+  for (const { headers, text } of webhook.received) {
+    expect(isGenuine(SECRET, headers, text)).toBe(true);
+  }
+});
+
+function lastReceived(): ReceivedAlert {
+  const last = webhook.received.at(-1);
+  if (last === undefined) throw new Error('nothing was received');
+  return last;
+}
+
+test('a file that is replaced signs from then on', async () => {
+  const secret = secretInFile();
+  await raiseAlert(table.database, held);
+  await deliver(secret);
+  const other = newSecret(64);
+  await writeSecret(`${other}\n`);
+  await resolveAlerts(table.database, held.kind);
+  await deliver(secret);
+  const [first, second] = webhook.received;
+  if (first === undefined || second === undefined) throw new Error('two were expected');
+  expect(isGenuine(SECRET, first.headers, first.text)).toBe(true);
+  expect(isGenuine(SECRET, second.headers, second.text)).toBe(false);
+  expect(isGenuine(other, second.headers, second.text)).toBe(true);
+});
+
+test('without a usable secret nothing is sent and no attempt counts', async () => {
+  await raiseAlert(table.database, held);
+  await rm(path);
+  await expect(deliver()).rejects.toThrow(
+    `ALERT_WEBHOOK_SECRET_FILE: cannot read ${path} (ENOENT)`,
+  );
+  expect(webhook.received).toEqual([]);
+  expect(await readAlerts(table.database)).toMatchObject([
+    { delivered: false, delivery_attempts: 0 },
+  ]);
+  await writeSecret(SECRET);
+  expect(await deliver()).toBe(1);
+});
+
+const encoded = randomBytes(32).toString('base64');
+const UNUSABLE = [
+  ['nothing', ''],
+  ['no prefix', encoded],
+  ['the prefix alone', 'whsec_'],
+  ['23 bytes', newSecret(23)],
+  ['65 bytes', newSecret(65)],
+  ['base64 of URLs', `whsec_${Buffer.alloc(33, 0xfb).toString('base64url')}`],
+  ['a blank inside', `whsec_${encoded.slice(0, 8)} ${encoded.slice(8)}`],
+  ['two lines', `whsec_${encoded}\nwhsec_${encoded}`],
+  ['no padding', `whsec_${encoded.replace('=', '')}`],
+] as const;
+
+test.each(UNUSABLE)('a secret of %s is refused without being shown', async (_, text) => {
+  const expected = 'expected whsec_ and the base64 of 24 to 64 random bytes';
+  await writeSecret(text);
+  const refusals = [
+    await secretInFile()
+      ?.current()
+      .catch((error: unknown) => error),
+    await Promise.resolve()
+      .then(() => openWebhookSecret({ secretFile: null, secret: text }))
+      .catch((error: unknown) => error),
+  ];
+  for (const refusal of refusals) {
+    expect(refusal).toBeInstanceOf(ConfigError);
+    const { message } = refusal as ConfigError;
+    expect(message).toContain(expected);
+    expect(message).not.toContain(encoded.slice(0, 8));
+  }
+});
+
+test.each([24, 64])('a secret of %i bytes is taken, with white space around it', async (bytes) => {
+  await writeSecret(` ${newSecret(bytes)}\n`);
+  expect(await secretInFile()?.current()).toHaveLength(bytes);
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a file that everybody reads or others write is refused',
+  async () => {
+    for (const [mode, problem] of [
+      [0o644, 'can be read by everybody on this machine'],
+      [0o620, 'can be written by others than its owner'],
+    ] as const) {
+      await chmod(path, mode);
+      await expect(secretInFile()?.current()).rejects.toThrow(
+        `ALERT_WEBHOOK_SECRET_FILE: ${path} ${problem}`,
+      );
+    }
+    await chmod(path, 0o600);
+  },
+);

@@ -1,0 +1,57 @@
+/** A service signs its alerts with the secret that the environment names. */
+import { randomBytes } from 'node:crypto';
+import { chmod } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import {
+  eventually,
+  FAST,
+  nothingDue,
+  openServiceWorld,
+  type ServiceWorld,
+} from '../../support/service-world.ts';
+import { importDocumentedVerification } from '../alerts/documented-verification.ts';
+import { startWebhook, type Webhook } from '../alerts/webhook.ts';
+
+const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
+
+async function inWorld(use: (world: ServiceWorld, webhook: Webhook) => Promise<void>) {
+  const webhook = await startWebhook();
+  const world = await openServiceWorld('PostgreSQL', {
+    redisDatabase: 11,
+    environment: { ...nothingDue(), ALERT_WEBHOOK_URL: webhook.url.href },
+  });
+  try {
+    await use(world, webhook);
+  } finally {
+    await world.close();
+    await webhook.close();
+  }
+}
+
+test('an alert of the service passes the documented check, and the log does not have the secret', () =>
+  inWorld(async (world, webhook) => {
+    const isGenuine = await importDocumentedVerification();
+    const service = await world.start({
+      overrides: { ...FAST, gate: { pollIntervalMs: 300, patienceMs: 300 } },
+      environment: {
+        ALERT_WEBHOOK_SECRET_FILE: await world.writeFile('webhook-secret', SECRET),
+        PLATFORM_TOKEN: '',
+        PLATFORM_TOKEN_FILE: await world.writeFile('token', ''),
+      },
+    });
+    await eventually(() => expect(webhook.received).toHaveLength(1));
+    for (const { headers, text } of webhook.received) {
+      expect(isGenuine(SECRET, headers, text)).toBe(true);
+    }
+    expect(JSON.stringify(service.log)).not.toContain(SECRET.slice('whsec_'.length));
+  }));
+
+test('a service does not start with a secret that it cannot use', () =>
+  inWorld(async (world) => {
+    const path = await world.writeFile('webhook-secret', SECRET);
+    await chmod(path, 0o644);
+    const environment = { ALERT_WEBHOOK_SECRET_FILE: path };
+    const { exit, text } = await world.spawn({ environment }).ended;
+    expect(exit).toBe(2);
+    expect(text).toContain(`ALERT_WEBHOOK_SECRET_FILE: ${path} can be read by everybody`);
+  }));

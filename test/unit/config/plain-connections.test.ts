@@ -1,0 +1,213 @@
+/** Which connections without TLS the configuration takes. */
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { type Environment, readConfig } from '../../../src/config/config.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment, { platform: false });
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+/** A plain address of each variable, and what would be encrypted. */
+const VARIABLES = [
+  [
+    'DATABASE_URL',
+    (host: string) => `postgresql://user:s3cret@${host}:5432/erp`,
+    'sslmode=verify-full',
+  ],
+  [
+    'REDIS_URL',
+    (host: string) => `redis://:s3cret@${host}:6379`,
+    'an address that begins with rediss://',
+  ],
+  [
+    'ALERT_WEBHOOK_URL',
+    (host: string) => `http://${host}:8080/hooks/s3cret?key=s3cret`,
+    'an address that begins with https://',
+  ],
+  [
+    'CONSOLE_PUBLIC_URL',
+    (host: string) => `http://${host}:8080`,
+    'an address that begins with https://',
+  ],
+] as const;
+
+describe.each(VARIABLES)('a plain connection %s', (name, addressOf, expected) => {
+  test.each([
+    ['db.example', 'db.example'],
+    ['DB.Example', 'db.example'],
+    ['10.0.0.7', '10.0.0.7'],
+    ['0.0.0.0', '0.0.0.0'],
+    ['localhost.example', 'localhost.example'],
+    ['127.0.0.1.example', '127.0.0.1.example'],
+    ['[2001:db8::1]', '2001:db8::1'],
+  ])('to "%s" is refused', (host, shown) => {
+    const problems = problemsOf({ [name]: addressOf(host) });
+    expect(problems).toEqual([
+      `${name}: expected ${expected}, because the connection to ${shown} would not be encrypted; ` +
+        `or ${shown} in ALLOW_PLAINTEXT, if nobody else can read the network in between`,
+    ]);
+    expect(problemsOf({ [name]: addressOf(host), ALLOW_PLAINTEXT: shown })).toEqual([]);
+  });
+
+  test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.8.9.10', '[::1]'])(
+    'to "%s" is taken',
+    (host) => {
+      expect(problemsOf({ [name]: addressOf(host) })).toEqual([]);
+    },
+  );
+
+  test('is taken for the very hosts that ALLOW_PLAINTEXT lists', () => {
+    const isTaken = (host: string, allowed: string) =>
+      problemsOf({ [name]: addressOf(host), ALLOW_PLAINTEXT: allowed }).length === 0;
+    expect(isTaken('db.example', 'redis, DB.example')).toBe(true);
+    expect(isTaken('my_service', 'my_service')).toBe(true);
+    expect(isTaken('db.example', 'redis')).toBe(false);
+    expect(isTaken('db.example', 'example')).toBe(false);
+    expect(isTaken('example', 'db.example')).toBe(false);
+    expect(isTaken('db.example.org', 'db.example')).toBe(false);
+  });
+});
+
+test.each([
+  ['REDIS_URL', 'rediss://r.example'],
+  ['ALERT_WEBHOOK_URL', 'https://hooks.example/x'],
+  ['CONSOLE_PUBLIC_URL', 'https://conciliation.example'],
+])('%s with TLS is taken', (name, address) => {
+  expect(problemsOf({ [name]: address })).toEqual([]);
+});
+
+describe('DATABASE_URL', () => {
+  const refusal = expect.stringContaining('because the connection to db.example would not');
+
+  test.each([
+    'sslmode=verify-full',
+    'sslmode=verify-ca',
+    // As strict with pg 8; test/integration/database/tls.test.ts tries them.
+    'sslmode=require',
+    'sslmode=prefer',
+    'sslrootcert=package.json',
+    'ssl=true',
+    'ssl=1',
+    'sslmode=disable&sslmode=verify-full',
+    'host=localhost',
+    'host=/run/postgresql',
+  ])('with %s is taken', (query) => {
+    const address = `postgresql://u:p@db.example/erp?${query}`;
+    expect(problemsOf({ DATABASE_URL: address })).toEqual([]);
+    // What the driver makes of the address.
+    const { host, ssl } = new Client({ connectionString: address });
+    expect(Boolean(ssl) || host !== 'db.example').toBe(true);
+  });
+
+  test.each([
+    'sslmode=disable',
+    'application_name=erp',
+    'ssl=0',
+    'ssl=true&sslmode=disable',
+    'sslrootcert=package.json&sslmode=disable',
+    'sslmode=verify-full&sslmode=disable',
+  ])('with %s is refused', (query) => {
+    const address = `postgresql://u:p@db.example/erp?${query}`;
+    expect(problemsOf({ DATABASE_URL: address })).toEqual([refusal]);
+    expect(new Client({ connectionString: address }).ssl).toBe(false);
+  });
+
+  test('is judged by the host that pg takes', () => {
+    const remote = 'postgresql://u:p@localhost/erp?host=db.example';
+    expect(problemsOf({ DATABASE_URL: remote })).toEqual([refusal]);
+    expect(problemsOf({ DATABASE_URL: `${remote}&host=localhost` })).toEqual([]);
+  });
+
+  test('through a Unix socket is taken', () => {
+    for (const address of [
+      'postgresql:///erp?host=/run/postgresql',
+      'postgresql://%2Frun%2Fpostgresql/erp',
+      'postgresql://user@%2frun%2fpostgresql/erp',
+    ]) {
+      expect(problemsOf({ DATABASE_URL: address }), address).toEqual([]);
+    }
+  });
+
+  test('without a host is refused, because PGHOST would decide', () => {
+    expect(problemsOf({ DATABASE_URL: 'postgresql:///erp' })).toEqual([
+      'DATABASE_URL: expected postgresql://user:password@host:port/database',
+    ]);
+  });
+});
+
+test('REDIS_URL without a host is the one of this machine, unless its query names another', () => {
+  expect(problemsOf({ REDIS_URL: 'redis:///0' })).toEqual([]);
+  expect(problemsOf({ REDIS_URL: 'redis:///0?host=r.example' })).toHaveLength(1);
+});
+
+test('a password that a parser takes for the host is not shown', () => {
+  for (const [name, address] of [
+    ['REDIS_URL', 'redis://s3cret/word@r.example'],
+    ['DATABASE_URL', 'postgresql://s3cret/word@db.example/erp'],
+    ['ALERT_WEBHOOK_URL', 'http://s3cret/word@hooks.example'],
+  ] as const) {
+    const [problem, ...others] = problemsOf({ [name]: address });
+    expect(problem).toContain('the connection to its host would not be encrypted');
+    expect(problem).not.toContain('s3cret');
+    expect(others).toEqual([]);
+  }
+});
+
+describe('ALERT_WEBHOOK_URL with a link-local address', () => {
+  test.each([
+    ['169.254.169.254', '169.254.169.254'],
+    ['169.254.0.1', '169.254.0.1'],
+    ['169.254.169.254.', '169.254.169.254'],
+    ['2852039166', '169.254.169.254'],
+    ['0xa9fea9fe', '169.254.169.254'],
+    ['[fe80::1]', 'fe80::1'],
+    ['[febf::1]', 'febf::1'],
+    ['[fd00:ec2::254]', 'fd00:ec2::254'],
+    ['[::ffff:169.254.169.254]', '::ffff:a9fe:a9fe'],
+  ])('%s is refused, also with https and when listed', (host, shown) => {
+    for (const scheme of ['http', 'https']) {
+      for (const allowed of ['', shown]) {
+        const address = `${scheme}://${host}/latest/s3cret`;
+        expect(problemsOf({ ALERT_WEBHOOK_URL: address, ALLOW_PLAINTEXT: allowed })).toEqual([
+          `ALERT_WEBHOOK_URL: expected a host that is not link-local; clouds serve the credentials of a machine at addresses such as ${shown}`,
+        ]);
+      }
+    }
+  });
+
+  test.each(['169.253.0.1', '169.255.0.1', '[fec0::1]', '[fd00::1]'])('%s is none', (host) => {
+    expect(problemsOf({ ALERT_WEBHOOK_URL: `https://${host}/` })).toEqual([]);
+  });
+});
+
+describe('ALLOW_PLAINTEXT', () => {
+  test.each(['*', '*.example', 'db.example:5432', 'http://db.example', '10.0.0.0/8', '[::1]', ''])(
+    'refuses the entry "%s"',
+    (entry) => {
+      expect(problemsOf({ ALLOW_PLAINTEXT: `redis,${entry}` })).toEqual([
+        `ALLOW_PLAINTEXT: got "${entry}", expected host names without ports and wildcards, separated by commas`,
+      ]);
+    },
+  );
+
+  test('does not let PLATFORM_BASE_URL or OIDC_ISSUER_URL go over http', () => {
+    const environment = {
+      ALLOW_PLAINTEXT: 'platform.example,id.example',
+      PLATFORM_BASE_URL: 'http://platform.example',
+      PLATFORM_TOKEN: 'token',
+      OIDC_ISSUER_URL: 'http://id.example',
+      OIDC_CLIENT_ID: 'conciliation',
+      CONSOLE_PUBLIC_URL: 'https://conciliation.example',
+    };
+    const read = () => readConfig(environment, { platform: true });
+    expect(read).toThrow('PLATFORM_BASE_URL: expected https (http only to localhost)');
+    expect(read).toThrow('OIDC_ISSUER_URL: expected https (http only to localhost)');
+  });
+});
