@@ -36,7 +36,10 @@ export interface Verification {
 
 const INTERVAL_MS = 60_000;
 
-/** Verifies each date once a day, one at a time. Rests after each check for as long as the check took. */
+/** After a check that took a second the next one waits for nine, so that pulls have the database. */
+const REST = 9;
+
+/** Verifies each date once a day, one at a time. */
 export function startVerification({
   database,
   logger,
@@ -63,7 +66,7 @@ export function startVerification({
             'titles were altered outside of a merge',
           );
         }
-        await sleep(performance.now() - startedMs, undefined, { signal });
+        await sleep(REST * (performance.now() - startedMs), undefined, { signal });
       }
     } catch (error) {
       if (signal.aborted) return;
