@@ -106,7 +106,7 @@ const linkByCommand = async (name: string) =>
 describe('the owner of a key', () => {
   test('does not sign off what the key decided', async () => {
     await accept(byKey(await newKey(alma)));
-    expect((await alma.get(`/days/${date}`)).text).toContain('somebody else has to sign it off');
+    expect((await alma.get(`/days/${date}`)).text).toContain('another user has to sign it off');
     expect(await sign(bySession(alma))).toMatchObject(OWN);
     const other = await console.as('reviewer', 'rosa');
     expect(await sign(bySession(other))).toMatchObject({ signedOffBy: 'rosa' });
