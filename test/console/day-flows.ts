@@ -46,7 +46,7 @@ export function addDayFlows(world: BrowserWorld): void {
     await operator.goto(`/days/${signed}`);
     await operator.locator('summary', { hasText: 'Pull again' }).click();
     await operator.locator('.disclosed').getByRole('button', { name: 'Pull again' }).click();
-    await operator.getByText('The pull is asked for').waitFor();
+    await operator.getByText('The pull is requested').waitFor();
     await expect
       .poll(
         async () => {
