@@ -307,7 +307,11 @@ describe('wrong usage', () => {
       'calendar date',
     ],
     ['an unknown format', [...MARCH, '--format', 'ods'], 'Allowed choices'],
-    ['a locale for a workbook', [...MARCH, '--format', 'xlsx', '--locale', 'en'], 'csv alone'],
+    [
+      'a locale for a workbook',
+      [...MARCH, '--format', 'xlsx', '--locale', 'en'],
+      'requires --format csv',
+    ],
     [
       'a workbook on standard output',
       [...MARCH, '--format', 'xlsx', '--out', '-'],

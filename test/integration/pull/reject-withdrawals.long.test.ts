@@ -166,7 +166,7 @@ describe('a day whose titles are all rejected', () => {
     await begin();
     const { exit, text } = await pull(...uids(10, 20).map(bad));
     expect(text).not.toContain('no title');
-    expect(text).toMatch(/is held: 10 .*came, none could be read/);
+    expect(text).toMatch(/is held: 10 .*were received, none could be read/);
     expect(exit).toBe(3);
     expect(await readPull()).toMatchObject({ state: 'held', hold_reason: 'unreadable' });
     expect(await readFeed()).toEqual([]);
