@@ -95,6 +95,14 @@ export async function readContentVersion(tx: Transaction, date: CivilDate): Prom
 const pullsOf = (date: CivilDate) =>
   Prisma.sql`ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))`;
 
+/** Rows (title_id, row_hash): the newest record of each title that a pull of the date has changed. */
+export function newestRecords(date: CivilDate): Prisma.Sql {
+  return Prisma.sql`
+    SELECT DISTINCT ON (title_id) title_id, row_hash FROM conciliation.title_change
+    WHERE pull_id = ${pullsOf(date)}
+    ORDER BY title_id, change_seq DESC`;
+}
+
 /**
  * The rows of a date that differ from their columns' hashes or from the newest recorded hash, the rows
  * without a record, and the records without a row.
@@ -113,11 +121,7 @@ function readRowAlterations(
 /** Rows (title_id, problem): see `readRowAlterations`. */
 export function rowAlterations(date: CivilDate, contentVersion: number): Prisma.Sql {
   return Prisma.sql`
-    WITH recorded AS (
-      SELECT DISTINCT ON (title_id) title_id, row_hash FROM conciliation.title_change
-      WHERE pull_id = ${pullsOf(date)}
-      ORDER BY title_id, change_seq DESC
-    ), present AS (
+    WITH recorded AS (${newestRecords(date)}), present AS (
       SELECT id,
              erased_at IS NULL
                AND (content_hash <> ${computedContentHash(contentVersion)}

@@ -5,7 +5,11 @@
 import type { Transaction } from '../../database/database.ts';
 import { computedContentHash } from '../../database/title-hashes.sql.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { readContentVersion, rowAlterations } from '../../integrity/check-date.sql.ts';
+import {
+  newestRecords,
+  readContentVersion,
+  rowAlterations,
+} from '../../integrity/check-date.sql.ts';
 
 /**
  * Notes the altered titles of a date until the transaction ends, and gives those that are current the
@@ -57,11 +61,7 @@ export async function recordMissing(
   await tx.$executeRaw`
     INSERT INTO conciliation.title_change (title_id, kind, pull_id)
     SELECT title_id, 'withdrawn', ${pullId}::bigint
-    FROM (
-      SELECT DISTINCT ON (title_id) title_id, row_hash FROM conciliation.title_change
-      WHERE pull_id = ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))
-      ORDER BY title_id, change_seq DESC
-    ) AS recorded
+    FROM (${newestRecords(date)}) AS recorded
     WHERE row_hash IS NOT NULL
       AND NOT EXISTS (SELECT FROM conciliation.title
                       WHERE id = recorded.title_id AND accepted_date = ${date}::date)
