@@ -1,28 +1,16 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import type { Database } from '../database/database.ts';
 import { acknowledgeDrift, type Drift, readOpenDrift } from '../ledger/drift.sql.ts';
 import { reasonArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { formatCount, renderTable } from './output/table.ts';
+import { runOnStaging } from './staging-run.ts';
 
 /** Adds the command that lists fields beyond the documented interface. */
 export function addDriftCommand(program: Command, exit: (status: ExitStatus) => void): void {
-  const run = async (
-    json: boolean | undefined,
-    work: (database: Database) => Promise<CommandResult>,
-  ) =>
-    exit(
-      await runCommand({ json, platform: false }, async ({ config, logger }) => {
-        const staging = await openStaging(config, logger);
-        try {
-          return await work(staging.database);
-        } finally {
-          await staging.close();
-        }
-      }),
-    );
+  const run = async (...command: Parameters<typeof runOnStaging>) =>
+    exit(await runOnStaging(...command));
 
   const drift = program
     .command('drift')

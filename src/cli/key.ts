@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.sql.ts';
 import type { Database } from '../database/database.ts';
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
 import { InputError } from '../runtime/errors.ts';
 import { idArgument, integerArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { renderTable } from './output/table.ts';
+import { runOnStaging } from './staging-run.ts';
 
 interface AddOptions {
   readonly role: KeyRole;
@@ -20,20 +20,8 @@ interface AddOptions {
 /** Adds the command for the API keys of scripts. */
 export function addKeyCommand(program: Command, exit: (status: ExitStatus) => void): void {
   const key = program.command('key').description('keys with which scripts use /api');
-  const run = async (
-    json: boolean | undefined,
-    work: (database: Database) => Promise<CommandResult>,
-  ) =>
-    exit(
-      await runCommand({ json, platform: false }, async ({ config, logger }) => {
-        const staging = await openStaging(config, logger);
-        try {
-          return await work(staging.database);
-        } finally {
-          await staging.close();
-        }
-      }),
-    );
+  const run = async (...command: Parameters<typeof runOnStaging>) =>
+    exit(await runOnStaging(...command));
 
   key
     .command('add')

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Problem } from '../integrity/check-date.sql.ts';
@@ -7,16 +6,11 @@ import { acknowledgeFindings, readCheckableDates } from '../integrity/findings.s
 import { type VerifiedDate, verifyDate } from '../integrity/verify-dates.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument, reasonArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from './command-run.ts';
+import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { formatCount, renderTable } from './output/table.ts';
+import { runOnStaging } from './staging-run.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
   content: 'the columns do not have their recorded hash',
@@ -34,20 +28,8 @@ interface VerifyOptions {
 }
 
 export function addVerifyCommand(program: Command, exit: (status: ExitStatus) => void): void {
-  const run = async (
-    json: boolean | undefined,
-    work: (database: Database, run: CommandRun) => Promise<CommandResult>,
-  ) =>
-    exit(
-      await runCommand({ json, platform: false }, async (commandRun) => {
-        const staging = await openStaging(commandRun.config, commandRun.logger);
-        try {
-          return await work(staging.database, commandRun);
-        } finally {
-          await staging.close();
-        }
-      }),
-    );
+  const run = async (...command: Parameters<typeof runOnStaging>) =>
+    exit(await runOnStaging(...command));
 
   const verify = program
     .command('verify')
