@@ -1358,6 +1358,27 @@ COMMENT ON COLUMN conciliation.console_session.expires_at IS
   'When it ends however much it is used.';
 
 
+CREATE TABLE conciliation.sign_in_limit (
+  key_hash     bytea       PRIMARY KEY,
+  tries        integer     NOT NULL,
+  allowed_at   timestamptz NOT NULL,
+  forgotten_at timestamptz NOT NULL
+);
+
+CREATE INDEX sign_in_limit_forgotten_idx ON conciliation.sign_in_limit (forgotten_at);
+
+COMMENT ON TABLE conciliation.sign_in_limit IS
+  'For the program only: tries to sign in to the console, counted over all processes of the service. Each further try removes rows whose time has passed.';
+COMMENT ON COLUMN conciliation.sign_in_limit.key_hash IS
+  'SHA-256 of what the limit is for: an address, or a user name and an address. Not the text, because a typed name may be a password.';
+COMMENT ON COLUMN conciliation.sign_in_limit.tries IS
+  'Tries that were allowed.';
+COMMENT ON COLUMN conciliation.sign_in_limit.allowed_at IS
+  'When the next try is allowed.';
+COMMENT ON COLUMN conciliation.sign_in_limit.forgotten_at IS
+  'When the tries no longer count.';
+
+
 CREATE TABLE conciliation.console_link (
   token_hash text        PRIMARY KEY,
   user_id    bigint      NOT NULL,

@@ -25,36 +25,21 @@ import {
 } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
-import { createSignInDelays } from './sign-in-delays.ts';
+import { countDelayedTry, countTry, forgetTries } from './sign-in-limits.sql.ts';
 
 /**
  * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
  * is never erased.
  */
-const AUDITED = { perAddress: 5, overall: 60, timeWindow: 60_000 };
+const AUDITED = {
+  perAddress: { max: 5, seconds: 60 },
+  overall: { max: 60, seconds: 60 },
+};
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Routes to sign in and out and for one-time links. */
 export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, publicUrl, logger } = parts;
-  const perAddress = server.createRateLimit({
-    ...PER_ADDRESS,
-    keyGenerator: (request) => `address ${clientNetwork(request)}`,
-  });
-  const delays = createSignInDelays();
-  const auditLimits = [
-    server.createRateLimit({
-      max: AUDITED.perAddress,
-      timeWindow: AUDITED.timeWindow,
-      keyGenerator: (request) => `audit ${clientNetwork(request)}`,
-    }),
-    server.createRateLimit({
-      max: AUDITED.overall,
-      timeWindow: AUDITED.timeWindow,
-      keyGenerator: () => 'audit',
-    }),
-  ];
-
   /** Always writes to the log, and to the audit log within the limits. */
   const noteRefusal = async (
     request: FastifyRequest,
@@ -63,10 +48,8 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     user: string | null,
   ) => {
     logSecurityEvent(logger, request, event, user);
-    for (const limit of auditLimits) {
-      const allowed = await limit(request);
-      if (!allowed.isAllowed && allowed.isExceeded) return;
-    }
+    if (await countTry(database, `audit ${clientNetwork(request)}`, AUDITED.perAddress)) return;
+    if (await countTry(database, 'audit', AUDITED.overall)) return;
     await recordAudit(database.prisma, {
       actor: user ?? 'visitor',
       action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
@@ -90,15 +73,15 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post('/login', async (request, reply) => {
-    const allowed = await perAddress(request);
-    if (!allowed.isAllowed && allowed.isExceeded) {
+    const waitOfAddress = await countTry(database, addressKey(request), PER_ADDRESS);
+    if (waitOfAddress > 0) {
       await noteRefusal(request, 'sign_in_limited', null);
-      return showTooMany(request, reply, allowed.ttlInSeconds);
+      return showTooMany(request, reply, waitOfAddress);
     }
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const key = `${name} ${clientNetwork(request)}`;
+    const key = `user ${name} ${clientNetwork(request)}`;
     const user = await findLoginUser(database, name);
-    const wait = delays.begin(key);
+    const wait = await countDelayedTry(database, key);
     if (wait > 0) {
       await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
       return showTooMany(request, reply, wait);
@@ -112,7 +95,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         error: ({ text }) => text.login.wrong,
       });
     }
-    delays.succeed(key);
+    await forgetTries(database, key);
     return signIn(reply, parts, { user, next: nextOf(request) });
   });
 
@@ -154,9 +137,9 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post<{ Params: { token: string } }>('/link/:token', async (request, reply) => {
-    const allowed = await perAddress(request);
     const { token } = request.params;
-    const link = allowed.isAllowed || !allowed.isExceeded ? await readLink(database, token) : null;
+    const wait = await countTry(database, addressKey(request), PER_ADDRESS);
+    const link = wait === 0 ? await readLink(database, token) : null;
     if (link === null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
       return showLink(request, reply, null);
@@ -192,6 +175,11 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
+}
+
+/** Passwords and links have one limit for each address. */
+function addressKey(request: FastifyRequest): string {
+  return `address ${clientNetwork(request)}`;
 }
 
 /** Not trimmed, because a password may begin with a blank. */

@@ -8,6 +8,7 @@ import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
+import { countTry } from './sign-in-limits.sql.ts';
 
 const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
   denied: 401,
@@ -24,11 +25,6 @@ const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
  */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, oidc, logger } = parts;
-  const perAddress = server.createRateLimit({
-    ...PER_ADDRESS,
-    keyGenerator: (request) => `oidc ${clientNetwork(request)}`,
-  });
-
   const show = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,10 +48,10 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   };
 
   const tooMany = async (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = await perAddress(request);
-    if (allowed.isAllowed || !allowed.isExceeded) return null;
+    const wait = await countTry(database, `oidc ${clientNetwork(request)}`, PER_ADDRESS);
+    if (wait === 0) return null;
     logSecurityEvent(logger, request, 'sign_in_limited');
-    const seconds = String(allowed.ttlInSeconds);
+    const seconds = String(wait);
     reply.header('retry-after', seconds);
     return showLogin(request, reply, parts, {
       status: 429,

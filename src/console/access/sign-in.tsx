@@ -7,9 +7,10 @@ import { sendPage } from '../shell/send-page.ts';
 import { startSession } from './console-sessions.sql.ts';
 import { LoginPage } from './login-page.tsx';
 import { logSecurityEvent } from './security-events.ts';
+import type { SignInLimit } from './sign-in-limits.sql.ts';
 
 /** Tries from one address, counted separately for each way to sign in. */
-export const PER_ADDRESS = { max: 30, timeWindow: 60_000 };
+export const PER_ADDRESS: SignInLimit = { max: 30, seconds: 60 };
 
 /** Begins a session and replaces the visitor's cookie. */
 export async function signIn(

@@ -1,12 +1,15 @@
-import { isIP } from 'node:net';
-import { normalizeIP } from '@fastify/rate-limit';
+import { isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { Address6 } from 'ip-address';
+
+/** Hosts and providers give one client a /64 network of IPv6. */
+const IPV6_CLIENT_BITS = 64;
 
 /**
  * Returns the client's address: the one that a trusted proxy reports, otherwise the peer of the connection.
  */
 export function clientAddress({ ip, socket }: FastifyRequest): string {
-  return normalizeIP(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip, 128);
+  return inOneForm(isIP(ip) === 0 ? (socket.remoteAddress ?? '') : ip, 128);
 }
 
 /**
@@ -14,5 +17,13 @@ export function clientAddress({ ip, socket }: FastifyRequest): string {
  * one client may use all of that network.
  */
 export function clientNetwork(request: FastifyRequest): string {
-  return normalizeIP(clientAddress(request));
+  return inOneForm(clientAddress(request), IPV6_CLIENT_BITS);
+}
+
+/** Returns an IPv4 address, also for one that is mapped to IPv6, or the first address of the IPv6 network. */
+function inOneForm(ip: string, bits: number): string {
+  if (!isIPv6(ip)) return ip;
+  const address = new Address6(ip);
+  if (address.isMapped4()) return address.to4().correctForm();
+  return new Address6(`${ip}/${bits}`).startAddress().correctForm();
 }

@@ -8,7 +8,6 @@
 import type { AddressInfo } from 'node:net';
 import fastifyCookie from '@fastify/cookie';
 import fastifyFormbody from '@fastify/formbody';
-import fastifyRateLimit from '@fastify/rate-limit';
 import type { Queue } from 'bullmq';
 import fastify, {
   type FastifyError,
@@ -119,7 +118,6 @@ async function addPages(
   }
   await server.register(fastifyCookie);
   await server.register(fastifyFormbody);
-  await server.register(fastifyRateLimit, { global: false });
   const routes = addGuard(server, {
     ...parts,
     sessions: SESSION_LIMITS,

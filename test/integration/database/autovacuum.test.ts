@@ -30,6 +30,7 @@ const SMALL = [
   'erased_party',
   'process_fault',
   'program_lock',
+  'sign_in_limit',
   'sign_off',
   'sweep',
   'sweep_difference',
