@@ -66,7 +66,7 @@ export function releasePull(
  * without them. The same rejects in a later response stay accepted.
  *
  * @returns how many rejects were accepted
- * @throws InputError when the date has no open rejects
+ * @throws InputError when the date has no open rejects, or when it is signed off
  */
 export function acceptRejects(
   database: Database,
@@ -75,6 +75,16 @@ export function acceptRejects(
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockDay(tx, date);
+    // Otherwise the person who signed the day could decide about it afterwards, without a second person.
+    const { signedOffAt, restatedAfterSignOff } = await tx.day.findUniqueOrThrow({
+      where: { date },
+      select: { signedOffAt: true, restatedAfterSignOff: true },
+    });
+    if (signedOffAt !== null && !restatedAfterSignOff) {
+      throw new InputError(
+        `${date} is signed off: reopen the day, then accept its rejects, then another person signs it off`,
+      );
+    }
     const accepted = await tx.$executeRaw`
         UPDATE conciliation.rejected_title
         SET status = 'accepted', decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}

@@ -239,7 +239,8 @@ const accepts = fc.tuple(place, person).map(([index, by]) =>
     const day = dayOf(model, date);
     const decision = { by, reason: 'model' };
     const accepting = decisions.acceptRejects(real.world.database, date, decision);
-    if (day.reject?.isOpen !== true) {
+    const isSigned = day.seal !== null && !day.isRestated;
+    if (day.reject?.isOpen !== true || isSigned) {
       await expect(accepting).rejects.toThrow(InputError);
       return;
     }

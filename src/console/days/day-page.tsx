@@ -76,7 +76,12 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
         />
       </div>
       {data.rejects.length > 0 && (
-        <DayRejects context={context} date={data.date} rejects={data.rejects} />
+        <DayRejects
+          context={context}
+          date={data.date}
+          rejects={data.rejects}
+          isSigned={day.signedOffAt !== null && !day.isRestated}
+        />
       )}
       {!day.isRestated && moved}
       <div class="columns">

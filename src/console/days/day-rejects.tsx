@@ -10,7 +10,8 @@ export function DayRejects(props: {
   readonly context: PageContext;
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
-  /** Number of titles that stay current because of them. */
+  /** Whether the day is signed off in its present state. Its rejects then cannot be accepted. */
+  readonly isSigned: boolean;
 }) {
   const { context, date, rejects } = props;
   const { text, formats } = context;
@@ -49,6 +50,7 @@ export function DayRejects(props: {
           </li>
         ))}
       </ul>
+      {hasOpen && props.isSigned && <p class="quiet small">{text.day.acceptSigned}</p>}
       {mayUse(role, 'POST', '/days/:date/rejects') && (
         <div class="buttons">
           {!isRevealed && (
@@ -61,7 +63,7 @@ export function DayRejects(props: {
               </ActionForm>
             </Disclosure>
           )}
-          {hasOpen && (
+          {hasOpen && !props.isSigned && (
             <Disclosure label={text.day.accept}>
               <ActionForm context={context} action={`/days/${date}/accept-rejects`}>
                 <p class="small">{text.day.acceptHelp}</p>

@@ -73,6 +73,8 @@ const en = {
     showRaw: 'Show the raw text',
     showRawHelp: 'It may hold personal data; that you looked is kept in the audit log.',
     accept: 'Accept the rejects',
+    acceptSigned:
+      'The day is signed off. Reopen the day before you accept its rejects; another person then signs it off.',
     acceptHelp:
       'The day may then be reconciled without them. Titles that stay as they were because of a reject stay current: accepting the rejects withdraws no title.',
     heldTitle: 'A pull is held',
@@ -224,6 +226,8 @@ const ptBR: typeof en = {
     showRaw: 'Mostrar o texto original',
     showRawHelp: 'Pode conter dados pessoais; a consulta fica na auditoria.',
     accept: 'Aceitar os rejeitados',
+    acceptSigned:
+      'O dia está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.',
     acceptHelp:
       'O dia pode então ser conciliado sem eles. Os títulos que continuam como estavam por causa de um rejeitado seguem vigentes: aceitar os rejeitados não retira nenhum título.',
     heldTitle: 'Uma busca está retida',

@@ -147,6 +147,27 @@ test('the person who makes a key at the command line is one with the key', async
   });
 });
 
+test('the person who signed a day off does not accept a reject of it afterwards', async () => {
+  const text = titleText({ uid: 'a', date });
+  world.sandbox.setDayTexts(date, [text]);
+  await world.pull(date);
+  expect(await sign(bySession(alma))).toMatchObject({ signedOffBy: 'alma' });
+  world.sandbox.setDayTexts(date, [text, `{"order":{},"acceptedDate":"${date}"}`]);
+  await world.pull(date);
+  expect((await alma.get(`/days/${date}`)).text).toContain('Reopen the day before you accept');
+  for (const send of [bySession(alma), byKey(await newKey(alma))]) {
+    const answer = await send(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('reopen the day');
+  }
+  const where = { date: new Date(date) };
+  const { state } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  expect(state).toBe('attention');
+  await alma.post(`/days/${date}/reopen`, { reason: 'a reject came' });
+  await accept(bySession(alma));
+  expect(await sign(bySession(alma))).toMatchObject(OWN);
+});
+
 describe('an administrator who made the link for the password of a user', () => {
   test('does not sign off as that user', async () => {
     await accept(bySession(alma));
