@@ -87,6 +87,8 @@ test.each([
   ['no state', (back: URL) => back.searchParams.delete('state')],
   ['a code that was made up', (back: URL) => back.searchParams.set('code', 'made-up')],
   ['two states', (back: URL) => back.searchParams.append('state', 'second')],
+  ['another issuer', (back: URL) => back.searchParams.set('iss', 'https://evil.example')],
+  ['no issuer', (back: URL) => back.searchParams.delete('iss')],
 ])('an answer with %s signs no user in', async (_, change) => {
   const { account } = await oidc.newPerson();
   const client = oidc.console.visitor();
