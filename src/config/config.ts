@@ -81,6 +81,7 @@ interface OidcConfig {
   /** The address to which the provider redirects browsers. */
   readonly publicUrl: URL;
   readonly assumesVerifiedEmail: boolean;
+  readonly signsOutAtProvider: boolean;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -175,6 +176,7 @@ const OIDC_VARIABLES = [
   'OIDC_CLIENT_SECRET_FILE',
   'OIDC_CLIENT_SECRET',
   'OIDC_ASSUME_EMAIL_VERIFIED',
+  'OIDC_SIGN_OUT',
 ] as const;
 
 function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig | null {
@@ -208,9 +210,17 @@ function readOidc(reader: EnvironmentReader, publicUrl: URL | null): OidcConfig 
   }
   const assumesVerifiedEmail =
     reader.choice('OIDC_ASSUME_EMAIL_VERIFIED', 'off', ['on', 'off']) === 'on';
-  return issuerUrl === null || clientId === null || publicUrl === null
-    ? null
-    : { issuerUrl, clientId, clientSecretFile, clientSecret, publicUrl, assumesVerifiedEmail };
+  const signsOutAtProvider = reader.choice('OIDC_SIGN_OUT', 'on', ['on', 'off']) === 'on';
+  if (issuerUrl === null || clientId === null || publicUrl === null) return null;
+  return {
+    issuerUrl,
+    clientId,
+    clientSecretFile,
+    clientSecret,
+    publicUrl,
+    assumesVerifiedEmail,
+    signsOutAtProvider,
+  };
 }
 
 function readBaseUrl(reader: EnvironmentReader): URL | null {

@@ -18,8 +18,8 @@ import type { ConsoleRole } from '../../src/domain/role.ts';
 import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { titleText } from '../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -30,7 +30,7 @@ export interface ConsoleStage {
   readonly url: string;
   readonly database: Database;
   readonly sandbox: Sandbox;
-  readonly provider: IdentityProvider;
+  readonly provider: CertifiedProvider;
   /** Dates with a story each. */
   readonly dates: {
     /** Signed off, and to be restated by one cent. */
@@ -62,9 +62,9 @@ export async function openStage(): Promise<ConsoleStage> {
   const logger = pino({ level: 'silent' });
   const testDatabase = await createTestDatabase();
   const sandbox = await startSandbox({ seed: 'console', titlesPerDay: 40, restate: false });
-  const provider = await startIdentityProvider();
   // Known beforehand, because the identity provider is told where to send browsers back to.
-  const port = await freePort();
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const provider = await startCertifiedProvider({ publicUrl: new URL(url) });
   const last = lastClosedDate(TIME_ZONE, new Date());
   const startDate = addDays(last, 1 - DAYS);
   const dates = {
@@ -106,8 +106,8 @@ export async function openStage(): Promise<ConsoleStage> {
       PULL_CRON: '0 0 * * *',
       LOOKBACK_DAYS: '0',
       SWEEP_CRON: '0 0 29 2 *',
-      CONSOLE_PORT: String(port),
-      CONSOLE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      CONSOLE_PORT: new URL(url).port,
+      CONSOLE_PUBLIC_URL: url,
       OIDC_ISSUER_URL: provider.issuer,
       OIDC_CLIENT_ID: provider.clientId,
       OIDC_CLIENT_SECRET: provider.clientSecret,

@@ -3,20 +3,32 @@ import { type BrowserWorld, PASSWORD, textOf } from './browser-world.ts';
 
 /** Who may use the console: company accounts, users, keys. */
 export function addUserFlows(world: BrowserWorld): void {
-  test('a person signs in with the company account, and is told when that opens nothing', async () => {
+  test('a person signs in with the company account and out of it, and is told when that opens nothing', async () => {
     const { stage } = world;
     await stage.invite('ana', 'reviewer', 'ana@example.com');
     const page = await (await world.openContext()).newPage();
-    stage.provider.account = { sub: 'stranger', email: 'x@example.com', email_verified: true };
-    await page.goto('/audit');
-    await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+    stage.provider.addAccount({ sub: 'stranger', email: 'x@example.com', email_verified: true });
+    stage.provider.addAccount({ sub: 'ana', email: 'ana@example.com', email_verified: true });
+    const enterAs = async (account: string) => {
+      await page.goto('/audit');
+      await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+      await page.getByLabel('Account').fill(account);
+      await page.getByRole('button', { name: 'Enter' }).click();
+    };
+    await enterAs('stranger');
     await page.getByText('has no user here').waitFor();
     await world.checkPage(page, 'login, refused');
-    stage.provider.account = { sub: 'ana', email: 'ana@example.com', email_verified: true };
-    await page.goto('/audit');
-    await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+    // Another account in this browser.
+    await page.context().clearCookies();
+    await enterAs('ana');
     await page.waitForURL(`${stage.url}/audit`);
-    await page.getByText('ana', { exact: true }).first().waitFor();
+    // The policy of the page's forms also applies to redirects after them.
+    await page.getByText('ana', { exact: true }).first().click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Leave the company account' }).click();
+    await page.waitForURL(`${stage.url}/login`);
+    await page.getByRole('link', { name: 'Sign in with your company account' }).click();
+    await page.getByLabel('Account').waitFor();
     await page.context().close();
     const asked = world.takeProblems().filter((problem) => !/ 403 /.test(problem));
     expect(asked.length).toBeGreaterThan(0);

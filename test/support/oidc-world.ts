@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { addUser } from '../../src/console/access/console-users.sql.ts';
 import { createOidcClient, type OidcOptions } from '../../src/console/access/oidc-client.ts';
+import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import type { Database } from '../../src/database/database.ts';
 import {
   type ConsoleAnswer,
@@ -8,23 +9,41 @@ import {
   type ConsoleWorld,
   openConsole,
 } from './console-client.ts';
-import { type Account, type IdentityProvider, startIdentityProvider } from './identity-provider.ts';
 
 /** Where browsers would find the console; a test brings what they bring to where it listens. */
 export const PUBLIC_URL = new URL('http://console.localhost:8080');
 
+export interface Account {
+  readonly sub: string;
+  readonly email?: string;
+  readonly email_verified?: boolean;
+}
+
+/** An OpenID Connect provider at which the console is registered. */
+export interface TestProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /**
+   * Goes to an address of the provider as the person with that account; null: one who says no.
+   * @returns where the provider sends the browser in the end
+   */
+  visit(url: URL, account: Account | null): Promise<URL>;
+  close(): Promise<void>;
+}
+
 /** A console with an identity provider of its own. */
-export interface OidcWorld {
-  readonly provider: IdentityProvider;
+export interface OidcWorld<P extends TestProvider> {
+  readonly provider: P;
   readonly console: ConsoleWorld;
   /** Another console with the same provider. */
-  open(overrides: Partial<OidcOptions>): Promise<ConsoleWorld>;
+  open(overrides?: Partial<OidcOptions>, parts?: Partial<ConsoleParts>): Promise<ConsoleWorld>;
   /** A user, and the account of the provider that has the user's address. */
   newPerson(): Promise<{ readonly name: string; readonly account: Account }>;
   /** Follows the link of the sign-in page. @returns where the provider is asked */
   leave(client: ConsoleClient): Promise<URL>;
   /** Asks the provider. @returns the path and query that it sends the browser back to */
-  ask(url: URL): Promise<string>;
+  ask(url: URL, account: Account | null): Promise<string>;
   /** All of it, as the person with that account; null: one who says no. */
   signIn(
     account: Account | null,
@@ -39,9 +58,11 @@ export interface OidcWorld {
 
 let people = 0;
 
-export async function openOidcWorld(database: Database): Promise<OidcWorld> {
-  const provider = await startIdentityProvider();
-  const open = (overrides: Partial<OidcOptions> = {}) =>
+export async function openOidcWorld<P extends TestProvider>(
+  database: Database,
+  provider: P,
+): Promise<OidcWorld<P>> {
+  const open = (overrides: Partial<OidcOptions> = {}, parts: Partial<ConsoleParts> = {}) =>
     openConsole(database, {
       publicUrl: PUBLIC_URL,
       oidc: createOidcClient({
@@ -51,8 +72,10 @@ export async function openOidcWorld(database: Database): Promise<OidcWorld> {
         clientSecret: provider.clientSecret,
         publicUrl: PUBLIC_URL,
         assumesVerifiedEmail: false,
+        signsOutAtProvider: true,
         ...overrides,
       }),
+      ...parts,
     });
   const console = await open();
   const leave = async (client: ConsoleClient) => {
@@ -60,9 +83,8 @@ export async function openOidcWorld(database: Database): Promise<OidcWorld> {
     if (status !== 303 || location === null) throw new Error(`leaving answered ${status}`);
     return new URL(location);
   };
-  const ask = async (url: URL) => {
-    const { headers } = await fetch(url, { redirect: 'manual' });
-    const back = new URL(headers.get('location') ?? '');
+  const ask = async (url: URL, account: Account | null) => {
+    const back = await provider.visit(url, account);
     if (back.origin !== PUBLIC_URL.origin) throw new Error(`sent back to ${back.origin}`);
     return back.pathname + back.search;
   };
@@ -79,8 +101,7 @@ export async function openOidcWorld(database: Database): Promise<OidcWorld> {
       return { name, account: { sub: `sub-${people}`, email, email_verified: true } };
     },
     async signIn(account, client = console.visitor()) {
-      provider.account = account;
-      const back = await ask(await leave(client));
+      const back = await ask(await leave(client), account);
       return { client, back, answer: await client.get(back) };
     },
     async close() {

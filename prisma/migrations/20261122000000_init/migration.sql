@@ -1337,6 +1337,7 @@ CREATE TABLE conciliation.console_session (
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at   timestamptz NOT NULL,
+  by_oidc      boolean     NOT NULL DEFAULT false,
 
   CONSTRAINT console_session_user_id_fkey FOREIGN KEY (user_id)
     REFERENCES conciliation.console_user (id) ON DELETE NO ACTION ON UPDATE NO ACTION
@@ -1356,6 +1357,8 @@ COMMENT ON COLUMN conciliation.console_session.last_seen_at IS
   'When the session was last used, to the minute.';
 COMMENT ON COLUMN conciliation.console_session.expires_at IS
   'When it ends however much it is used.';
+COMMENT ON COLUMN conciliation.console_session.by_oidc IS
+  'Whether the person signed in with an account of the identity provider. Signing out of such a session leads to the provider.';
 
 
 CREATE TABLE conciliation.sign_in_limit (

@@ -21,6 +21,11 @@ const en = {
     },
     help: 'No account yet? An administrator of this console adds you and gives you a link.',
   },
+  signOut: {
+    title: 'Signed out',
+    lead: 'You are signed out of this console. Next, you sign out of your company account.',
+    go: 'Sign out of the company account',
+  },
   link: {
     signInTitle: 'Open the console',
     signIn: (name: string) => `This link signs you in as ${name}. It works once.`,
@@ -60,6 +65,11 @@ const ptBR: typeof en = {
       disabled: 'Seu usuário aqui está desativado. Fale com um administrador deste console.',
     },
     help: 'Ainda sem conta? Um administrador deste console cria a sua e envia um link.',
+  },
+  signOut: {
+    title: 'Você saiu',
+    lead: 'Você saiu deste console. Agora falta sair da conta da empresa.',
+    go: 'Sair da conta da empresa',
   },
   link: {
     signInTitle: 'Abrir o console',

@@ -28,14 +28,16 @@ export function startSession(
   limits: SessionLimits,
   /** The address of the client; null: unknown. */
   address: string | null,
+  /** Whether an account of the identity provider signed in. */
+  byOidc = false,
 ): Promise<string> {
   return database.prisma.$transaction(async (tx) => {
     const token = newToken();
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at)
+      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at, by_oidc)
       VALUES (${hashToken(token)}, ${user.id},
-              now() + make_interval(mins => ${limits.lifetimeMinutes}::int))`;
+              now() + make_interval(mins => ${limits.lifetimeMinutes}::int), ${byOidc})`;
     await tx.$executeRaw`
       UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${user.id}`;
     await recordAudit(tx, {
@@ -73,6 +75,10 @@ export async function readSession(
   return { name: session.name, role: session.role, countsAs: session.countsAs };
 }
 
-export async function endSession(database: Database, token: string): Promise<void> {
-  await database.prisma.consoleSession.deleteMany({ where: { tokenHash: hashToken(token) } });
+/** @returns whether the session began with an account of the identity provider */
+export async function endSession(database: Database, token: string): Promise<boolean> {
+  const [ended] = await database.prisma.$queryRaw<[{ byOidc: boolean }?]>`
+    DELETE FROM conciliation.console_session WHERE token_hash = ${hashToken(token)}
+    RETURNING by_oidc AS "byOidc"`;
+  return ended?.byOidc ?? false;
 }

@@ -55,6 +55,22 @@ export function LoginPage(props: {
   );
 }
 
+/** Leads to the provider, which ends its own session. */
+export function SignOutPage(props: { readonly context: PageContext; readonly url: URL }) {
+  const { signOut } = props.context.text;
+  return (
+    <div class="narrow">
+      <section class="card stack">
+        <h1>{signOut.title}</h1>
+        <p>{signOut.lead}</p>
+        <a class="button primary" href={props.url.href}>
+          {signOut.go}
+        </a>
+      </section>
+    </div>
+  );
+}
+
 export function LinkPage(props: {
   readonly context: PageContext;
   readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;

@@ -17,6 +17,7 @@ import { sendPage } from '../shell/send-page.ts';
 import { endSession } from './console-sessions.sql.ts';
 import { consumeLink, findLoginUser, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
+import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
 import {
   hashPassword,
   MAX_PASSWORD_LENGTH,
@@ -101,13 +102,14 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
 
   server.post('/logout', async (request, reply) => {
     const session = request.cookies[sessionCookie(publicUrl)];
+    let byOidc = false;
     if (session !== undefined && request.principal !== null) {
-      await endSession(database, session);
+      byOidc = await endSession(database, session);
       await recordAudit(database.prisma, { actor: request.principal.name, action: 'session.end' });
     }
     return reply
       .clearCookie(sessionCookie(publicUrl), cookieOptions(publicUrl))
-      .redirect('/login', 303);
+      .redirect(byOidc ? OIDC_SIGN_OUT_PATH : '/login', 303);
   });
 
   const showLink = async (

@@ -10,6 +10,7 @@ import { isLoopback } from '../../runtime/loopback.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
+export const OIDC_SIGN_OUT_PATH = '/logout/oidc';
 
 export interface OidcOptions {
   /** The issuer of its discovery document; https, or http to this machine. */
@@ -22,6 +23,8 @@ export interface OidcOptions {
   readonly publicUrl: URL;
   /** Whether to accept an e-mail address that the provider calls neither verified nor unverified. */
   readonly assumesVerifiedEmail: boolean;
+  /** Whether signing out of the console leads to the sign-out of the provider. */
+  readonly signsOutAtProvider: boolean;
 }
 
 /** Stored until the browser returns from the provider. */
@@ -51,6 +54,13 @@ export interface OidcClient {
     query: URLSearchParams,
     request: Omit<OidcRequest, 'url'>,
   ): Promise<OidcIdentity | OidcFault>;
+  /**
+   * Returns the address at which the provider ends its own session and sends the browser back to
+   * the sign-in page (OpenID Connect RP-Initiated Logout 1.0, section 2). The address has the
+   * console's client_id and no data of the person. Null: the provider has no such address, or the
+   * console is not to use it.
+   */
+  signOutUrl(): Promise<URL | OidcFault | null>;
 }
 
 const TIMEOUT_SECONDS = 10;
@@ -137,6 +147,19 @@ export function createOidcClient(options: OidcOptions): OidcClient {
         return toFault(error);
       }
     },
+    async signOutUrl() {
+      if (!options.signsOutAtProvider) return null;
+      try {
+        const configuration = await configure();
+        if (configuration.serverMetadata().end_session_endpoint === undefined) return null;
+        // The library adds the client_id.
+        return oidc.buildEndSessionUrl(configuration, {
+          post_logout_redirect_uri: new URL('/login', publicUrl).href,
+        });
+      } catch (error) {
+        return toFault(error);
+      }
+    },
   };
 }
 
@@ -185,11 +208,18 @@ const NO_ANSWER = new Set([
   'OAUTH_PARSE_ERROR',
 ]);
 
+function errorCodeOf(cause: unknown): string | null {
+  if (cause instanceof oidc.AuthorizationResponseError || cause instanceof oidc.ResponseBodyError) {
+    return cause.error;
+  }
+  if (!(cause instanceof oidc.WWWAuthenticateChallengeError)) return null;
+  const [challenge] = cause.cause;
+  // RFC 6749, section 5.2: the answer to a wrong secret that was sent in a header.
+  return challenge?.parameters.error ?? (challenge?.scheme === 'basic' ? 'invalid_client' : null);
+}
+
 function toFault(cause: unknown): OidcFault {
-  const errorCode =
-    cause instanceof oidc.AuthorizationResponseError || cause instanceof oidc.ResponseBodyError
-      ? cause.error
-      : null;
+  const errorCode = errorCodeOf(cause);
   const isAway =
     // In this call, only fetch throws a TypeError: for a server that does not answer.
     cause instanceof TypeError ||

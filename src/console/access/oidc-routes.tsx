@@ -3,8 +3,10 @@ import { describeError } from '../../runtime/logger.ts';
 import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
+import { sendPage } from '../shell/send-page.ts';
 import type { Text } from '../shell/texts.ts';
-import { OIDC_CALLBACK_PATH, type OidcFault } from './oidc-client.ts';
+import { SignOutPage } from './login-page.tsx';
+import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
@@ -20,8 +22,8 @@ const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
 };
 
 /**
- * Routes to sign in with an account of the identity provider: a link to the provider, and the
- * return from it. Without a provider, both answer 404.
+ * Routes for accounts of the identity provider: a link to the provider, the return from it, and the
+ * way to its sign-out. Without a provider, the first two answer 404.
  */
 export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, oidc, logger } = parts;
@@ -35,16 +37,12 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       error: ({ text }) => text.login.oidcFaults[reason],
     });
 
-  const showFault = (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { fault, cause, errorCode }: OidcFault,
-  ) => {
-    logger.warn(
-      { fault, errorCode, err: describeError(cause) },
-      'the sign-in at the identity provider failed',
-    );
-    return show(request, reply, fault);
+  const logFault = ({ fault, cause, errorCode }: OidcFault, message: string) =>
+    logger.warn({ fault, errorCode, err: describeError(cause) }, message);
+
+  const showFault = (request: FastifyRequest, reply: FastifyReply, fault: OidcFault) => {
+    logFault(fault, 'the sign-in at the identity provider failed');
+    return show(request, reply, fault.fault);
   };
 
   const tooMany = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -88,6 +86,26 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       logSecurityEvent(logger, request, 'sign_in_failed');
       return show(request, reply, user.outcome);
     }
-    return signIn(reply, parts, { user, next: login.next });
+    return signIn(reply, parts, { user, next: login.next, byOidc: true });
+  });
+
+  // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
+  // after that form, also to those of the provider. A refresh begins a navigation of its own.
+  server.get(OIDC_SIGN_OUT_PATH, async (request, reply) => {
+    if (request.principal !== null) return reply.redirect('/', 303);
+    const refused = await tooMany(request, reply);
+    if (refused !== null) return refused;
+    // Null also where the configuration has no provider any more.
+    const url = (await oidc?.signOutUrl()) ?? null;
+    if (!(url instanceof URL)) {
+      if (url !== null) logFault(url, 'the sign-out at the identity provider failed');
+      return reply.redirect('/login?notice=account_remains', 303);
+    }
+    reply.header('refresh', `0;url=${url.href}`);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.signOut.title,
+      active: null,
+      body: <SignOutPage context={context} url={url} />,
+    }));
   });
 }

@@ -1,0 +1,258 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import type { Adapter, AdapterPayload, Configuration, Provider } from 'oidc-provider';
+import { type ConsoleClient, createClient } from './console-client.ts';
+import type { Account, TestProvider } from './oidc-world.ts';
+
+/** oidc-provider, which is certified by the OpenID Foundation, on a free port of loopback. */
+export interface CertifiedProvider extends TestProvider {
+  /** An account that may sign in at the page of the provider, by its subject. */
+  addAccount(account: Account): void;
+  /** Answers everything with 502. */
+  isDown: boolean;
+  /** Signs with the key from before the last rotation, as a server that did not get the new one. */
+  signsWithRemovedKey: boolean;
+  /** Why codes were not exchanged, as `error: detail`. */
+  readonly refusals: string[];
+  /** How often the signing keys were asked for. */
+  readonly keyRequests: () => number;
+  /** Another signing key; the one before is published no more. Codes and sessions stay. */
+  rotateKeys(): Promise<void>;
+  /** Forgets all codes and sessions. */
+  restart(): void;
+  /** @param browser keeps the cookies of the provider; default: a new browser */
+  visit(url: URL, account: Account | null, browser?: ConsoleClient): Promise<URL>;
+  /** Confirms the page that the provider shows at `url`. @returns where it sends the browser */
+  confirmSignOut(url: URL, browser: ConsoleClient): Promise<URL>;
+}
+
+export interface CertifiedOptions {
+  /** The address of the console for browsers. */
+  readonly publicUrl: URL;
+  /** Whether the provider ends its sessions on request; default: yes. */
+  readonly hasSignOut?: boolean;
+  /** The only way in which clients prove themselves; default: all, and the console registers for POST. */
+  readonly method?: 'client_secret_basic';
+  /** Whether ID tokens have the address; default: no, as the standard has it where there is userinfo. */
+  readonly hasFullTokens?: boolean;
+}
+
+const CLIENT_ID = 'conciliation';
+const CLIENT_SECRET = 'a secret of client & provider';
+
+const newKey = async (): Promise<JWK> => {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid: randomUUID(), alg: 'RS256', use: 'sig' };
+};
+/** Made once for all providers of a file, because it takes a while. */
+const FIRST_KEY = newKey();
+
+export async function startCertifiedProvider(
+  options: CertifiedOptions,
+): Promise<CertifiedProvider> {
+  const { publicUrl, hasSignOut = true, method, hasFullTokens = false } = options;
+  const { Provider } = await loadModule();
+  const accounts = new Map<string, Account>();
+  const stored = new Map<string, AdapterPayload>();
+  const refusals: string[] = [];
+  let keyRequests = 0;
+  const server = createServer((request, response) => {
+    void answer(request, response).catch(() => response.writeHead(500).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const createInstance = (jwk: JWK): Provider => {
+    const provider = new Provider(issuer, configurationOf(jwk));
+    provider.on('grant.error', (_context, error) =>
+      refusals.push(`${error.error}: ${error.error_detail ?? error.error_description ?? ''}`),
+    );
+    return provider;
+  };
+  const configurationOf = (jwk: JWK): Configuration => ({
+    adapter: (kind) => adapterOf(stored, kind),
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_secret: CLIENT_SECRET,
+        redirect_uris: [new URL('/login/oidc/callback', publicUrl).href],
+        post_logout_redirect_uris: [new URL('/login', publicUrl).href],
+        token_endpoint_auth_method: method ?? 'client_secret_post',
+      },
+    ],
+    ...(method !== undefined && { clientAuthMethods: [method] }),
+    jwks: { keys: [jwk] } as NonNullable<Configuration['jwks']>,
+    cookies: { keys: ['only for tests'] },
+    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+    conformIdTokenClaims: !hasFullTokens,
+    pkce: { required: () => true },
+    findAccount: (_context, sub) => {
+      const account = accounts.get(sub);
+      return account && { accountId: sub, claims: () => ({ ...account }) };
+    },
+    // The company has agreed for its people: no page asks for consent.
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({
+        clientId: CLIENT_ID,
+        accountId: oidc.session?.accountId ?? '',
+      });
+      grant.addOIDCScope('openid email');
+      await grant.save();
+      return grant;
+    },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    ttl: {
+      AccessToken: 300,
+      AuthorizationCode: 60,
+      Grant: 3600,
+      IdToken: 300,
+      Interaction: 600,
+      Session: 3600,
+    },
+    renderError: (context, { error, error_description: description }) => {
+      context.type = 'text/plain';
+      context.body = `${error}: ${description}`;
+    },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: {
+        enabled: hasSignOut,
+        logoutSource: (context, form) => {
+          context.body = page(
+            `${form}<button form="op.logoutForm" name="logout" value="yes">Leave the company account</button>`,
+          );
+        },
+      },
+    },
+  });
+
+  let current = createInstance(await FIRST_KEY);
+  let former = current;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname } = new URL(request.url ?? '/', issuer);
+    if (pathname === '/jwks') keyRequests += 1;
+    if (provider.isDown) response.writeHead(502).end('Bad Gateway');
+    else if (pathname.startsWith('/interaction/')) await interact(request, response);
+    else {
+      const isStale = provider.signsWithRemovedKey && pathname === '/token';
+      await (isStale ? former : current).callback()(request, response);
+    }
+  }
+
+  async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(
+        page(`<form method="post"><label>Account <input name="sub"></label>
+          <button>Enter</button> <button name="cancel" value="yes">Cancel</button></form>`),
+      );
+      return;
+    }
+    const form = new URLSearchParams(await bodyOf(request));
+    await current.interactionFinished(
+      request,
+      response,
+      form.has('cancel')
+        ? { error: 'access_denied', error_description: 'the person said no' }
+        : { login: { accountId: form.get('sub') ?? '' } },
+    );
+  }
+
+  const browserOf = () => createClient(issuer);
+  const provider: CertifiedProvider = {
+    issuer,
+    clientId: CLIENT_ID,
+    clientSecret: CLIENT_SECRET,
+    isDown: false,
+    signsWithRemovedKey: false,
+    refusals,
+    keyRequests: () => keyRequests,
+    addAccount: (account) => void accounts.set(account.sub, account),
+    async rotateKeys() {
+      former = current;
+      current = createInstance(await newKey());
+    },
+    restart: () => stored.clear(),
+    async visit(url, account, browser = browserOf()) {
+      if (account !== null) provider.addAccount(account);
+      let at = url;
+      while (at.origin === issuer) {
+        const path = at.pathname + at.search;
+        const isLogin = at.pathname.startsWith('/interaction/');
+        const choice: Record<string, string> =
+          account === null ? { cancel: 'yes' } : { sub: account.sub };
+        const { location, status, text } = isLogin
+          ? await browser.post(path, choice, { csrf: null })
+          : await browser.get(path);
+        if (location === null) throw new Error(`${path} answered ${status}: ${text}`);
+        at = new URL(location, issuer);
+      }
+      return at;
+    },
+    async confirmSignOut(url, browser) {
+      const { status, text } = await browser.get(url.pathname + url.search);
+      const action = /action="([^"]+)"/.exec(text)?.[1];
+      const xsrf = /name="xsrf" value="([^"]+)"/.exec(text)?.[1];
+      if (action === undefined || xsrf === undefined) throw new Error(`${status}: ${text}`);
+      const { location } = await browser.post(
+        new URL(action).pathname,
+        { xsrf, logout: 'yes' },
+        { csrf: null },
+      );
+      return new URL(location ?? '', issuer);
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return provider;
+}
+
+/**
+ * On Node 20, which its authors support no more, the module writes one warning when it is loaded. The
+ * tests run there without a difference.
+ */
+async function loadModule(): Promise<typeof import('oidc-provider')> {
+  const { warn } = console;
+  console.warn = (...words: unknown[]) => {
+    if (!/Unsupported runtime/.test(String(words[0]))) warn(...words);
+  };
+  try {
+    return await import('oidc-provider');
+  } finally {
+    console.warn = warn;
+  }
+}
+
+/** Keeps what a provider stores, for several instances. Nothing expires; the models check that. */
+function adapterOf(stored: Map<string, AdapterPayload>, kind: string): Adapter {
+  const find = (isIt: (payload: AdapterPayload) => boolean) =>
+    [...stored].find(([key, payload]) => key.startsWith(`${kind} `) && isIt(payload))?.[1];
+  return {
+    upsert: async (id, payload) => void stored.set(`${kind} ${id}`, payload),
+    find: async (id) => stored.get(`${kind} ${id}`),
+    findByUid: async (uid) => find((payload) => payload.uid === uid),
+    findByUserCode: async (userCode) => find((payload) => payload.userCode === userCode),
+    destroy: async (id) => void stored.delete(`${kind} ${id}`),
+    async consume(id) {
+      const payload = stored.get(`${kind} ${id}`);
+      if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000);
+    },
+    async revokeByGrantId(grantId) {
+      for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key);
+    },
+  };
+}
+
+const page = (body: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Company</title><body>${body}`;
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
