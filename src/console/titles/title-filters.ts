@@ -76,7 +76,7 @@ const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
  * the other language's notation counts: `1234.5` is the same in both.
  * @returns canonical decimal text; null: not an amount
  */
-export function parseAmount(text: string, language: Language): string | null {
+function parseAmount(text: string, language: Language): string | null {
   const other = language === 'en' ? 'pt-BR' : 'en';
   for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
     const pattern = new RegExp(
