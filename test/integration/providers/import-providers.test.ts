@@ -66,7 +66,7 @@ test('of 10,000 lines with 30 bad ones 9,970 are imported and 30 reported, by li
     [{ identificationNumber: '' }, 'identificationNumber'],
     [{ name: '' }, 'name'],
     [{ externalId: '' }, 'externalId'],
-    [{ canAnticipate: 'sim' }, 'canAnticipate'],
+    [{ canAnticipate: 'talvez' }, 'canAnticipate'],
     [{ emailAddresses: 'a@example.com|nowhere' }, 'emailAddresses'],
     [{ 'account1.bankNumber': '' }, 'account1.bankNumber'],
     [{ 'account1.defaultAccount': '1' }, 'account1.defaultAccount'],
