@@ -37,12 +37,15 @@ export class ProviderCsv {
   /** @throws InputError when the first line is not a header of known columns without repetitions */
   constructor(header: CsvRecord) {
     if (header.fault !== null) throw new InputError(`line ${header.line}: ${header.fault}`);
+    const named = header.cells.map((cell) => toColumn(cell.trim()));
+    const unknown = named.flatMap((column, index) => (column === null ? [index + 1] : []));
     // The text may be a provider's data instead of a column's name, so it is not quoted.
-    const columns = header.cells.map((cell, index) => {
-      const column = toColumn(cell.trim());
-      if (column !== null) return column;
-      throw new InputError(`line ${header.line}: column ${index + 1} has no known name`);
-    });
+    if (unknown.length > 0) {
+      throw new InputError(
+        `line ${header.line}: no known name in column ${unknown.join(', ')}; expected ${COLUMNS.join(', ')}, or account1.${ACCOUNT_FIELDS[0]} and so on`,
+      );
+    }
+    const columns = named.filter((column) => column !== null);
     const names = columns.map(nameOf);
     const missing = REQUIRED_COLUMNS.filter((name) => !names.includes(name));
     if (missing.length > 0) {
@@ -106,10 +109,15 @@ function toList(cell: string): string[] {
     .filter((item) => item !== '');
 }
 
+/** The words for yes and no of spreadsheets in English and Portuguese. */
+const FLAGS = new Map([
+  ...['true', 'yes', 'verdadeiro', 'sim'].map((word) => [word, true] as const),
+  ...['false', 'no', 'falso', 'não', 'nao'].map((word) => [word, false] as const),
+]);
+
 /** Other values stay text, which the check refuses. */
 function toFlag(cell: string): boolean | string {
-  const word = cell.trim().toLowerCase();
-  return word === 'true' ? true : word === 'false' ? false : cell;
+  return FLAGS.get(cell.trim().normalize('NFC').toLowerCase()) ?? cell;
 }
 
 /** Maps `accounts[0].bankNumber` to `account1.bankNumber`, `phones[1].number` to `phones`. */

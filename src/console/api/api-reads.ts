@@ -96,8 +96,10 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.TitlePage,
     }),
     async (request) => {
-      const query = parseTitleQuery(request.query, requireDate(request), today());
-      if (query.hasFault) throw new InputError('one of the filters cannot be read');
+      const query = parseTitleQuery(request.query, requireDate(request), 'en');
+      if (query.faults.length > 0) {
+        throw new InputError(`these parameters cannot be read: ${query.faults.join(', ')}`);
+      }
       return readTitlePage(database, { ...query, limit: limitOf(request) });
     },
   );

@@ -1,5 +1,6 @@
-import { addDays, type CivilDate, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
+import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
+import type { Language } from '../shell/language.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   parseTitleCursor,
@@ -9,92 +10,82 @@ import {
   type TitleSort,
 } from './title-list.sql.ts';
 
-/** A list without an order or a provider, which have indexes, reads every title of its dates. */
-export const MAX_LIST_DAYS = 31;
-
 /** The valid part of the parameters of a list. */
 export interface TitleQuery {
   readonly filter: TitleFilter;
   readonly sort: TitleSort;
   readonly isDescending: boolean;
   readonly cursor: TitleCursor | null;
-  /** Whether a parameter was not a valid date, number or position. Such a parameter counts as absent. */
-  readonly hasFault: boolean;
-  /** Whether the range was cut to `MAX_LIST_DAYS`. */
-  readonly isCut: boolean;
+  /** The parameters that could not be read. Such a parameter counts as absent. */
+  readonly faults: readonly string[];
 }
 
 /**
  * Parses the parameters of a list. A sort is one of a few words; every other parameter is bound as a value.
- * @param day the one day whose titles are listed; null: the range is a parameter too
+ * @param day the one day whose titles are listed; null: the range of dates is a parameter too, and may be open
+ * @param language of the amounts in the parameters
  */
 export function parseTitleQuery(
   query: unknown,
   day: CivilDate | null,
-  today: CivilDate,
+  language: Language,
 ): TitleQuery {
-  let hasFault = false;
+  const faults: string[] = [];
   const read = <T>(name: string, parse: (text: string) => T | null): T | null => {
     const text = textParameter(query, name);
     if (text === null) return null;
     const value = parse(text);
-    if (value === null) hasFault = true;
+    if (value === null) faults.push(name);
     return value;
   };
   const text = (value: string) => (value.length <= 200 ? value : null);
-  const orderUid = read('order', text);
-  const provider = read('provider', text);
-  const { from, to, isCut } = rangeOf(
-    day ?? read('from', parseRangeDate),
-    day ?? read('to', parseRangeDate),
-    today,
-    orderUid === null && provider === null,
-  );
+  const amount = (value: string) => parseAmount(value, language);
   const filter: TitleFilter = {
-    from,
-    to,
-    orderUid,
-    provider,
+    from: day ?? read('from', parseCivilDate),
+    to: day ?? read('to', parseCivilDate),
+    order: read('order', text),
+    provider: read('provider', text),
     agent: read('agent', text),
     status: read('status', (value) =>
       value === 'current' || value === 'withdrawn' ? value : null,
     ),
     dueFrom: read('dueFrom', parseCivilDate),
     dueTo: read('dueTo', parseCivilDate),
-    minValue: read('minValue', parseAmount),
-    maxValue: read('maxValue', parseAmount),
+    minValue: read('minValue', amount),
+    maxValue: read('maxValue', amount),
   };
-  const sort = read('sort', (value) => TITLE_SORTS.find((known) => known === value) ?? null);
-  const cursor = read('at', (value) =>
-    parseTitleCursor(value, sort ?? 'order', filter.from === filter.to),
-  );
-  const isDescending = textParameter(query, 'direction') === 'descending';
-  return { filter, sort: sort ?? 'order', isDescending, cursor, hasFault, isCut };
+  const sort =
+    read('sort', (value) => TITLE_SORTS.find((known) => known === value) ?? null) ??
+    (day === null ? 'accepted' : 'order');
+  const cursor = read('at', (value) => parseTitleCursor(value, sort));
+  const direction = textParameter(query, 'direction');
+  // The newest dates first, unless the reader asks for another order.
+  const isDescending = direction === null ? sort === 'accepted' : direction === 'descending';
+  return { filter, sort, isDescending, cursor, faults };
 }
 
-function rangeOf(
-  from: CivilDate | null,
-  to: CivilDate | null,
-  today: CivilDate,
-  isBounded: boolean,
-): { from: CivilDate; to: CivilDate; isCut: boolean } {
-  const last = to ?? (from === null ? today : addDays(from, MAX_LIST_DAYS - 1));
-  const first = from ?? addDays(last, 1 - MAX_LIST_DAYS);
-  const [begin, end] = first <= last ? [first, last] : [last, first];
-  const isCut = isBounded && daysBetween(begin, end) >= MAX_LIST_DAYS;
-  return { from: isCut ? addDays(end, 1 - MAX_LIST_DAYS) : begin, to: end, isCut };
-}
+/** Separators of thousands and decimals. */
+const SEPARATORS: Readonly<Record<Language, readonly [string, string]>> = {
+  en: [',', '.'],
+  'pt-BR': ['.', ','],
+};
 
-/** The date is far enough from the ends of the calendar for a range around it. */
-function parseRangeDate(text: string): CivilDate | null {
-  const date = parseCivilDate(text);
-  return date !== null && date > '0010-01-01' && date < '9990-01-01' ? date : null;
-}
-
-/** Accepts `1234.5` and the Brazilian notation `1.234,50`. */
-function parseAmount(text: string): string | null {
-  const plain = text.includes(',') ? text.replaceAll('.', '').replace(',', '.') : text;
-  return parseDecimal(plain)?.canonical ?? null;
+/**
+ * Parses an amount as a person writes it: `1.234,50` or `1.234` (one thousand two hundred thirty-four) in
+ * Portuguese, `1,234.50` or `1,234` in English. Where the separators of thousands are not in their places,
+ * the other language's notation counts: `1234.5` is the same in both.
+ * @returns canonical decimal text; null: not an amount
+ */
+function parseAmount(text: string, language: Language): string | null {
+  const other = language === 'en' ? 'pt-BR' : 'en';
+  for (const [group, point] of [SEPARATORS[language], SEPARATORS[other]]) {
+    const pattern = new RegExp(
+      `^\\d{1,3}(\\${group}\\d{3})*(\\${point}\\d+)?$|^\\d+(\\${point}\\d+)?$`,
+    );
+    if (!pattern.test(text)) continue;
+    return parseDecimal(text.replaceAll(group, '').replace(point, '.'))?.canonical ?? null;
+  }
+  return null;
 }
 
 /** Returns the query string of the same list at another position or in another order. */
@@ -112,7 +103,7 @@ export function titleQueryText(
   const values: readonly (readonly [string, string | null | undefined])[] = [
     ['from', day === null ? filter.from : null],
     ['to', day === null ? filter.to : null],
-    ['order', filter.orderUid],
+    ['order', filter.order],
     ['provider', filter.provider],
     ['agent', filter.agent],
     ['status', filter.status],
@@ -121,7 +112,7 @@ export function titleQueryText(
     ['minValue', filter.minValue],
     ['maxValue', filter.maxValue],
     ['sort', changes.sort ?? query.sort],
-    ['direction', isDescending ? 'descending' : null],
+    ['direction', isDescending ? 'descending' : 'ascending'],
     ['at', changes.at],
   ];
   const parameters = new URLSearchParams();

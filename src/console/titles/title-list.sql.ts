@@ -5,12 +5,15 @@ import { Prisma } from '../../generated/prisma/client.ts';
 
 /** Selects titles. All conditions must hold; null: no condition. */
 export interface TitleFilter {
-  readonly from: CivilDate;
-  readonly to: CivilDate;
+  /** Accepted dates, both inclusive. */
+  readonly from: CivilDate | null;
+  readonly to: CivilDate | null;
   readonly status: 'current' | 'withdrawn' | null;
-  readonly orderUid: string | null;
+  /** The order's identifier, or a part of one where no order has it. Upper and lower case are equal. */
+  readonly order: string | null;
+  /** The provider's identifier in the ERP, or a part of the provider's name. */
   readonly provider: string | null;
-  /** A part of the agent's name, case-insensitive. */
+  /** A part of the agent's name. Upper and lower case are equal, and letters with and without accents. */
   readonly agent: string | null;
   readonly dueFrom: CivilDate | null;
   readonly dueTo: CivilDate | null;
@@ -19,8 +22,15 @@ export interface TitleFilter {
   readonly maxValue: string | null;
 }
 
-/** The orders for the titles of one day. The titles of several days are ordered by date. */
-export const TITLE_SORTS = ['order', 'value', 'due', 'provider', 'agent', 'changed'] as const;
+export const TITLE_SORTS = [
+  'accepted',
+  'order',
+  'value',
+  'due',
+  'provider',
+  'agent',
+  'changed',
+] as const;
 export type TitleSort = (typeof TITLE_SORTS)[number];
 
 interface TitleListRow {
@@ -67,6 +77,12 @@ const LAST_DATE = '9999-12-31';
 
 /** The possible sorts. A request names one of these keys. */
 const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
+  // The order of the index title_identity_key, so that any page is an index lookup.
+  accepted: {
+    expression: Prisma.sql`accepted_date`,
+    type: Prisma.sql`date`,
+    isValid: (key) => parseCivilDate(key) !== null,
+  },
   order: text(Prisma.sql`order_uid`),
   value: {
     expression: Prisma.sql`original_value`,
@@ -87,13 +103,6 @@ const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
   },
 };
 
-/** The order of the index on the date, so that any page of several days is an index lookup. */
-const BY_DATE: SortKey = {
-  expression: Prisma.sql`accepted_date`,
-  type: Prisma.sql`date`,
-  isValid: (key) => parseCivilDate(key) !== null,
-};
-
 export interface TitleListRequest {
   readonly filter: TitleFilter;
   readonly sort: TitleSort;
@@ -112,28 +121,28 @@ export async function readTitlePage(
   database: Database,
   request: TitleListRequest,
 ): Promise<TitlePage> {
-  const { filter, limit, cursor } = request;
-  const isOneDay = filter.from === filter.to;
-  const key = isOneDay ? SORT_KEYS[request.sort] : BY_DATE;
+  const { filter, limit, cursor, sort } = request;
+  const key = SORT_KEYS[sort];
+  const isByDate = sort === 'accepted';
   const isBackward = cursor?.direction === 'before';
   const isDescending = request.isDescending !== isBackward;
   const order = isDescending ? Prisma.sql`DESC` : Prisma.sql`ASC`;
   const beyond = isDescending ? Prisma.sql`<` : Prisma.sql`>`;
-  // Within a date the index title_identity_key orders by identity_hash; within one day the id is enough.
-  const place = isOneDay
-    ? Prisma.sql`${key.expression}, id`
-    : Prisma.sql`accepted_date, identity_hash, occurrence`;
+  const place = isByDate
+    ? Prisma.sql`accepted_date, identity_hash, occurrence`
+    : Prisma.sql`${key.expression}, id`;
   const from =
     cursor === null
       ? Prisma.sql`true`
-      : isOneDay
-        ? Prisma.sql`(${place}) ${beyond} (${cursor.key}::${key.type}, ${cursor.id}::bigint)`
-        : Prisma.sql`(${place}) ${beyond} (
+      : isByDate
+        ? Prisma.sql`(${place}) ${beyond} (
           SELECT accepted_date, identity_hash, occurrence FROM conciliation.title
-          WHERE id = ${cursor.id}::bigint)`;
-  const orderBy = isOneDay
-    ? Prisma.sql`${key.expression} ${order}, id ${order}`
-    : Prisma.sql`accepted_date ${order}, identity_hash ${order}, occurrence ${order}`;
+          WHERE id = ${cursor.id}::bigint)`
+        : Prisma.sql`(${place}) ${beyond} (${cursor.key}::${key.type}, ${cursor.id}::bigint)`;
+  const orderBy = isByDate
+    ? Prisma.sql`accepted_date ${order}, identity_hash ${order}, occurrence ${order}`
+    : Prisma.sql`${key.expression} ${order}, id ${order}`;
+  const where = await whereOf(database, filter);
 
   const rows = await database.prisma.$queryRaw<(TitleListRow & { key: string })[]>`
     SELECT id::float8 AS id, status, accepted_date::text AS "acceptedDate",
@@ -144,7 +153,7 @@ export async function readTitlePage(
            financial_discounted_value::text AS "financialDiscountedValue",
            changed_at AS "changedAt", (${key.expression})::text AS key
     FROM conciliation.title
-    WHERE ${whereOf(filter)} AND ${from}
+    WHERE ${where} AND ${from}
     ORDER BY ${orderBy} LIMIT ${limit + 1}`;
   const hasMore = rows.length > limit;
   const shown = rows.slice(0, limit);
@@ -160,48 +169,72 @@ export async function readTitlePage(
 }
 
 /**
- * Returns the number of selected titles, and the sums of the current ones as decimal text. For a
- * whole day the values come from the ledger.
+ * Returns the number of selected titles, and the sums of the current ones as decimal text. For
+ * whole days the values come from the ledger.
  */
 export async function readTitleCount(
   database: Database,
   filter: TitleFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
   const { from, to, ...narrowing } = filter;
-  const isWholeDay = from === to && Object.values(narrowing).every((value) => value === null);
-
-  const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }?]>(
-    isWholeDay
+  const areWholeDays = Object.values(narrowing).every((value) => value === null);
+  const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>(
+    areWholeDays
       ? Prisma.sql`
-        SELECT title_count + withdrawn_count AS titles, original_value_sum::text AS "originalValueSum"
-        FROM conciliation.day WHERE date = ${from}::date`
+        SELECT coalesce(sum(title_count + withdrawn_count), 0)::float8 AS titles,
+               coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
+        FROM conciliation.day
+        WHERE date BETWEEN coalesce(${from}::date, '-infinity') AND coalesce(${to}::date, 'infinity')`
       : Prisma.sql`
-        SELECT count(*)::int AS titles,
+        SELECT count(*)::float8 AS titles,
                coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"
-        FROM conciliation.title WHERE ${whereOf(filter)}`,
+        FROM conciliation.title WHERE ${await whereOf(database, filter)}`,
   );
-  return row ?? { titles: 0, originalValueSum: '0' };
+  return row;
 }
 
-function whereOf(filter: TitleFilter): Prisma.Sql {
+async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql> {
+  const { from, to, status, order, provider, agent, dueFrom, dueTo, minValue, maxValue } = filter;
   const parts = [
-    Prisma.sql`accepted_date BETWEEN ${filter.from}::date AND ${filter.to}::date`,
-    filter.status === null ? null : Prisma.sql`status = ${filter.status}`,
-    filter.orderUid === null ? null : Prisma.sql`order_uid = ${filter.orderUid}`,
-    filter.provider === null ? null : Prisma.sql`provider_external_id = ${filter.provider}`,
-    // Not LIKE, because the text may hold pattern characters.
-    filter.agent === null
+    from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
+    to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
+    status === null ? null : Prisma.sql`status = ${status}`,
+    order === null ? null : await orderCondition(database, order),
+    provider === null
       ? null
-      : Prisma.sql`strpos(lower(financial_agent_name), lower(${filter.agent})) > 0`,
-    filter.dueFrom === null ? null : Prisma.sql`anticipated_due_date >= ${filter.dueFrom}::date`,
-    filter.dueTo === null ? null : Prisma.sql`anticipated_due_date <= ${filter.dueTo}::date`,
-    filter.minValue === null ? null : Prisma.sql`original_value >= ${filter.minValue}::numeric`,
-    filter.maxValue === null ? null : Prisma.sql`original_value <= ${filter.maxValue}::numeric`,
-  ];
-  return Prisma.join(
-    parts.filter((part) => part !== null),
-    ' AND ',
-  );
+      : Prisma.sql`provider_external_id IN (
+          SELECT unnest(${inEachCase(provider)}::text[])
+          UNION
+          SELECT external_id FROM conciliation.provider
+          WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`,
+    // Not LIKE, because the text may hold pattern characters.
+    agent === null
+      ? null
+      : Prisma.sql`
+        strpos(${folded(Prisma.sql`financial_agent_name`)}, ${folded(Prisma.sql`${agent}::text`)}) > 0`,
+    dueFrom === null ? null : Prisma.sql`anticipated_due_date >= ${dueFrom}::date`,
+    dueTo === null ? null : Prisma.sql`anticipated_due_date <= ${dueTo}::date`,
+    minValue === null ? null : Prisma.sql`original_value >= ${minValue}::numeric`,
+    maxValue === null ? null : Prisma.sql`original_value <= ${maxValue}::numeric`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? Prisma.sql`true` : Prisma.join(parts, ' AND ');
+}
+
+/** An identifier has an index. A part of one is searched in every title. */
+async function orderCondition(database: Database, order: string): Promise<Prisma.Sql> {
+  const whole = Prisma.sql`order_uid = ANY (${inEachCase(order)}::text[])`;
+  const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
+    SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
+  return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
+}
+
+function inEachCase(text: string): string[] {
+  return [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
+}
+
+/** In lower case and without the accents of Portuguese and Spanish. */
+function folded(text: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`translate(lower(${text}), 'áàâãäéèêëíìîïóòôõöúùûüçñ', 'aaaaaeeeeiiiiooooouuuucn')`;
 }
 
 function cursorText(direction: TitleCursor['direction'], row: { id: number; key: string }): string {
@@ -209,11 +242,7 @@ function cursorText(direction: TitleCursor['direction'], row: { id: number; key:
 }
 
 /** Returns null for a text that no page of this sort has produced. */
-export function parseTitleCursor(
-  cursor: string,
-  sort: TitleSort,
-  isOneDay: boolean,
-): TitleCursor | null {
+export function parseTitleCursor(cursor: string, sort: TitleSort): TitleCursor | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
@@ -224,5 +253,5 @@ export function parseTitleCursor(
   const [direction, key, id]: unknown[] = parsed;
   if (direction !== 'after' && direction !== 'before') return null;
   if (typeof key !== 'string' || typeof id !== 'string' || !/^\d{1,18}$/.test(id)) return null;
-  return (isOneDay ? SORT_KEYS[sort] : BY_DATE).isValid(key) ? { direction, key, id } : null;
+  return SORT_KEYS[sort].isValid(key) ? { direction, key, id } : null;
 }

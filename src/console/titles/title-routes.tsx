@@ -3,6 +3,7 @@ import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { pageContext } from '../shell/page-context.ts';
 import { actorOf, dateOfPath, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { readTitleDetail } from './title-detail.sql.ts';
@@ -23,11 +24,15 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     date: CivilDate | null,
   ) => {
     const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
-    const query = parseTitleQuery(request.query, date, today);
+    const query = parseTitleQuery(
+      request.query,
+      date,
+      pageContext(request, parts.timeZone).language,
+    );
     const [day, page, count] = await Promise.all([
       date === null ? null : readLedgerDay(database, date, today),
       readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
-      date === null ? null : readTitleCount(database, query.filter),
+      readTitleCount(database, query.filter),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.titles.title,

@@ -4,7 +4,7 @@ import { DayHead } from '../days/day-head.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
-import { MAX_LIST_DAYS, type TitleQuery, titleQueryText } from './title-filters.ts';
+import { type TitleQuery, titleQueryText } from './title-filters.ts';
 import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
 
 export interface TitlesPageData {
@@ -13,8 +13,8 @@ export interface TitlesPageData {
   readonly day: LedgerDay | null;
   readonly query: TitleQuery;
   readonly page: TitlePage;
-  /** Only for one day; counting a month would take longer than showing a page of it. */
-  readonly count: { readonly titles: number; readonly originalValueSum: string } | null;
+  /** Of all titles that match. */
+  readonly count: { readonly titles: number; readonly originalValueSum: string };
 }
 
 export function TitlesPage({ context, data }: { context: PageContext; data: TitlesPageData }) {
@@ -29,8 +29,13 @@ export function TitlesPage({ context, data }: { context: PageContext; data: Titl
       <Card title={text.titles.filter}>
         <Filters context={context} data={data} />
       </Card>
-      {data.query.hasFault && <p class="error">{text.titles.badFilter}</p>}
-      {data.query.isCut && <p class="quiet">{text.titles.rangeTooLong(String(MAX_LIST_DAYS))}</p>}
+      {data.query.faults.length > 0 && (
+        <p class="error">
+          {text.titles.badFilter(
+            data.query.faults.map((name) => filterLabel(text, name)).join(', '),
+          )}
+        </p>
+      )}
       <TitlesTable context={context} data={data} />
     </>
   );
@@ -53,8 +58,8 @@ function Filters({ context, data }: { context: PageContext; data: TitlesPageData
           <Field label={text.titles.to}>{dateInput('to', filter.to)}</Field>
         </>
       )}
-      <Field label={text.titles.order}>{input('order', filter.orderUid)}</Field>
-      <Field label={text.titles.provider}>{input('provider', filter.provider)}</Field>
+      <Field label={text.titles.orderFilter}>{input('order', filter.order)}</Field>
+      <Field label={text.titles.providerFilter}>{input('provider', filter.provider)}</Field>
       <Field label={text.titles.agent}>{input('agent', filter.agent)}</Field>
       <Field label={text.titles.status}>
         <select name="status">
@@ -70,27 +75,25 @@ function Filters({ context, data }: { context: PageContext; data: TitlesPageData
       <Field label={text.titles.dueTo}>{dateInput('dueTo', filter.dueTo)}</Field>
       <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
       <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
-      {data.date !== null && (
-        <>
-          <Field label={text.titles.sort}>
-            <select name="sort">
-              {TITLE_SORTS.map((known) => (
-                <option key={known} value={known} selected={sort === known}>
-                  {text.titles.sorts[known]}
-                </option>
-              ))}
-            </select>
-          </Field>
-          <Field label={`${text.titles.ascending} / ${text.titles.descending}`}>
-            <select name="direction">
-              <option value="">{text.titles.ascending}</option>
-              <option value="descending" selected={isDescending}>
-                {text.titles.descending}
+      <Field label={text.titles.sort}>
+        <select name="sort">
+          {TITLE_SORTS.filter((known) => data.date === null || known !== 'accepted').map(
+            (known) => (
+              <option key={known} value={known} selected={sort === known}>
+                {text.titles.sorts[known]}
               </option>
-            </select>
-          </Field>
-        </>
-      )}
+            ),
+          )}
+        </select>
+      </Field>
+      <Field label={`${text.titles.ascending} / ${text.titles.descending}`}>
+        <select name="direction">
+          <option value="ascending">{text.titles.ascending}</option>
+          <option value="descending" selected={isDescending}>
+            {text.titles.descending}
+          </option>
+        </select>
+      </Field>
       <div class="buttons">
         <button type="submit" class="button primary">
           {text.titles.apply}
@@ -112,17 +115,19 @@ function TitlesTable({ context, data }: { context: PageContext; data: TitlesPage
   );
   return (
     <section class="card">
-      {count !== null && (
-        <p class="quiet">
-          {text.titles.count(formats.count(count.titles), formats.amount(count.originalValueSum))}
-        </p>
-      )}
+      <p class="quiet">
+        {text.titles.count(
+          formats.count(page.rows.length),
+          formats.count(count.titles),
+          formats.amount(count.originalValueSum),
+        )}
+      </p>
       <TableFrame label={text.titles.title}>
         <table class="data">
           <thead>
             <tr>
               {heading('order', text.titles.order)}
-              {data.date === null && <th scope="col">{text.titles.accepted}</th>}
+              {data.date === null && heading('accepted', text.titles.accepted)}
               {heading('due', text.titles.due)}
               {heading('provider', text.titles.provider)}
               {heading('agent', text.title.agent)}
@@ -192,19 +197,11 @@ function SortHeading(props: {
 }) {
   const { data, sort, label } = props;
   const { query, date } = data;
-  // Several days are ordered by date.
-  if (date === null) {
-    return (
-      <th scope="col" class={props.class}>
-        {label}
-      </th>
-    );
-  }
   const isSorted = query.sort === sort;
   const direction = query.isDescending ? 'descending' : 'ascending';
   const href = titleQueryText(query, date, {
     sort,
-    isDescending: isSorted ? !query.isDescending : false,
+    isDescending: isSorted ? !query.isDescending : sort === 'accepted',
   });
   return (
     <th scope="col" class={props.class} {...(isSorted && { 'aria-sort': direction })}>
@@ -237,4 +234,24 @@ function Pages({ context, data }: { context: PageContext; data: TitlesPageData }
       )}
     </nav>
   );
+}
+
+/** The label of a filter in the form. */
+function filterLabel(text: PageContext['text'], name: string): string {
+  const { titles } = text;
+  const labels: Readonly<Record<string, string>> = {
+    from: titles.from,
+    to: `${titles.from} … ${titles.to}`,
+    order: titles.orderFilter,
+    provider: titles.providerFilter,
+    agent: titles.agent,
+    status: titles.status,
+    dueFrom: titles.dueFrom,
+    dueTo: `${titles.dueFrom} … ${titles.dueTo}`,
+    minValue: titles.minValue,
+    maxValue: `${titles.minValue} … ${titles.maxValue}`,
+    sort: titles.sort,
+    at: titles.pages,
+  };
+  return labels[name] ?? name;
 }

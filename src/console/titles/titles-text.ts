@@ -5,7 +5,9 @@ const en = {
     from: 'Accepted from',
     to: 'to',
     order: 'Order',
+    orderFilter: 'Order, or part of it',
     provider: 'Provider',
+    providerFilter: 'Provider’s code or name',
     agent: 'Agent’s name contains',
     status: 'Status',
     statuses: { all: 'All', current: 'Current', withdrawn: 'Withdrawn' },
@@ -17,6 +19,7 @@ const en = {
     clear: 'Clear',
     sort: 'Sort by',
     sorts: {
+      accepted: 'Accepted',
       order: 'Order',
       value: 'Original value',
       due: 'Due date',
@@ -32,15 +35,13 @@ const en = {
     platformDiscount: 'Platform discount',
     financialDiscount: 'Financial discount',
     none: 'No title matches.',
-    count: (count: string, sum: string) =>
-      `${count} titles, original value of the current ones ${sum}`,
+    count: (shown: string, count: string, sum: string) =>
+      `${shown} of ${count} titles shown. Original value of all current ones: ${sum}`,
     first: 'First page',
     previous: 'Previous',
     next: 'Next',
     pages: 'Pages of titles',
-    rangeTooLong: (days: string) =>
-      `Without an order or a provider a list spans at most ${days} days.`,
-    badFilter: 'One of the filters could not be read, so it was left out.',
+    badFilter: (names: string) => `Not applied, because the value could not be read: ${names}.`,
   },
   title: {
     title: (order: string) => `Title of order ${order}`,
@@ -121,7 +122,9 @@ const ptBR: typeof en = {
     from: 'Aceite de',
     to: 'até',
     order: 'Pedido',
+    orderFilter: 'Pedido, ou parte dele',
     provider: 'Fornecedor',
+    providerFilter: 'Código ou nome do fornecedor',
     agent: 'Nome do agente contém',
     status: 'Situação',
     statuses: { all: 'Todos', current: 'Vigentes', withdrawn: 'Retirados' },
@@ -133,6 +136,7 @@ const ptBR: typeof en = {
     clear: 'Limpar',
     sort: 'Ordenar por',
     sorts: {
+      accepted: 'Aceite',
       order: 'Pedido',
       value: 'Valor original',
       due: 'Vencimento',
@@ -148,13 +152,13 @@ const ptBR: typeof en = {
     platformDiscount: 'Desconto da plataforma',
     financialDiscount: 'Desconto financeiro',
     none: 'Nenhum título corresponde.',
-    count: (count, sum) => `${count} títulos, valor original dos vigentes ${sum}`,
+    count: (shown, count, sum) =>
+      `Exibindo ${shown} de ${count} títulos. Valor original de todos os vigentes: ${sum}`,
     first: 'Primeira página',
     previous: 'Anterior',
     next: 'Próxima',
     pages: 'Páginas de títulos',
-    rangeTooLong: (days) => `Sem pedido nem fornecedor, a lista abrange no máximo ${days} dias.`,
-    badFilter: 'Um dos filtros não pôde ser lido e foi ignorado.',
+    badFilter: (names) => `Filtro não aplicado, pois o valor não pôde ser lido: ${names}.`,
   },
   title: {
     title: (order) => `Título do pedido ${order}`,

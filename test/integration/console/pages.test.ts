@@ -86,7 +86,7 @@ describe('titles', () => {
     expect(await found('status=withdrawn')).toEqual([]);
     expect(await found('provider=P-1&sort=value&direction=descending')).toEqual(['t3', 't2', 't1']);
     const { text } = await viewer.get(`/days/${date}/titles?agent=ana`);
-    expect(text).toContain('2 titles, original value of the current ones 40.50');
+    expect(text).toContain('2 of 2 titles shown. Original value of all current ones: 40.50');
   });
 
   test('of many days are listed by date', async () => {

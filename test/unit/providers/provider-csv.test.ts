@@ -41,10 +41,20 @@ describe('ProviderCsv', () => {
     });
   });
 
-  it('leaves a flag that is neither true nor false for the check to refuse', () => {
+  it.each([
+    ['VERDADEIRO', true],
+    ['sim', true],
+    ['Yes', true],
+    ['FALSO', false],
+    ['Não', false],
+    ['NA\u0303O', false],
+    ['nao', false],
+    ['1', '1'],
+    ['talvez', 'talvez'],
+  ])('reads the flag %s, and leaves other texts for the check to refuse', (cell, canAnticipate) => {
     const csv = csvOf(`${LEAST};canAnticipate`);
-    expect(csv.read(record(['F1', '1', 'N', 'sim']))).toMatchObject({
-      candidate: { canAnticipate: 'sim' },
+    expect(csv.read(record(['F1', '1', 'N', cell]))).toMatchObject({
+      candidate: { canAnticipate },
     });
   });
 
@@ -74,10 +84,10 @@ describe('ProviderCsv', () => {
   it.each([
     ['externalId;name', /lacks identificationNumber/],
     [`${LEAST};name`, /name is there twice/],
-    [`${LEAST};account1.type;Account1.TYPE`, /column 5 has no known name/],
+    [`${LEAST};account1.type;Account1.TYPE`, /no known name in column 5;/],
     [`${LEAST};account1.type;account1.TYPE`, /account1.type is there twice/],
-    [`${LEAST};account0.type`, /column 4 has no known name/],
-    ['F1;52998224725;Maria', /column 1 has no known name/],
+    [`${LEAST};account0.type`, /no known name in column 4;/],
+    ['F1;52998224725;Maria', /no known name in column 1, 2, 3; expected externalId, type/],
   ])('refuses the header %s without repeating it', (header, message) => {
     expect(() => csvOf(header)).toThrow(message);
     expect(() => csvOf(header)).not.toThrow(/52998224725|Maria/);
