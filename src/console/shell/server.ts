@@ -125,7 +125,7 @@ async function addPages(
       answerError(request, reply, parts.timeZone, {
         status: 403,
         code: 'FORBIDDEN',
-        message: 'this is not yours to do',
+        message: 'no permission',
         isForPerson: false,
       }),
   });
