@@ -20,6 +20,8 @@
 SET log_min_error_statement = panic;
 SET log_min_duration_statement = -1;
 SET log_statement = none;
+-- A second run repeats the grants.
+SET client_min_messages = warning;
 
 SELECT format('CREATE ROLE %I', role)
 FROM unnest(ARRAY['conciliation_worker', 'conciliation_finance', 'conciliation_erp',
