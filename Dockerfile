@@ -1,14 +1,17 @@
 # Builds with everything, ships without: no TypeScript, no Prisma command line, no test tool, and no
 # embedded PostgreSQL, because a container has DATABASE_URL. docs/deployment.md tells how to run it.
 
-FROM node:24-bookworm-slim AS build
+# To be overridden by the same image with its digest, where that is known: node:24-bookworm-slim@sha256:…
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
 
-FROM node:24-bookworm-slim AS modules
+FROM ${NODE_IMAGE} AS modules
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The optional packages are the embedded PostgreSQL.
@@ -23,7 +26,7 @@ RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.m
     done \
  && find node_modules -type d -empty -delete
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production CONSOLE_HOST=0.0.0.0 LOG_FORMAT=json MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=modules /app/node_modules ./node_modules

@@ -52,7 +52,8 @@ BEGIN
   GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA conciliation TO conciliation_worker;
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   REVOKE INSERT, UPDATE ON
-    conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party
+    conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
+    conciliation.title_feed
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off,
     conciliation.drift

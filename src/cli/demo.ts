@@ -42,7 +42,12 @@ the console. Delete the folder to start over.`,
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
       // The demo uses only its own parts, not a database or platform named in the environment.
-      const environment = { ...process.env, DATA_DIR: dataDir, DATABASE_URL: '' };
+      const environment = {
+        ...process.env,
+        DATA_DIR: dataDir,
+        DATABASE_URL: '',
+        DATABASE_PASSWORD_FILE: '',
+      };
       exit(
         await runCommand({ json: options.json, platform: false, environment }, async (run) => {
           const sandbox = await startSandbox();

@@ -1,5 +1,6 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { ConfigError } from '../runtime/errors.ts';
+import { readSecretFile } from '../runtime/secret-file.ts';
 import {
   databaseAddressFault,
   fileFault,
@@ -20,12 +21,12 @@ export interface Config {
    * Null for commands with a platform of their own (`demo`, `sandbox`) and commands without one (`status`).
    */
   readonly platform: PlatformConfig | null;
-  /** Null: the embedded PostgreSQL under `dataDir`. */
+  /** With the password of DATABASE_PASSWORD_FILE. Null: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   readonly timeZone: string;
   readonly startDate: CivilDate | null;
-  /** Null: the queue is in the staging database. */
+  /** With the password of REDIS_PASSWORD_FILE. Null: the queue is in the staging database. */
   readonly redisUrl: string | null;
   /** PEM file of the certificate authority for Redis; null: the authorities of Node. */
   readonly redisCaFile: string | null;
@@ -249,7 +250,43 @@ function readDatabaseUrl(reader: EnvironmentReader, allowed: PlaintextHosts): st
   const text = reader.text('DATABASE_URL');
   const fault = text === null ? null : databaseAddressFault(text, allowed);
   if (fault !== null) reader.secretFault('DATABASE_URL', fault);
-  return text;
+  return withPassword(reader, 'DATABASE', fault === null ? text : null);
+}
+
+/**
+ * Returns the address with the password of the file that `<service>_PASSWORD_FILE` names.
+ *
+ * @param address null: not set, or invalid
+ */
+function withPassword(
+  reader: EnvironmentReader,
+  service: 'DATABASE' | 'REDIS',
+  address: string | null,
+): string | null {
+  const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
+  const path = reader.text(variable);
+  if (path === null) return address;
+  if (address === null) {
+    if (reader.text(urlVariable) === null) {
+      reader.problems.push(`${variable}: set, and ${urlVariable} is not`);
+    }
+    return null;
+  }
+  const url = new URL(address);
+  if (url.password !== '' || url.searchParams.has('password')) {
+    reader.problems.push(
+      `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
+    );
+  }
+  const read = readSecretFile(path);
+  if ('fault' in read) {
+    reader.problems.push(`${variable}: ${read.fault}`);
+    return null;
+  }
+  url.password = encodeURIComponent(read.secret);
+  // An address without a host, such as that of a socket, has no place for a password before the host.
+  if (url.password === '') url.searchParams.set('password', read.secret);
+  return url.href;
 }
 
 function readRedis(
@@ -259,6 +296,7 @@ function readRedis(
   const redisUrl = reader.text('REDIS_URL');
   const urlFault = redisUrl === null ? null : redisAddressFault(redisUrl, allowed);
   if (urlFault !== null) reader.secretFault('REDIS_URL', urlFault);
+  const completeUrl = withPassword(reader, 'REDIS', urlFault === null ? redisUrl : null);
   const redisCaFile = reader.text('REDIS_CA_FILE');
   if (redisCaFile !== null) {
     const fault = fileFault(redisCaFile);
@@ -269,7 +307,7 @@ function readRedis(
       reader.problems.push('REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://');
     }
   }
-  return { redisUrl, redisCaFile };
+  return { redisUrl: completeUrl, redisCaFile };
 }
 
 /** NODE_TLS_REJECT_UNAUTHORIZED=0 would make Node accept any certificate from any server. */

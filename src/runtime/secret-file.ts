@@ -1,3 +1,4 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import type { ConfigError } from './errors.ts';
 
@@ -48,33 +49,19 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
   }
 
   async function fileVersion(): Promise<string> {
-    const { dev, ino, size, mode, mtimeNs, ctimeNs } = await reach(() =>
-      stat(path, { bigint: true }),
+    const [{ dev, ino, size, mode, mtimeNs, ctimeNs }, realPath] = await reach(() =>
+      Promise.all([stat(path, { bigint: true }), realpath(path)]),
     );
-    if (size > MAX_SECRET_BYTES) refuse(`${path} is larger than any token or secret`);
-    if (process.platform !== 'win32') await refuseOpenFile(Number(mode));
+    const fault = openFileFault(path, realPath, { size, mode });
+    if (fault !== null) refuse(fault);
     return [dev, ino, size, mtimeNs, ctimeNs].join(':');
-  }
-
-  /**
-   * A user who can write the file can replace the secret, and a user who can read the file has the secret.
-   * The group of the file may read it, as with the secrets of a container that runs as a group.
-   */
-  async function refuseOpenFile(mode: number): Promise<void> {
-    if ((mode & OTHERS_WRITE) !== 0) {
-      refuse(`${path} can be written by others than its owner; run chmod 600 on it`);
-    }
-    if ((mode & EVERYBODY_READS) === 0) return;
-    if (SECRET_MOUNT.test(await reach(() => realpath(path)))) return;
-    refuse(`${path} can be read by everybody on this machine; run chmod 600 on it`);
   }
 
   async function reach<T>(access: () => Promise<T>): Promise<T> {
     try {
       return await access();
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-      return refuse(`cannot read ${path} (${String(error.code)})`);
+      return refuse(accessFault(path, error));
     }
   }
 
@@ -93,4 +80,47 @@ export function fileSecret<Secret>(options: SecretFileOptions<Secret>): SecretSo
       return read(await fileVersion());
     },
   };
+}
+
+/**
+ * The text of a secret file, without white space around it, or a description of why the file cannot be
+ * used. For secrets that are read once. The rules for the file are those of `fileSecret`.
+ */
+export function readSecretFile(
+  path: string,
+): { readonly secret: string } | { readonly fault: string } {
+  try {
+    const { size, mode } = statSync(path, { bigint: true });
+    const fault = openFileFault(path, realpathSync(path), { size, mode });
+    if (fault !== null) return { fault };
+    const secret = readFileSync(path, 'utf8').trim();
+    return secret === '' ? { fault: `${path} is empty` } : { secret };
+  } catch (error) {
+    return { fault: accessFault(path, error) };
+  }
+}
+
+/**
+ * A user who can write the file can replace the secret, and a user who can read the file has the secret.
+ * The group of the file may read it, as with the secrets of a container that runs as a group.
+ */
+function openFileFault(
+  path: string,
+  realPath: string,
+  { size, mode }: { readonly size: bigint; readonly mode: bigint },
+): string | null {
+  if (size > MAX_SECRET_BYTES) return `${path} is larger than any token or secret`;
+  if (process.platform === 'win32') return null;
+  if ((Number(mode) & OTHERS_WRITE) !== 0) {
+    return `${path} can be written by others than its owner; run chmod 600 on it`;
+  }
+  return (Number(mode) & EVERYBODY_READS) === 0 || SECRET_MOUNT.test(realPath)
+    ? null
+    : `${path} can be read by everybody on this machine; run chmod 600 on it`;
+}
+
+/** @throws every error that is not one of the file system */
+function accessFault(path: string, error: unknown): string {
+  if (!(error instanceof Error && 'code' in error)) throw error;
+  return `cannot read ${path} (${String(error.code)})`;
 }

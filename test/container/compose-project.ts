@@ -1,22 +1,47 @@
 import { randomBytes } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IMAGE } from '../support/container-setup.ts';
-import { outputOf, type ProgramOptions, runProgram } from '../support/program.ts';
+import { outputOf, type ProgramResult, runProgram } from '../support/program.ts';
 
-/** The project's docker-compose.yml with one of its profiles, under a name of its own. */
+/** A login of compose/logins.sql. */
+export type Login = 'migrator' | 'worker' | 'finance' | 'erp';
+
+/** The project's docker-compose.yml with one of its profiles, in a folder of its own. */
 export interface ComposeProject {
+  /** Makes the secrets as docs/deployment.md says. */
+  makeSecrets(): Promise<void>;
+  secret(name: string): string;
+  /** The permission bits of the folder of the secrets. */
+  modeOfSecrets(): number;
+  writeToken(token: string): void;
   /** Starts everything; returns before it is healthy. */
   up(): Promise<void>;
+  /** As `up`, for a start that may fail. */
+  tryUp(): Promise<ProgramResult>;
   /** Stops everything in good order; the data stays. */
   stop(): Promise<void>;
   /** The containers of a service. */
   containersOf(service: string): Promise<string[]>;
+  /** All containers, those that have ended as well. */
+  containers(): Promise<string[]>;
+  /**
+   * What psql prints in one session of a login, which signs in with its password, or of the superuser,
+   * who needs none on the socket of its own container.
+   *
+   * @param commands statements and commands of psql
+   */
+  psql(
+    postgresService: string,
+    login: Login | 'postgres',
+    commands: readonly string[],
+  ): Promise<string>;
   /** Removes everything, the data as well. May be called at any time. */
   down(): Promise<void>;
 }
 
-const FILE = join(import.meta.dirname, '../../docker-compose.yml');
-const SETTINGS = join(import.meta.dirname, 'compose.env');
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Compose as a plug-in of the docker command, else the program it was before, else null. */
 export async function findCompose(): Promise<readonly string[] | null> {
@@ -28,33 +53,61 @@ export async function findCompose(): Promise<readonly string[] | null> {
   return null;
 }
 
-/** @param environment what a person would have in `.env`; that of the working folder is not read */
+/** @param settings what a person would write into `.env` */
 export function openComposeProject(
   command: readonly string[],
   profile: string,
-  environment: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>>,
 ): ComposeProject {
   const name = `conciliation-test-${randomBytes(4).toString('hex')}`;
+  const folder = mkdtempSync(join(tmpdir(), 'conciliation-compose-'));
+  for (const part of ['docker-compose.yml', 'compose']) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+  // Port 0 takes any free port.
+  const lines = Object.entries({ CONCILIATION_IMAGE: IMAGE, CONSOLE_PORT: '0', ...settings });
+  writeFileSync(join(folder, '.env'), lines.map(([key, value]) => `${key}=${value}\n`).join(''));
+
   const [program = '', ...prefix] = command;
-  const options: ProgramOptions = {
-    environment: { CONCILIATION_IMAGE: IMAGE, ...environment },
-  };
-  const compose = (...args: readonly string[]) =>
-    outputOf(
-      program,
-      [
-        ...prefix,
-        ...['--file', FILE, '--env-file', SETTINGS],
-        ...['--project-name', name, '--profile', profile],
-        ...args,
-      ],
-      options,
-    );
+  const args = [...prefix, '--project-name', name, '--profile', profile];
+  const compose = (...rest: readonly string[]) => outputOf(program, [...args, ...rest], { folder });
+  const up = ['up', '--detach', '--no-build'];
+  const idsOf = async (...rest: readonly string[]) =>
+    (await compose('ps', '-q', ...rest)).split('\n').filter(Boolean);
+  const secret = (file: string) => readFileSync(join(folder, 'secrets', file), 'utf8');
   return {
-    up: async () => void (await compose('up', '--detach', '--no-build')),
+    makeSecrets: async () => void (await outputOf('compose/make-secrets', [], { folder })),
+    secret,
+    modeOfSecrets: () => statSync(join(folder, 'secrets')).mode & 0o777,
+    writeToken: (token) => writeFileSync(join(folder, 'secrets/platform-token'), token),
+    up: async () => void (await compose(...up)),
+    tryUp: () => runProgram(program, [...args, ...up], { folder }),
     stop: async () => void (await compose('stop')),
-    containersOf: async (service) =>
-      (await compose('ps', '-q', service)).split('\n').filter(Boolean),
-    down: async () => void (await compose('down', '--volumes', '--remove-orphans', '-t', '5')),
+    containersOf: (service) => idsOf(service),
+    containers: async () =>
+      (
+        await outputOf('docker', [
+          ...['ps', '--all', '--quiet', '--no-trunc'],
+          ...['--filter', `label=com.docker.compose.project=${name}`],
+        ])
+      )
+        .split('\n')
+        .filter(Boolean),
+    async psql(postgresService, login, commands) {
+      const [container = ''] = await idsOf(postgresService);
+      const [host, password] =
+        login === 'postgres'
+          ? ['/run/postgresql', '']
+          : [postgresService, secret(`${login}-password`)];
+      return outputOf('docker', [
+        ...['exec', '--env', `PGPASSWORD=${password}`, container],
+        ...['psql', '-h', host, '-U', login, '-d', 'conciliation', '--quiet', '--csv', '-t'],
+        ...commands.flatMap((statement) => ['-c', statement]),
+      ]);
+    },
+    async down() {
+      await compose('down', '--volumes', '--remove-orphans', '-t', '5');
+      rmSync(folder, { recursive: true });
+    },
   };
 }

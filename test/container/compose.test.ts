@@ -1,11 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { addDays, daysBetween, lastClosedDate } from '../../src/domain/business-day.ts';
-import { outputOf } from '../support/program.ts';
+import {
+  FOR_SUPERUSERS,
+  FORBIDDEN,
+  INSUFFICIENT_PRIVILEGE,
+} from '../support/forbidden-statements.ts';
+import { outputOf, runProgram } from '../support/program.ts';
 import { askConsole } from './ask-console.ts';
-import { type ComposeProject, findCompose, openComposeProject } from './compose-project.ts';
+import {
+  type ComposeProject,
+  findCompose,
+  type Login,
+  openComposeProject,
+} from './compose-project.ts';
 import { describeContainer } from './describe-container.ts';
 
 const POLL = { timeout: 60_000, interval: 500 };
@@ -29,6 +36,7 @@ describeContainer('docker compose', () => {
     const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
     const startDate = addDays(yesterday, -19);
     const rehearsal = open('sandbox', { START_DATE: startDate });
+    await rehearsal.makeSecrets();
     await rehearsal.up();
     const consoleUrl = await consoleUrlOf(rehearsal, 'sandbox');
     await expect
@@ -48,41 +56,158 @@ describeContainer('docker compose', () => {
     await rehearsal.up();
     await expect.poll(health, POLL).toBe('healthy');
     expect(await readPulls(rehearsal)).toBe(before);
+
+    await expectNoSuperuser(rehearsal, 'rehearsal-postgres');
+    await expectRefusals(rehearsal, 'rehearsal-postgres');
+    await expectPasswordOfRedis(rehearsal, 'rehearsal-redis');
+    await expectNoSecretShown(rehearsal);
+    await expectConfined(rehearsal);
+  });
+
+  test('without the secrets starts neither PostgreSQL nor Redis nor a process of the service', async () => {
+    const rehearsal = open('sandbox', {});
+    const { exit, stdout, stderr } = await rehearsal.tryUp();
+    expect(exit).not.toBe(0);
+    expect(stdout + stderr).toMatch(/secrets\/(postgres|redis)-password/);
+    for (const service of ['rehearsal-postgres', 'rehearsal-redis', 'rehearsal']) {
+      expect(await rehearsal.containersOf(service)).toEqual([]);
+    }
+  });
+
+  test('makes secrets that only the owner of their folder reaches, and keeps those that are there', async () => {
+    const project = open('sandbox', {});
+    await project.makeSecrets();
+    const names = ['postgres', 'migrator', 'worker', 'finance', 'erp', 'redis'];
+    const passwords = names.map((name) => project.secret(`${name}-password`));
+    for (const password of passwords) expect(password).toMatch(/^[0-9a-f]{48}$/);
+    expect(new Set(passwords).size).toBe(names.length);
+    expect(project.modeOfSecrets()).toBe(0o700);
+    await project.makeSecrets();
+    expect(names.map((name) => project.secret(`${name}-password`))).toEqual(passwords);
   });
 
   test.each([
     { profile: 'service', worker: 'conciliation', workers: 1, withConsole: 'conciliation' },
     { profile: 'scaled', worker: 'worker', workers: 2, withConsole: 'scheduler' },
   ])('with the profile $profile pulls from the platform that is configured', async (expected) => {
-    const folder = mkdtempSync(join(tmpdir(), 'conciliation-compose-'));
-    try {
-      const tokenPath = join(folder, 'token');
-      writeFileSync(tokenPath, 'a-token', { mode: 0o644 });
-      const running = open(expected.profile, {
-        // It is away, which is no reason for the service not to be ready.
-        PLATFORM_BASE_URL: 'https://platform.invalid',
-        PLATFORM_TOKEN_PATH: tokenPath,
-        // Yesterday is not due before six in the morning, the day before is at any time.
-        START_DATE: addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1),
-      });
-      await running.up();
-      const workers = await running.containersOf(expected.worker);
-      expect(workers).toHaveLength(expected.workers);
-      for (const container of workers) {
-        await expect.poll(() => healthOf(container), POLL).toBe('healthy');
-      }
-      const consoleUrl = await consoleUrlOf(running, expected.withConsole);
-      await expect
-        .poll(async () => (await askConsole(consoleUrl, '/readyz'))?.status, POLL)
-        .toBe(200);
-      await expect
-        .poll(async () => (await Promise.all(workers.map(logOf))).join('\n'), POLL)
-        .toContain('PLATFORM_UNAVAILABLE');
-    } finally {
-      rmSync(folder, { recursive: true });
+    const running = open(expected.profile, {
+      // It is away, which is no reason for the service not to be ready.
+      PLATFORM_BASE_URL: 'https://platform.invalid',
+      // Yesterday is not due before six in the morning, the day before is at any time.
+      START_DATE: addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1),
+    });
+    await running.makeSecrets();
+    running.writeToken('a-token');
+    await running.up();
+    const workers = await running.containersOf(expected.worker);
+    expect(workers).toHaveLength(expected.workers);
+    for (const container of workers) {
+      await expect.poll(() => healthOf(container), POLL).toBe('healthy');
     }
+    const consoleUrl = await consoleUrlOf(running, expected.withConsole);
+    await expect
+      .poll(async () => (await askConsole(consoleUrl, '/readyz'))?.status, POLL)
+      .toBe(200);
+    await expect
+      .poll(async () => (await Promise.all(workers.map(logOf))).join('\n'), POLL)
+      .toContain('PLATFORM_UNAVAILABLE');
+    await expectNoSuperuser(running, 'postgres');
+    await expectPasswordOfRedis(running, 'redis');
+    await expectNoSecretShown(running);
+    await expectConfined(running);
   });
 });
+
+/** By the sessions of the service, and by the addresses of all containers, those that have ended as well. */
+async function expectNoSuperuser(project: ComposeProject, postgres: string): Promise<void> {
+  const sessions = await project.psql(postgres, 'postgres', [
+    `SELECT DISTINCT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
+     FROM pg_stat_activity JOIN pg_roles ON rolname = usename
+     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+  ]);
+  expect(sessions).toBe('worker,f,f,f,f,f');
+  const configured = (await inspectAll(project)).matchAll(/DATABASE_URL=postgresql:\/\/([a-z]+)@/g);
+  const users = [...new Set(Array.from(configured, ([, user = '']) => user))].sort();
+  expect(users).toEqual(['migrator', 'worker']);
+  const logins = await project.psql(postgres, 'postgres', [
+    `SELECT rolname, rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication
+     FROM pg_roles WHERE rolcanlogin AND rolname <> 'postgres' ORDER BY 1`,
+  ]);
+  expect(logins.split('\n')).toEqual(
+    ['erp', 'finance', 'migrator', 'worker'].map((login) => `${login},f,f,f,f,f`),
+  );
+}
+
+/** Each login signs in with its password, and PostgreSQL refuses it every forbidden statement. */
+async function expectRefusals(project: ComposeProject, postgres: string): Promise<void> {
+  const forbidden: Readonly<Record<Login, readonly string[]>> = {
+    migrator: FOR_SUPERUSERS,
+    worker: [...FORBIDDEN.worker, ...FOR_SUPERUSERS],
+    finance: [...FORBIDDEN.finance, ...FOR_SUPERUSERS],
+    erp: [...FORBIDDEN.erp, ...FOR_SUPERUSERS],
+  };
+  for (const [login, statements] of Object.entries(forbidden)) {
+    const codes = await project.psql(postgres, login as Login, [
+      'SELECT current_user',
+      '\\o /dev/null',
+      ...statements.flatMap((statement) => ['BEGIN', statement, '\\echo :SQLSTATE', 'ROLLBACK']),
+    ]);
+    const [user, ...rest] = codes.split('\n');
+    expect(user).toBe(login);
+    expect(rest.map((code, index) => `${code} ${statements[index]}`)).toEqual(
+      statements.map((statement) => `${INSUFFICIENT_PRIVILEGE} ${statement}`),
+    );
+  }
+  const attempt = project.psql(postgres, 'worker', ['SELECT 1']);
+  expect(await attempt).toBe('1');
+}
+
+async function expectPasswordOfRedis(project: ComposeProject, redis: string): Promise<void> {
+  const [container = ''] = await project.containersOf(redis);
+  const ask = async (password: string, ...command: readonly string[]) => {
+    const variables = password === '' ? [] : ['--env', `REDISCLI_AUTH=${password}`];
+    const { stdout } = await runProgram('docker', [
+      ...['exec', ...variables, container, 'redis-cli', '--no-auth-warning', ...command],
+    ]);
+    return stdout;
+  };
+  for (const command of [['PING'], ['KEYS', '*'], ['FLUSHALL'], ['CONFIG', 'GET', 'requirepass']]) {
+    expect(await ask('', ...command)).toContain('NOAUTH');
+    expect(await ask('guessed', ...command)).toContain('NOAUTH');
+  }
+  expect(await ask(project.secret('redis-password'), 'PING')).toBe('PONG\n');
+}
+
+/** No secret is among the arguments, variables and settings of a container, nor in its log. */
+async function expectNoSecretShown(project: ComposeProject): Promise<void> {
+  const logs = await Promise.all((await project.containers()).map(logOf));
+  const shown = [await inspectAll(project), ...logs].join('\n');
+  for (const name of ['postgres', 'migrator', 'worker', 'finance', 'erp', 'redis']) {
+    expect(shown.includes(project.secret(`${name}-password`)), `the password ${name}`).toBe(false);
+  }
+}
+
+/** No process is root, has a capability, or can write to the root file system. */
+async function expectConfined(project: ComposeProject): Promise<void> {
+  const running = (await project.containers()).map(async (container) => {
+    const format = '{{.State.Running}} {{.HostConfig.ReadonlyRootfs}}';
+    const [isRunning, isReadOnly] = (
+      await outputOf('docker', ['inspect', '--format', format, container])
+    ).split(' ');
+    expect(isReadOnly).toBe('true');
+    if (isRunning !== 'true') return;
+    const status = await outputOf('docker', ['exec', container, 'cat', '/proc/1/status']);
+    expect(status).not.toMatch(/^Uid:.*\t0\b/m);
+    expect(status).toMatch(/^CapBnd:\t0+$/m);
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+  });
+  expect(running.length).toBeGreaterThanOrEqual(4);
+  await Promise.all(running);
+}
+
+async function inspectAll(project: ComposeProject): Promise<string> {
+  return outputOf('docker', ['inspect', ...(await project.containers())]);
+}
 
 async function consoleUrlOf(project: ComposeProject, service: string): Promise<string> {
   const [container = ''] = await project.containersOf(service);
@@ -105,11 +230,9 @@ async function readGauges(consoleUrl: string): Promise<Record<string, number>> {
 }
 
 /** Every pull of the rehearsal and the number of its titles, to be compared. */
-async function readPulls(project: ComposeProject): Promise<string> {
-  const [container = ''] = await project.containersOf('rehearsal-postgres');
-  const statement = `
-    SELECT id, state, inserted, (SELECT count(*) FROM conciliation.title)
-    FROM conciliation.pull ORDER BY id`;
-  const psql = ['psql', '-h', '127.0.0.1', '-U', 'conciliation', '--csv', '-c', statement];
-  return outputOf('docker', ['exec', '--env', 'PGPASSWORD=conciliation', container, ...psql]);
+function readPulls(project: ComposeProject): Promise<string> {
+  return project.psql('rehearsal-postgres', 'finance', [
+    `SELECT id, state, inserted, (SELECT count(*) FROM conciliation.title)
+     FROM conciliation.pull ORDER BY id`,
+  ]);
 }

@@ -23,7 +23,7 @@ class HardenedContainer extends GenericContainer {
 export interface ServiceStack {
   /** The console of the service that runs. */
   readonly consoleUrl: string;
-  /** Starts a service on a database of that name. One at a time: they share the console's port. */
+  /** Starts a service as the worker's login on a new database of that name. One at a time: they share the console's port. */
   startService(
     databaseName: string,
     environment: Readonly<Record<string, string>>,
@@ -38,6 +38,14 @@ export interface ServiceStack {
 const PASSWORD = 'only-for-tests';
 const STARTUP_MS = 120_000;
 
+/** As compose/logins.sql makes them. */
+const LOGINS = `
+  CREATE ROLE conciliation_worker;
+  CREATE ROLE conciliation_finance;
+  CREATE ROLE conciliation_erp;
+  CREATE ROLE migrator LOGIN PASSWORD '${PASSWORD}';
+  CREATE ROLE worker LOGIN PASSWORD '${PASSWORD}' IN ROLE conciliation_worker;`;
+
 export async function openServiceStack(): Promise<ServiceStack> {
   const network = await new Network().start();
   const started: { stop(): Promise<unknown> }[] = [network];
@@ -51,6 +59,7 @@ export async function openServiceStack(): Promise<ServiceStack> {
       startSandbox(network),
     ]);
     started.push(postgres, redis, sandbox);
+    await withClient(postgres, 'postgres', (client) => client.query(LOGINS));
     const token = (await outputOf('docker', ['exec', sandbox.getId(), 'cat', TOKEN_FILE])).trim();
     const inSandbox = (program: string) =>
       outputOf('docker', ['exec', sandbox.getId(), 'node', '--eval', program]);
@@ -58,20 +67,28 @@ export async function openServiceStack(): Promise<ServiceStack> {
     return {
       consoleUrl: `http://${sandbox.getHost()}:${sandbox.getMappedPort(8080)}`,
       async startService(databaseName, environment) {
-        await withClient(postgres, 'postgres', async (client) => {
-          const known = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [
-            databaseName,
-          ]);
-          if (known.rowCount === 0) await client.query(`CREATE DATABASE ${databaseName}`);
+        await withClient(postgres, 'postgres', (client) =>
+          client.query(`CREATE DATABASE ${databaseName} OWNER migrator`),
+        );
+        const addresses = (login: string) => ({
+          DATABASE_URL: `postgresql://${login}:${PASSWORD}@postgres:5432/${databaseName}`,
+          REDIS_URL: 'redis://redis:6379',
+          // Both are on a network of this test's own.
+          ALLOW_PLAINTEXT: 'postgres,redis',
         });
+        const migration = await new HardenedContainer(IMAGE)
+          .withNetwork(network)
+          .withEnvironment(addresses('migrator'))
+          .withCommand(['migrate', '--roles'])
+          .withWaitStrategy(Wait.forOneShotStartup())
+          .withStartupTimeout(STARTUP_MS)
+          .start();
+        started.push(migration);
         // Plain http is for loopback only, so the service lives in the sandbox's network.
         const service = await new HardenedContainer(IMAGE)
           .withNetworkMode(`container:${sandbox.getId()}`)
           .withEnvironment({
-            DATABASE_URL: `postgresql://postgres:${PASSWORD}@postgres:5432/${databaseName}`,
-            REDIS_URL: 'redis://redis:6379',
-            // Both are on a network of this test's own.
-            ALLOW_PLAINTEXT: 'postgres,redis',
+            ...addresses('worker'),
             PLATFORM_BASE_URL: 'http://127.0.0.1:8081',
             PLATFORM_TOKEN: token,
             ...environment,

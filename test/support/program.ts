@@ -11,6 +11,8 @@ export interface ProgramResult {
 export interface ProgramOptions {
   /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Where it runs; default: the working folder of this process. */
+  readonly folder?: string;
   readonly timeoutMs?: number;
 }
 
@@ -18,11 +20,12 @@ export interface ProgramOptions {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { environment = {}, timeoutMs }: ProgramOptions = {},
+  { environment = {}, folder, timeoutMs }: ProgramOptions = {},
 ): Promise<ProgramResult> {
   const child = spawn(program, args, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(folder === undefined ? {} : { cwd: folder }),
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   });
   let stdout = '';

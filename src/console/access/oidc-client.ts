@@ -3,10 +3,10 @@
  * openid-client checks the signature, issuer, audience, expiry and nonce of the ID token (OpenID
  * Connect Core 1.0, section 3.1.3.7).
  */
-import { readFileSync } from 'node:fs';
 import * as oidc from 'openid-client';
 import { ConfigError } from '../../runtime/errors.ts';
 import { isLoopback } from '../../runtime/loopback.ts';
+import { readSecretFile } from '../../runtime/secret-file.ts';
 import type { OidcIdentity } from './oidc-logins.sql.ts';
 
 export const OIDC_CALLBACK_PATH = '/login/oidc/callback';
@@ -69,7 +69,7 @@ const DISCOVERY_AGE_MS = 3_600_000;
 
 /**
  * Sends no request to the provider.
- * @throws ConfigError when the file with the secret cannot be read
+ * @throws ConfigError when the file with the secret cannot be used
  */
 export function createOidcClient(options: OidcOptions): OidcClient {
   const { issuerUrl, publicUrl } = options;
@@ -188,15 +188,9 @@ function authentication(secret: string | null): oidc.ClientAuth {
 
 function readSecret({ clientSecret, clientSecretFile: path }: OidcOptions): string | null {
   if (path === null) return clientSecret;
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new ConfigError([`OIDC_CLIENT_SECRET_FILE: cannot read ${path} (${code})`]);
-  }
-  if (text === '') throw new ConfigError([`OIDC_CLIENT_SECRET_FILE: ${path} is empty`]);
-  return text;
+  const read = readSecretFile(path);
+  if ('fault' in read) throw new ConfigError([`OIDC_CLIENT_SECRET_FILE: ${read.fault}`]);
+  return read.secret;
 }
 
 /** Codes of the library for an answer that is not one of an OpenID Connect provider. */

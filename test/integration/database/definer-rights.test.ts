@@ -56,25 +56,3 @@ test('the trigger function refuses every table but its own, also when the owner 
   });
   await expect(attack).rejects.toMatchObject({ code: '42501' });
 });
-
-test('no function with the rights of its owner can be executed by PUBLIC, and each pins search_path', async () => {
-  const functions = await withClient(database.url, (client) =>
-    client.query<{ name: string; for_public: boolean; pins_path: boolean }>(`
-      SELECT pronamespace::regnamespace || '.' || proname AS name,
-             EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner)))
-                     WHERE grantee = 0 AND privilege_type = 'EXECUTE') AS for_public,
-             coalesce(proconfig && ARRAY['search_path=pg_catalog, pg_temp'], false) AS pins_path
-      FROM pg_proc proc
-      WHERE prosecdef AND pronamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)`),
-  );
-  expect(functions.rows).toEqual([
-    { name: 'conciliation.link_audit_entry', for_public: false, pins_path: true },
-  ]);
-});
-
-test.each(['erp', 'finance'] as const)('%s cannot create temporary tables', async (role) => {
-  const attempt = withClient(users.urlOf(role), (client) =>
-    client.query('CREATE TEMPORARY TABLE mine (id int)'),
-  );
-  await expect(attempt).rejects.toMatchObject({ code: '42501' });
-});

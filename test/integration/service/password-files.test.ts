@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { readConfig } from '../../../src/config/config.ts';
+import { pendingMigrations } from '../../../src/database/migrate.ts';
+import { openPullQueue } from '../../../src/queue/job-queue.ts';
+import { withClient } from '../../support/client.ts';
+import { findRedisServer, startRedisServer } from '../../support/redis.ts';
+
+/** Each character that an address, a query or a client could read as something else. */
+const PASSWORD = `p%40 a/b?c#d&e=f+g:h@i'j"k\\l%`;
+
+let folder: string;
+let passwordFile: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-password-'));
+  passwordFile = join(folder, 'password');
+  await writeFile(passwordFile, `${PASSWORD}\n`, { mode: 0o600 });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
+
+test('PostgreSQL takes the password of DATABASE_PASSWORD_FILE, whatever its characters', async () => {
+  const serverUrl = inject('serverUrl');
+  const user = `test_password_${randomBytes(6).toString('hex')}`;
+  const literal = `'${PASSWORD.replaceAll("'", "''")}'`;
+  await withClient(serverUrl, (client) =>
+    client.query(`CREATE ROLE ${user} LOGIN PASSWORD ${literal}`),
+  );
+  try {
+    const url = new URL(serverUrl);
+    url.username = user;
+    url.password = '';
+    const ofFile = read({ DATABASE_URL: url.href, DATABASE_PASSWORD_FILE: passwordFile });
+    expect(await pendingMigrations(ofFile.databaseUrl ?? '')).not.toEqual([]);
+    await expect(pendingMigrations(url.href)).rejects.toThrow();
+  } finally {
+    await withClient(serverUrl, (client) => client.query(`DROP ROLE ${user}`));
+  }
+});
+
+test.skipIf(findRedisServer() === null)(
+  'Redis takes the password of REDIS_PASSWORD_FILE, whatever its characters (skipped without a redis-server)',
+  async () => {
+    const server = await startRedisServer(['--requirepass', PASSWORD]);
+    try {
+      const REDIS_URL = server.url;
+      const open = (redisUrl: string | null) =>
+        openPullQueue({ redisUrl, databaseUrl: '', logger: pino({ level: 'silent' }) });
+      const queue = await open(read({ REDIS_URL, REDIS_PASSWORD_FILE: passwordFile }).redisUrl);
+      await queue.close();
+      await expect(open(REDIS_URL)).rejects.toThrow('refuses its user or password');
+    } finally {
+      await server.stop();
+    }
+  },
+);

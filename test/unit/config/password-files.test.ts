@@ -1,0 +1,106 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../../src/config/config.ts';
+import { createOidcClient } from '../../../src/console/access/oidc-client.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'conciliation-passwords-'));
+const path = join(folder, 'password');
+
+beforeEach(() => writePassword('s3cret'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function writePassword(text: string, mode = 0o600): void {
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+}
+
+function problemsOf(work: () => unknown): readonly string[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+const read = (environment: Record<string, string>) => readConfig(environment, { platform: false });
+
+test.each([
+  ['postgresql://worker@localhost/erp', 'postgresql://worker:s3cret@localhost/erp'],
+  [
+    'postgresql://worker@localhost:5433/erp?sslmode=disable',
+    'postgresql://worker:s3cret@localhost:5433/erp?sslmode=disable',
+  ],
+  [
+    'postgresql:///erp?host=/run/postgresql&user=worker',
+    'postgresql:///erp?host=%2Frun%2Fpostgresql&user=worker&password=s3cret',
+  ],
+])('the password of its file is added to DATABASE_URL %s', (DATABASE_URL, expected) => {
+  expect(read({ DATABASE_URL, DATABASE_PASSWORD_FILE: path }).databaseUrl).toBe(expected);
+});
+
+test.each([
+  ['redis://localhost', 'redis://:s3cret@localhost'],
+  ['rediss://queue@redis.example:6380/2', 'rediss://queue:s3cret@redis.example:6380/2'],
+  ['redis:///2', 'redis:///2?password=s3cret'],
+])('the password of its file is added to REDIS_URL %s', (REDIS_URL, expected) => {
+  expect(read({ REDIS_URL, REDIS_PASSWORD_FILE: path }).redisUrl).toBe(expected);
+});
+
+describe.each([
+  { variable: 'DATABASE_PASSWORD_FILE', urlVariable: 'DATABASE_URL', scheme: 'postgresql' },
+  { variable: 'REDIS_PASSWORD_FILE', urlVariable: 'REDIS_URL', scheme: 'redis' },
+])('$variable', ({ variable, urlVariable, scheme }) => {
+  const url = `${scheme}://worker@localhost/1`;
+  const problems = (address = url) =>
+    problemsOf(() => read({ [urlVariable]: address, [variable]: path }));
+
+  test('needs the address', () => {
+    expect(problems('')).toEqual([`${variable}: set, and ${urlVariable} is not`]);
+  });
+
+  test.each([`${scheme}://worker:other@localhost/1`, `${scheme}://localhost/1?password=other`])(
+    'is refused beside a password in %s',
+    (address) => {
+      expect(problems(address)).toEqual([
+        `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
+      ]);
+    },
+  );
+
+  test.each([
+    [0o644, 'can be read by everybody on this machine; run chmod 600 on it'],
+    [0o620, 'can be written by others than its owner; run chmod 600 on it'],
+  ])('is refused with the mode %o', (mode, problem) => {
+    writePassword('s3cret', mode);
+    expect(problems()).toEqual([`${variable}: ${path} ${problem}`]);
+  });
+
+  test('is refused without a file and with an empty file', () => {
+    writePassword('\n');
+    expect(problems()).toEqual([`${variable}: ${path} is empty`]);
+    rmSync(path);
+    expect(problems()).toEqual([`${variable}: cannot read ${path} (ENOENT)`]);
+  });
+});
+
+test('the secret of company accounts follows the rules of the other secret files', () => {
+  const create = () =>
+    createOidcClient({
+      issuerUrl: new URL('https://id.example'),
+      clientId: 'conciliation',
+      clientSecretFile: path,
+      clientSecret: null,
+      publicUrl: new URL('https://conciliation.example'),
+      assumesVerifiedEmail: false,
+    });
+  expect(problemsOf(create)).toEqual([]);
+  writePassword('s3cret', 0o644);
+  expect(problemsOf(create)).toEqual([
+    `OIDC_CLIENT_SECRET_FILE: ${path} can be read by everybody on this machine; run chmod 600 on it`,
+  ]);
+});
