@@ -22,6 +22,7 @@ const web = createConsole({
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
     fourEyes: true,
+    requiresSecondFactor: false,
     publicUrl: null,
     oidc: null,
     wake: async () => {},

@@ -134,6 +134,7 @@ export async function openConsole(
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
       fourEyes: true,
+      requiresSecondFactor: false,
       publicUrl: null,
       oidc: null,
       wake: async (pullId) => {

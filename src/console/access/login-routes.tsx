@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { parseUserName } from '../../domain/role.ts';
-import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, sessionCookie } from '../shell/guard.ts';
 import { LANGUAGES } from '../shell/language.ts';
@@ -15,64 +14,23 @@ import {
 } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { endSession } from './console-sessions.sql.ts';
-import { consumeLink, findLoginUser, readLink } from './console-users.sql.ts';
+import { consumeLink, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
-import {
-  hashPassword,
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-  verifyPassword,
-} from './password.ts';
+import { newPasswordFault } from './new-password.ts';
+import { hashPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
-import { createSignInDelays } from './sign-in-delays.ts';
+import { nextOf, showLogin, signIn } from './sign-in.tsx';
+import { passwordOf, type SignInCheck } from './sign-in-check.ts';
 
-/**
- * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
- * is never erased.
- */
-const AUDITED = { perAddress: 5, overall: 60, timeWindow: 60_000 };
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Routes to sign in and out and for one-time links. */
-export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+export function addLoginRoutes(
+  server: FastifyInstance,
+  parts: ConsoleParts,
+  signInCheck: SignInCheck,
+): void {
   const { database, publicUrl, logger } = parts;
-  const perAddress = server.createRateLimit({
-    ...PER_ADDRESS,
-    keyGenerator: (request) => `address ${clientNetwork(request)}`,
-  });
-  const delays = createSignInDelays();
-  const auditLimits = [
-    server.createRateLimit({
-      max: AUDITED.perAddress,
-      timeWindow: AUDITED.timeWindow,
-      keyGenerator: (request) => `audit ${clientNetwork(request)}`,
-    }),
-    server.createRateLimit({
-      max: AUDITED.overall,
-      timeWindow: AUDITED.timeWindow,
-      keyGenerator: () => 'audit',
-    }),
-  ];
-
-  /** Always writes to the log, and to the audit log within the limits. */
-  const noteRefusal = async (
-    request: FastifyRequest,
-    event: 'sign_in_failed' | 'sign_in_limited',
-    /** Null for an unknown user: the typed name may be a password. */
-    user: string | null,
-  ) => {
-    logSecurityEvent(logger, request, event, user);
-    for (const limit of auditLimits) {
-      const allowed = await limit(request);
-      if (!allowed.isAllowed && allowed.isExceeded) return;
-    }
-    await recordAudit(database.prisma, {
-      actor: user ?? 'visitor',
-      action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
-      details: { address: clientAddress(request) },
-    });
-  };
 
   const showTooMany = (request: FastifyRequest, reply: FastifyReply, wait: number) => {
     const seconds = String(wait);
@@ -90,30 +48,17 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post('/login', async (request, reply) => {
-    const allowed = await perAddress(request);
-    if (!allowed.isAllowed && allowed.isExceeded) {
-      await noteRefusal(request, 'sign_in_limited', null);
-      return showTooMany(request, reply, allowed.ttlInSeconds);
-    }
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const key = `${name} ${clientNetwork(request)}`;
-    const user = await findLoginUser(database, name);
-    const wait = delays.begin(key);
-    if (wait > 0) {
-      await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
-      return showTooMany(request, reply, wait);
-    }
-    const password = passwordOf(request.body, 'password') ?? '';
-    if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
-      await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
+    const checked = await signInCheck.check(request, name);
+    if (checked.outcome === 'limited') return showTooMany(request, reply, checked.wait);
+    if (checked.outcome === 'wrong') {
       return showLogin(request, reply, parts, {
         status: 401,
         name,
         error: ({ text }) => text.login.wrong,
       });
     }
-    delays.succeed(key);
-    return signIn(reply, parts, { user, next: nextOf(request) });
+    return signIn(reply, parts, { user: checked.user, next: nextOf(request) });
   });
 
   server.post('/logout', async (request, reply) => {
@@ -154,9 +99,9 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post<{ Params: { token: string } }>('/link/:token', async (request, reply) => {
-    const allowed = await perAddress(request);
     const { token } = request.params;
-    const link = allowed.isAllowed || !allowed.isExceeded ? await readLink(database, token) : null;
+    const wait = await signInCheck.countAddress(request);
+    const link = wait === 0 ? await readLink(database, token) : null;
     if (link === null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
       return showLink(request, reply, null);
@@ -164,18 +109,14 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     let hash: string | null = null;
     if (link.purpose === 'password') {
       const password = passwordOf(request.body, 'password') ?? '';
-      if (password.length < MIN_PASSWORD_LENGTH) {
-        return showLink(request, reply, ({ text, formats }) =>
-          text.link.tooShort(formats.count(MIN_PASSWORD_LENGTH)),
-        );
-      }
-      if (password !== passwordOf(request.body, 'again')) {
-        return showLink(request, reply, ({ text }) => text.link.unequal);
-      }
+      const fault = await newPasswordFault(password, passwordOf(request.body, 'again'), link);
+      if (fault !== null) return showLink(request, reply, fault);
       hash = await hashPassword(password);
     }
     const used = await consumeLink(database, token, hash);
     if (used === null) return showLink(request, reply, null);
+    // The maker of the link must not sign in without the code.
+    if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
     return signIn(reply, parts, { user: { id: used.userId, name: used.name }, next: '/' });
   });
 
@@ -192,11 +133,4 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
-}
-
-/** Not trimmed, because a password may begin with a blank. */
-function passwordOf(body: unknown, name: string): string | null {
-  if (typeof body !== 'object' || body === null) return null;
-  const value: unknown = Reflect.get(body, name);
-  return typeof value === 'string' && value.length <= MAX_PASSWORD_LENGTH ? value : null;
 }

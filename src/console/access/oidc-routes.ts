@@ -92,6 +92,6 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       logSecurityEvent(logger, request, 'sign_in_failed');
       return show(request, reply, user.outcome);
     }
-    return signIn(reply, parts, { user, next: login.next });
+    return signIn(reply, parts, { user, next: login.next, byOidc: true });
   });
 }

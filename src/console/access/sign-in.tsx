@@ -18,10 +18,16 @@ export async function signIn(
   {
     user,
     next,
-  }: { readonly user: { readonly id: bigint; readonly name: string }; readonly next: string },
+    byOidc = false,
+  }: {
+    readonly user: { readonly id: bigint; readonly name: string };
+    readonly next: string;
+    /** Whether an account of the identity provider signed in. */
+    readonly byOidc?: boolean;
+  },
 ): Promise<FastifyReply> {
   const { request } = reply;
-  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request));
+  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request), byOidc);
   logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
   return reply
     .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))
