@@ -1,9 +1,10 @@
 import { encode } from 'uqr';
 import type { OpenSession } from '../access/console-sessions.sql.ts';
 import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
+import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant, TableFrame } from '../shell/parts.tsx';
+import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
@@ -97,7 +98,7 @@ function FactorCard({ context, data }: { context: PageContext; data: AccountPage
       {left === null ? (
         <>
           <p>
-            <span class="tag is-withdrawn">{account.factorOff}</span>
+            <span class="tag is-changed">{account.factorOff}</span>
           </p>
           <p>
             <a class="button primary" href={SECOND_FACTOR_PATH}>
@@ -111,26 +112,28 @@ function FactorCard({ context, data }: { context: PageContext; data: AccountPage
             <span class="tag is-inserted">{account.factorOn}</span>{' '}
             <span class="quiet small">{account.codesLeft(formats.count(left))}</span>
           </p>
-          <Disclosure label={account.newCodes}>
-            <ActionForm context={context} action="/account/recovery-codes">
-              <ProofFields context={context} needsCode />
-              <button type="submit" class="button primary">
-                {account.newCodes}
-              </button>
-              <p class="quiet small">{account.newCodesHelp}</p>
-            </ActionForm>
-          </Disclosure>
-          <Disclosure label={account.remove}>
-            <ActionForm context={context} action={`${SECOND_FACTOR_PATH}/remove`}>
-              <ProofFields context={context} needsCode />
-              <button type="submit" class="button danger">
-                {account.remove}
-              </button>
-              <p class="quiet small">
-                {data.requiresSecondFactor ? account.removeRequiredHelp : account.removeHelp}
-              </p>
-            </ActionForm>
-          </Disclosure>
+          <div class="stack">
+            <Disclosure label={account.newCodes}>
+              <ActionForm context={context} action="/account/recovery-codes">
+                <ProofFields context={context} needsCode />
+                <button type="submit" class="button primary">
+                  {account.newCodes}
+                </button>
+                <p class="quiet small">{account.newCodesHelp}</p>
+              </ActionForm>
+            </Disclosure>
+            <Disclosure label={account.remove}>
+              <ActionForm context={context} action={`${SECOND_FACTOR_PATH}/remove`}>
+                <ProofFields context={context} needsCode />
+                <button type="submit" class="button danger">
+                  {account.remove}
+                </button>
+                <p class="quiet small">
+                  {data.requiresSecondFactor ? account.removeRequiredHelp : account.removeHelp}
+                </p>
+              </ActionForm>
+            </Disclosure>
+          </div>
         </>
       )}
     </Card>
@@ -145,33 +148,24 @@ function SessionsCard(props: {
   const { account } = context.text;
   return (
     <Card title={account.sessionsTitle}>
-      <TableFrame label={account.sessionsTitle}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{account.signedIn}</th>
-              <th scope="col">{account.lastSeen}</th>
-              <th scope="col">{account.address}</th>
-              <th scope="col">{account.way}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sessions.map((session) => (
-              <tr key={session.createdAt.toISOString()}>
-                <td>
-                  <Instant context={context} at={session.createdAt} />
-                  {session.isOwn && <span class="quiet"> ({account.own})</span>}
-                </td>
-                <td>
-                  <Instant context={context} at={session.lastSeenAt} />
-                </td>
-                <td>{session.address ?? '–'}</td>
-                <td>{session.byOidc ? account.ways.company : account.ways.password}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </TableFrame>
+      <DataTable
+        label={account.sessionsTitle}
+        heads={[account.signedIn, account.lastSeen, account.address, account.way]}
+      >
+        {sessions.map((session) => (
+          <tr key={session.createdAt.toISOString()}>
+            <td>
+              <Instant context={context} at={session.createdAt} />
+              {session.isOwn && <span class="quiet"> ({account.own})</span>}
+            </td>
+            <td>
+              <Instant context={context} at={session.lastSeenAt} />
+            </td>
+            <td>{session.address ?? '–'}</td>
+            <td>{session.byOidc ? account.ways.company : account.ways.password}</td>
+          </tr>
+        ))}
+      </DataTable>
       {sessions.length > 1 && (
         <ActionForm context={context} action="/account/sessions/end">
           <button type="submit" class="button">

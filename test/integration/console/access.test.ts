@@ -95,9 +95,9 @@ test('the table gives no role more rights than documented', () => {
   const administration = Object.entries(ROUTE_ACCESS).filter(([route]) =>
     / \/(users|keys)(\/|$)/.test(route),
   );
-  expect(administration).toHaveLength(9);
+  expect(administration).toHaveLength(10);
   expect(administration.map(([, access]) => access)).toEqual(
-    Array(9).fill({ who: ['admin'], scope: null }),
+    Array(10).fill({ who: ['admin'], scope: null }),
   );
   expect(
     Object.entries(ROUTE_ACCESS).filter(

@@ -168,6 +168,8 @@ describe.each(['finance', 'erp'] as const)('the reader of %s', (role) => {
     `UPDATE conciliation.day SET signed_off_by = 'nobody'`,
     `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('nobody', 'nothing')`,
     'SELECT password_hash FROM conciliation.console_user',
+    'SELECT totp_secret FROM conciliation.console_user',
+    'SELECT totp_offer FROM conciliation.console_session',
     'SELECT token_hash FROM conciliation.console_session',
     'SELECT FROM conciliation.api_key',
     'SELECT FROM conciliation.staged_title',
