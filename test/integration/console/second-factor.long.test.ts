@@ -1,17 +1,20 @@
 /** The second factor of users who sign in with a password, and attacks on it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startService } from '../../../src/app/service.ts';
+import { readConfig } from '../../../src/config/config.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
-import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
-import { createLink, findLoginUser } from '../../../src/console/access/console-users.sql.ts';
-import { SESSION_LIMITS } from '../../../src/console/shell/guard.ts';
+import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import { createOidcClient } from '../../../src/console/access/oidc-client.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,
   type ConsoleWorld,
+  createClient,
   openConsole,
 } from '../../support/console-client.ts';
-import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { openOidcWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
 
@@ -355,13 +358,32 @@ describe('where a second factor is required', () => {
     expect((await client.get('/alerts')).location).toBe(PAGE);
   });
 
-  test('company accounts and keys are exempt', async () => {
-    const user = await findLoginUser(world.database, name);
-    if (user === null) throw new Error('there is no such user');
-    const client = strict.visitor();
-    const token = await startSession(world.database, user, SESSION_LIMITS, null, true);
-    client.cookies.set('conciliation', token);
-    expect((await client.get('/alerts')).status).toBe(200);
+  test('company accounts are exempt', async () => {
+    const oidc = await openOidcWorld(world.database);
+    const other = await openConsole(world.database, {
+      requiresSecondFactor: true,
+      publicUrl: PUBLIC_URL,
+      oidc: createOidcClient({
+        issuerUrl: new URL(oidc.provider.issuer),
+        clientId: oidc.provider.clientId,
+        clientSecretFile: null,
+        clientSecret: oidc.provider.clientSecret,
+        publicUrl: PUBLIC_URL,
+        assumesVerifiedEmail: false,
+      }),
+    });
+    try {
+      const { account } = await oidc.newPerson();
+      const { client } = await oidc.signIn(account, other.visitor());
+      expect((await client.get('/alerts')).status).toBe(200);
+      expect((await client.get('/account')).text).toContain('Company account');
+    } finally {
+      await other.close();
+      await oidc.close();
+    }
+  });
+
+  test('keys are exempt', async () => {
     const key = await createApiKey(world.database, {
       name: 'a key',
       user: null,
@@ -372,5 +394,30 @@ describe('where a second factor is required', () => {
     });
     const answer = await strict.visitor().get('/api/status', { authorization: `Bearer ${key}` });
     expect(answer.status).toBe(200);
+  });
+
+  test('the service does so with CONSOLE_SECOND_FACTOR=required', async () => {
+    const service = await startService({
+      config: readConfig(
+        {
+          DATABASE_URL: world.databaseUrl,
+          PLATFORM_BASE_URL: world.sandbox.baseUrl,
+          PLATFORM_TOKEN: world.sandbox.issueToken(),
+          START_DATE: DAY,
+          CONSOLE_PORT: '0',
+          CONSOLE_SECOND_FACTOR: 'required',
+        },
+        { platform: true },
+      ),
+      logger: log.logger,
+      roles: new Set(['console']),
+    });
+    try {
+      const client = createClient(service.consoleUrl ?? '');
+      client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+      expect((await client.get('/alerts')).location).toBe(PAGE);
+    } finally {
+      await service.stop(0);
+    }
   });
 });
