@@ -22,6 +22,7 @@ const web = createConsole({
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
     fourEyes: true,
+    requiresSecondFactor: false,
     publicUrl: null,
     oidc: null,
     wake: async () => {},
@@ -34,7 +35,7 @@ if ((await findLoginUser(database, 'bench')) === null) {
 }
 const user = await findLoginUser(database, 'bench');
 if (user === null) throw new Error('the user that was added is missing');
-const token = await startSession(database, user, SESSION_LIMITS, null);
+const token = await startSession(database, user, SESSION_LIMITS, null, 'link');
 process.send?.({ url, cookie: `conciliation=${token}` });
 process.once('message', async () => {
   await web.close();

@@ -278,6 +278,7 @@ async function startConsole(
       version: packageVersion(),
       timeZone: config.timeZone,
       fourEyes: config.signOffFourEyes,
+      requiresSecondFactor: config.requiresSecondFactor,
       publicUrl: config.consolePublicUrl,
       oidc: config.oidc === null ? null : createOidcClient(config.oidc),
       wake: (pullId) => queue.enqueue(pullId),

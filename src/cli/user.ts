@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { openStaging } from '../app/parts.ts';
 import type { Config } from '../config/config.ts';
 import { addUser, changeUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
+import { resetFactor } from '../console/account/second-factor.sql.ts';
 import type { Database } from '../database/database.ts';
 import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../domain/role.ts';
 import { InputError } from '../runtime/errors.ts';
@@ -126,6 +127,21 @@ Example: conciliation user add ana --role reviewer`,
       );
   }
   user
+    .command('reset-second-factor')
+    .description(
+      'remove the second factor of a user who lost it; signs the user out, and the password is enough then',
+    )
+    .argument('<name>', 'the user of the second factor')
+    .option('--json', 'print one JSON document')
+    .action((name: string, options: JsonOption) =>
+      run(options.json, (command) =>
+        withDatabase(command, async (database) => {
+          await resetFactor(database, { name, by: operatorName() });
+          return done({ name, hasSecondFactor: false }, `${name} has no second factor now.`);
+        }),
+      ),
+    );
+  user
     .command('list')
     .description('show every user')
     .option('--json', 'print one JSON document')
@@ -174,12 +190,15 @@ async function listResult(database: Database): Promise<CommandResult> {
     users.length === 0
       ? 'There are no users yet: conciliation user add <name> --role <role>'
       : renderTable(
-          ['name', 'role', 'e-mail', 'last sign-in', 'state'].map((title) => ({ title })),
+          ['name', 'role', 'e-mail', 'last sign-in', 'second factor', 'state'].map((title) => ({
+            title,
+          })),
           users.map((user) => [
             user.name,
             user.role,
             user.email ?? '–',
             day(user.lastLoginAt),
+            user.hasSecondFactor ? 'set' : '–',
             user.disabledAt !== null
               ? 'disabled'
               : user.hasPassword || user.isBound

@@ -43,6 +43,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Null: passwords are the only way to sign in to the console. */
   readonly oidc: OidcConfig | null;
+  /** Whether users who sign in with a password have to set up a second factor. */
+  readonly requiresSecondFactor: boolean;
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
   /** Never logged: its path or query may hold a secret. */
@@ -116,6 +118,8 @@ export function readConfig(
     consolePublicUrl,
     trustedProxies: reader.addressBlocks('TRUSTED_PROXIES'),
     oidc: readOidc(reader, consolePublicUrl),
+    requiresSecondFactor:
+      reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     ...readWebhook(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),

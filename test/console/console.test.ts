@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 import { addAccessFlows } from './access-flows.ts';
+import { addAccountFlows } from './account-flows.ts';
 import { findBrowser } from './browser.ts';
 import { BrowserWorld } from './browser-world.ts';
 import { addDayFlows } from './day-flows.ts';
@@ -28,6 +29,7 @@ inBrowser(
     addTitleFlows(world);
     addAccessFlows(world);
     addUserFlows(world);
+    addAccountFlows(world);
     addLooks(world);
   },
 );

@@ -36,6 +36,7 @@ export function addLooks(world: BrowserWorld): void {
         ['alerts', '/alerts'],
         ['exports', '/exports'],
         ['audit', '/audit'],
+        ['account', '/account'],
         ['not-found', '/nothing'],
       ];
       const context = await world.openContext({

@@ -136,6 +136,7 @@ export async function openConsole(
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
       fourEyes: true,
+      requiresSecondFactor: false,
       publicUrl: null,
       oidc: null,
       wake: async (pullId) => {
@@ -158,7 +159,8 @@ export async function openConsole(
       const user = await findLoginUser(database, name);
       if (user === null) throw new Error('there is no such user');
       const client = createClient(url);
-      client.cookies.set('conciliation', await startSession(database, user, SESSION_LIMITS, null));
+      const token = await startSession(database, user, SESSION_LIMITS, null, 'link');
+      client.cookies.set('conciliation', token ?? '');
       return client;
     },
     close: () => console.close(),

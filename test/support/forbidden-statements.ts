@@ -59,6 +59,8 @@ const WRITING = [
 
 const SECRETS_OF_THE_PROGRAM = [
   'SELECT password_hash FROM conciliation.console_user',
+  'SELECT totp_secret FROM conciliation.console_user',
+  'SELECT totp_offer FROM conciliation.console_session',
   'SELECT token_hash FROM conciliation.console_session',
   'SELECT FROM conciliation.api_key',
   'SELECT FROM conciliation.staged_title',

@@ -1279,23 +1279,27 @@ COMMENT ON COLUMN conciliation.erased_party.key_hashes IS
 -- Console --------------------------------------------------------------------------------------
 
 CREATE TABLE conciliation.console_user (
-  id            bigserial   PRIMARY KEY,
-  name          text        NOT NULL,
-  role          text        NOT NULL,
-  password_hash text,
-  password_from jsonb       NOT NULL DEFAULT '[]',
-  email         text,
-  oidc_issuer   text,
-  oidc_subject  text,
-  created_at    timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  created_by    text        NOT NULL,
-  last_login_at timestamptz,
-  disabled_at   timestamptz,
+  id              bigserial   PRIMARY KEY,
+  name            text        NOT NULL,
+  role            text        NOT NULL,
+  password_hash   text,
+  password_from   jsonb       NOT NULL DEFAULT '[]',
+  totp_secret     text,
+  totp_step       bigint,
+  recovery_hashes text[]      NOT NULL DEFAULT '{}',
+  email           text,
+  oidc_issuer     text,
+  oidc_subject    text,
+  created_at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  created_by      text        NOT NULL,
+  last_login_at   timestamptz,
+  disabled_at     timestamptz,
 
   CONSTRAINT console_user_role_check CHECK (role IN ('viewer', 'reviewer', 'operator', 'admin')),
   CONSTRAINT console_user_name_check CHECK (name = lower(name) AND name <> ''),
   CONSTRAINT console_user_email_check CHECK (email = lower(email) AND email LIKE '%_@_%'),
-  CONSTRAINT console_user_oidc_check CHECK ((oidc_issuer IS NULL) = (oidc_subject IS NULL))
+  CONSTRAINT console_user_oidc_check CHECK ((oidc_issuer IS NULL) = (oidc_subject IS NULL)),
+  CONSTRAINT console_user_totp_check CHECK ((totp_secret IS NULL) = (totp_step IS NULL))
 );
 
 CREATE UNIQUE INDEX console_user_name_key ON conciliation.console_user (name);
@@ -1315,6 +1319,12 @@ COMMENT ON COLUMN conciliation.console_user.password_hash IS
   'Argon2id in PHC format. Null: the person has not chosen a password yet.';
 COMMENT ON COLUMN conciliation.console_user.password_from IS
   'issued_by of the link with which the password was chosen: the user counts as each of these persons where a decision and the sign-off need two people. Empty: no password was chosen through a link of another person. Personal data.';
+COMMENT ON COLUMN conciliation.console_user.totp_secret IS
+  'For the program only: secret of the second factor (TOTP, RFC 6238), in base32. Not encrypted. Null: the user has no second factor.';
+COMMENT ON COLUMN conciliation.console_user.totp_step IS
+  'Time step of the newest accepted code, in units of 30 seconds since 1970. Codes of this step and of earlier ones are refused. Null: the user has no second factor.';
+COMMENT ON COLUMN conciliation.console_user.recovery_hashes IS
+  'For the program only: SHA-256 of each recovery code that was not used, in hexadecimal. Empty: none is left, or the user has no second factor.';
 COMMENT ON COLUMN conciliation.console_user.email IS
   'E-mail address, in lower case, by which an account of the identity provider is recognised when it signs in first. Null: the person signs in with a password only. Personal data.';
 COMMENT ON COLUMN conciliation.console_user.oidc_issuer IS
@@ -1334,6 +1344,8 @@ COMMENT ON COLUMN conciliation.console_user.disabled_at IS
 CREATE TABLE conciliation.console_session (
   token_hash   text        PRIMARY KEY,
   user_id      bigint      NOT NULL,
+  address      text,
+  totp_offer   text,
   created_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   last_seen_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
   expires_at   timestamptz NOT NULL,
@@ -1351,6 +1363,10 @@ COMMENT ON COLUMN conciliation.console_session.token_hash IS
   'SHA-256 of the cookie''s value, in hexadecimal.';
 COMMENT ON COLUMN conciliation.console_session.user_id IS
   'console_user.id of the person.';
+COMMENT ON COLUMN conciliation.console_session.address IS
+  'IP address of the sign-in. Null: unknown. Personal data.';
+COMMENT ON COLUMN conciliation.console_session.totp_offer IS
+  'For the program only: secret of a second factor, in base32, that a page has shown and that no code has confirmed yet. Null: none.';
 COMMENT ON COLUMN conciliation.console_session.created_at IS
   'When the person signed in.';
 COMMENT ON COLUMN conciliation.console_session.last_seen_at IS

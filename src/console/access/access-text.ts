@@ -4,7 +4,10 @@ const en = {
     name: 'User name',
     password: 'Password',
     submit: 'Sign in',
-    wrong: 'That name and password do not go together.',
+    code: 'Code of the app, or a recovery code',
+    codeIfSet: 'Code, if you set up a second factor',
+    wrong:
+      'The name, the password or the code is wrong. With a second factor, a new code is needed.',
     tooMany: (seconds: string) => `Too many attempts. Try again in ${seconds} s.`,
     oidc: 'Sign in with your company account',
     orPassword: 'or with a password of this console',
@@ -38,6 +41,8 @@ const en = {
     save: 'Save and sign in',
     unequal: 'The two passwords differ.',
     tooShort: (min: string) => `A password has at least ${min} characters.`,
+    guessable:
+      'This password is easy to guess: it is common, or made of common words, names, dates or keys that lie side by side. Choose four random words, or let a password manager choose.',
     goneTitle: 'This link does not work',
     gone: 'It was used, has expired, or was replaced by a newer one. Ask for another.',
   },
@@ -49,7 +54,10 @@ const ptBR: typeof en = {
     name: 'Usuário',
     password: 'Senha',
     submit: 'Entrar',
-    wrong: 'Usuário e senha não conferem.',
+    code: 'Código do aplicativo ou de recuperação',
+    codeIfSet: 'Código, se você ativou a verificação em duas etapas',
+    wrong:
+      'O usuário, a senha ou o código não confere. Com a verificação em duas etapas é preciso um código novo.',
     tooMany: (seconds) => `Tentativas demais. Tente de novo em ${seconds} s.`,
     oidc: 'Entrar com a conta da empresa',
     orPassword: 'ou com uma senha deste console',
@@ -83,6 +91,8 @@ const ptBR: typeof en = {
     save: 'Salvar e entrar',
     unequal: 'As duas senhas são diferentes.',
     tooShort: (min) => `A senha precisa de no mínimo ${min} caracteres.`,
+    guessable:
+      'Esta senha é fácil de adivinhar: é comum, ou é feita de palavras comuns, nomes, datas ou teclas vizinhas. Escolha quatro palavras ao acaso, ou deixe um gerenciador de senhas escolher.',
     goneTitle: 'Este link não funciona',
     gone: 'Já foi usado, expirou ou foi substituído por um mais novo. Peça outro.',
   },

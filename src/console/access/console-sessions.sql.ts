@@ -1,5 +1,5 @@
 import { recordAudit } from '../../audit/audit.ts';
-import type { Database } from '../../database/database.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole } from '../../domain/role.ts';
@@ -9,7 +9,19 @@ export interface SessionUser {
   readonly role: ConsoleRole;
   /** The user, then the persons who had a link with which the user's password was chosen. */
   readonly countsAs: Identity;
+  readonly hasSecondFactor: boolean;
+  /** Whether the session began with an account of the identity provider. */
+  readonly byOidc: boolean;
 }
+
+/**
+ * The proof with which a user signs in. A password is given as the hash that was compared, with the secret of
+ * the second factor (null: none), because both may be replaced while the comparison takes its time.
+ */
+export type SignInProof =
+  | { readonly passwordHash: string; readonly totpSecret: string | null }
+  | 'link'
+  | 'company account';
 
 /** The lifetime of a session in use, and of an idle one. */
 export interface SessionLimits {
@@ -20,26 +32,34 @@ export interface SessionLimits {
 /**
  * Starts a session with a new token, so that a token planted by an attacker has no value (session
  * fixation).
- * @returns the token for the cookie; the database stores its hash
+ * @param address of the client; null: unknown
+ * @returns the token for the cookie, of which the database stores the hash; null: the user is disabled, or
+ * `proof` is not valid any more
  */
 export function startSession(
   database: Database,
   user: { readonly id: bigint; readonly name: string },
   limits: SessionLimits,
-  /** The address of the client; null: unknown. */
   address: string | null,
-  /** Whether an account of the identity provider signed in. */
-  byOidc = false,
-): Promise<string> {
+  proof: SignInProof,
+): Promise<string | null> {
+  const { passwordHash = null, totpSecret = null } = typeof proof === 'object' ? proof : {};
   return database.prisma.$transaction(async (tx) => {
+    // A replacement of the password locks this row first and then deletes the sessions of the user: the
+    // sign-in either sees the replacement, or its session is deleted.
+    const isValid = await tx.$executeRaw`
+      UPDATE conciliation.console_user SET last_login_at = now()
+      WHERE id = ${user.id} AND disabled_at IS NULL
+        AND (${passwordHash}::text IS NULL
+             OR (password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret}))`;
+    if (isValid === 0) return null;
     const token = newToken();
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
     await tx.$executeRaw`
-      INSERT INTO conciliation.console_session (token_hash, user_id, expires_at, by_oidc)
-      VALUES (${hashToken(token)}, ${user.id},
-              now() + make_interval(mins => ${limits.lifetimeMinutes}::int), ${byOidc})`;
-    await tx.$executeRaw`
-      UPDATE conciliation.console_user SET last_login_at = now() WHERE id = ${user.id}`;
+      INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
+      VALUES (${hashToken(token)}, ${user.id}, ${address},
+              now() + make_interval(mins => ${limits.lifetimeMinutes}::int),
+              ${proof === 'company account'})`;
     await recordAudit(tx, {
       actor: user.name,
       action: 'session.start',
@@ -61,6 +81,7 @@ export async function readSession(
     SELECT owner.name, owner.role,
            jsonb_build_array(jsonb_build_object('userId', owner.id, 'name', owner.name))
              || owner.password_from AS "countsAs",
+           owner.totp_secret IS NOT NULL AS "hasSecondFactor", session.by_oidc AS "byOidc",
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session
     JOIN conciliation.console_user owner ON owner.id = session.user_id
@@ -72,7 +93,65 @@ export async function readSession(
     await database.prisma.$executeRaw`
       UPDATE conciliation.console_session SET last_seen_at = now() WHERE token_hash = ${hash}`;
   }
-  return { name: session.name, role: session.role, countsAs: session.countsAs };
+  const { isOld: _, ...user } = session;
+  return user;
+}
+
+export interface OpenSession {
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  /** The address of the sign-in; null: unknown. */
+  readonly address: string | null;
+  readonly byOidc: boolean;
+  /** Whether it is the session of the token. */
+  readonly isOwn: boolean;
+}
+
+/** Returns the sessions of a user that have not ended, newest first. */
+export function readSessionsOf(
+  database: Database,
+  user: { readonly id: bigint; readonly token: string },
+  limits: SessionLimits,
+): Promise<OpenSession[]> {
+  return database.prisma.$queryRaw<OpenSession[]>`
+    SELECT created_at AS "createdAt", last_seen_at AS "lastSeenAt", address, by_oidc AS "byOidc",
+           token_hash = ${hashToken(user.token)} AS "isOwn"
+    FROM conciliation.console_session
+    WHERE user_id = ${user.id} AND expires_at > now()
+      AND last_seen_at > now() - make_interval(mins => ${limits.idleMinutes}::int)
+    ORDER BY created_at DESC`;
+}
+
+export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
+  await tx.consoleSession.deleteMany({ where: { userId } });
+}
+
+/** Ends the sessions of the user except that of the token. */
+export async function endOtherSessions(
+  tx: Pick<Transaction, 'consoleSession'>,
+  userId: bigint,
+  token: string,
+): Promise<void> {
+  await tx.consoleSession.deleteMany({ where: { userId, tokenHash: { not: hashToken(token) } } });
+}
+
+/**
+ * Ends the other sessions of the user, and gives the session another token, so that the earlier
+ * token has no value after a change of the user's credentials.
+ * @returns the new token
+ */
+export async function keepOnlySession(
+  tx: Transaction,
+  userId: bigint,
+  token: string,
+): Promise<string> {
+  await endOtherSessions(tx, userId, token);
+  const renewed = newToken();
+  await tx.consoleSession.updateMany({
+    where: { userId, tokenHash: hashToken(token) },
+    data: { tokenHash: hashToken(renewed), totpOffer: null },
+  });
+  return renewed;
 }
 
 /** @returns whether the session began with an account of the identity provider */

@@ -4,7 +4,9 @@ import { hashToken, newToken } from '../../database/secret-token.ts';
 import { type Actor, identityOf, type Person, without } from '../../domain/person.ts';
 import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
+import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
+import { endSessionsOf, keepOnlySession } from './console-sessions.sql.ts';
 import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
@@ -20,6 +22,7 @@ export interface ConsoleUser {
   readonly hasPassword: boolean;
   /** The persons who had the link with which the password was chosen; they count as the user. */
   readonly passwordFrom: readonly Person[];
+  readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
   readonly lastLoginAt: Date | null;
   readonly disabledAt: Date | null;
@@ -30,6 +33,11 @@ export interface LoginUser {
   readonly id: bigint;
   readonly name: string;
   readonly passwordHash: string | null;
+  readonly email: string | null;
+  /** Null: a password is enough. */
+  readonly factor: SecondFactor | null;
+  /** The time since 1970 by the clock of the database. */
+  readonly seconds: number;
 }
 
 export type LinkPurpose = 'password' | 'sign_in';
@@ -43,7 +51,9 @@ export type UserFault =
   | 'unknown_user'
   | 'own_user'
   | 'last_admin'
-  | 'disabled_user';
+  | 'disabled_user'
+  | 'own_factor'
+  | 'no_factor';
 
 const FAULTS: Readonly<Record<UserFault, string>> = {
   name_invalid:
@@ -55,9 +65,12 @@ const FAULTS: Readonly<Record<UserFault, string>> = {
   own_user: 'another user has to disable you or change your role',
   last_admin: 'that is the last administrator; make another user an administrator first',
   disabled_user: 'that user is disabled',
+  own_factor: 'you remove your own second factor on the page of your account',
+  no_factor: 'that user has no second factor',
 };
 
-const userFault = (fault: UserFault) => new InputError(FAULTS[fault], { context: { fault } });
+export const userFault = (fault: UserFault) =>
+  new InputError(FAULTS[fault], { context: { fault } });
 
 /** @throws InputError with a `UserFault` for an invalid or existing name or address */
 export function addUser(
@@ -166,14 +179,42 @@ export function readUsers(database: Database): Promise<ConsoleUser[]> {
   return database.prisma.$queryRaw<ConsoleUser[]>`
     SELECT id::float8 AS id, name, role, email, oidc_subject IS NOT NULL AS "isBound",
            password_hash IS NOT NULL AS "hasPassword", password_from AS "passwordFrom",
+           totp_secret IS NOT NULL AS "hasSecondFactor",
            created_at AS "createdAt", last_login_at AS "lastLoginAt", disabled_at AS "disabledAt"
     FROM conciliation.console_user ORDER BY name`;
 }
 
-export function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
-  return database.prisma.consoleUser.findUnique({
-    where: { name, disabledAt: null },
-    select: { id: true, name: true, passwordHash: true },
+export async function findLoginUser(database: Database, name: string): Promise<LoginUser | null> {
+  const [user] = await database.prisma.$queryRaw<[LoginUser?]>`
+    SELECT id, name, password_hash AS "passwordHash", email,
+           CASE WHEN totp_secret IS NOT NULL
+                THEN jsonb_build_object('secret', totp_secret, 'recoveryHashes', recovery_hashes)
+           END AS factor,
+           extract(epoch FROM clock_timestamp())::float8 AS seconds
+    FROM conciliation.console_user WHERE name = ${name} AND disabled_at IS NULL`;
+  return user ?? null;
+}
+
+/**
+ * Changes the password of a user who knows the present one. Ends the other sessions of the user and
+ * the links that were not used. `password_from` stays: a person who had the link of the present
+ * password could make this change too.
+ * @returns the new token of the session; null: the password is not `presentHash` any more
+ */
+export function changeOwnPassword(
+  database: Database,
+  user: { readonly id: bigint; readonly name: string; readonly presentHash: string | null },
+  change: { readonly passwordHash: string; readonly token: string },
+): Promise<string | null> {
+  return database.prisma.$transaction(async (tx) => {
+    const changed = await tx.consoleUser.updateMany({
+      where: { id: user.id, disabledAt: null, passwordHash: user.presentHash },
+      data: { passwordHash: change.passwordHash },
+    });
+    if (changed.count === 0) return null;
+    await voidLinks(tx, user.id);
+    await recordAudit(tx, { actor: user.name, action: 'user.own_password' });
+    return keepOnlySession(tx, user.id, change.token);
   });
 }
 
@@ -212,13 +253,17 @@ export function createLink(
 export interface Link {
   readonly userId: bigint;
   readonly name: string;
+  readonly email: string | null;
   readonly purpose: LinkPurpose;
+  /** Whether the link does not sign the user in, because a code is needed for that. */
+  readonly hasSecondFactor: boolean;
 }
 
 /** Returns the link of a token while it is valid; null for any other text. */
 export async function readLink(database: Database, token: string): Promise<Link | null> {
   const [link] = await database.prisma.$queryRaw<[Link?]>`
-    SELECT link.user_id AS "userId", owner.name, link.purpose
+    SELECT link.user_id AS "userId", owner.name, owner.email, link.purpose,
+           owner.totp_secret IS NOT NULL AS "hasSecondFactor"
     FROM conciliation.console_link link
     JOIN conciliation.console_user owner ON owner.id = link.user_id
     WHERE link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
@@ -243,7 +288,8 @@ export function consumeLink(
         AND link.token_hash = ${hashToken(token)} AND link.used_at IS NULL
         AND link.expires_at > now()
         AND link.purpose = ${passwordHash === null ? 'sign_in' : 'password'}
-      RETURNING link.user_id AS "userId", owner.name, link.purpose, link.issued_by AS "issuedBy"`;
+      RETURNING link.user_id AS "userId", owner.name, owner.email, link.purpose,
+                owner.totp_secret IS NOT NULL AS "hasSecondFactor", link.issued_by AS "issuedBy"`;
     if (link === undefined) return null;
     if (passwordHash !== null) {
       await tx.$executeRaw`
@@ -261,7 +307,7 @@ export function consumeLink(
   });
 }
 
-async function requireUser(
+export async function requireUser(
   tx: Transaction,
   text: string,
 ): Promise<{ id: bigint; name: string; isDisabled: boolean }> {
@@ -270,10 +316,6 @@ async function requireUser(
     WHERE name = ${parseUserName(text) ?? ''} FOR UPDATE`;
   if (user === undefined) throw userFault('unknown_user');
   return user;
-}
-
-async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
-  await tx.consoleSession.deleteMany({ where: { userId } });
 }
 
 async function voidLinks(tx: Transaction, userId: bigint): Promise<void> {

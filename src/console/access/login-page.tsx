@@ -46,6 +46,7 @@ export function LoginPage(props: {
         <Field label={login.password}>
           <input name="password" type="password" required autocomplete="current-password" />
         </Field>
+        <CodeField context={props.context} isRequired={false} />
         <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
           {login.submit}
         </button>
@@ -71,6 +72,24 @@ export function SignOutPage(props: { readonly context: PageContext; readonly url
   );
 }
 
+/** A code of the second factor, of an app or a recovery code. */
+export function CodeField(props: { readonly context: PageContext; readonly isRequired: boolean }) {
+  const { login } = props.context.text;
+  return (
+    <Field label={props.isRequired ? login.code : login.codeIfSet}>
+      <input
+        name="code"
+        class="mono"
+        required={props.isRequired}
+        maxLength={40}
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck={false}
+      />
+    </Field>
+  );
+}
+
 export function LinkPage(props: {
   readonly context: PageContext;
   readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
@@ -89,7 +108,6 @@ export function LinkPage(props: {
       </div>
     );
   }
-  const min = context.formats.count(MIN_PASSWORD_LENGTH);
   return (
     <div class="narrow">
       <form method="post" action={props.action} class="card stack">
@@ -112,19 +130,7 @@ export function LinkPage(props: {
             <h1>{text.passwordTitle}</h1>
             <p>{text.choose(link.name)}</p>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
-            <Field label={text.password}>
-              <input
-                name="password"
-                type="password"
-                required
-                minLength={MIN_PASSWORD_LENGTH}
-                autocomplete="new-password"
-              />
-            </Field>
-            <Field label={text.again}>
-              <input name="again" type="password" required autocomplete="new-password" />
-            </Field>
-            <p class="quiet small">{text.rule(min)}</p>
+            <NewPasswordFields context={context} name="password" />
             <button type="submit" class="button primary">
               {text.save}
             </button>
@@ -132,5 +138,31 @@ export function LinkPage(props: {
         )}
       </form>
     </div>
+  );
+}
+
+export function NewPasswordFields(props: {
+  readonly context: PageContext;
+  /** The name of the first field. */
+  readonly name: string;
+}) {
+  const { context } = props;
+  const { link } = context.text;
+  return (
+    <>
+      <Field label={link.password}>
+        <input
+          name={props.name}
+          type="password"
+          required
+          minLength={MIN_PASSWORD_LENGTH}
+          autocomplete="new-password"
+        />
+      </Field>
+      <Field label={link.again}>
+        <input name="again" type="password" required autocomplete="new-password" />
+      </Field>
+      <p class="quiet small">{link.rule(context.formats.count(MIN_PASSWORD_LENGTH))}</p>
+    </>
   );
 }

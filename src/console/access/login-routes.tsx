@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { parseUserName } from '../../domain/role.ts';
-import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, sessionCookie } from '../shell/guard.ts';
 import { LANGUAGES } from '../shell/language.ts';
@@ -15,48 +14,24 @@ import {
 } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { endSession } from './console-sessions.sql.ts';
-import { consumeLink, findLoginUser, readLink } from './console-users.sql.ts';
+import { consumeLink, readLink } from './console-users.sql.ts';
 import { LinkPage } from './login-page.tsx';
+import { newPasswordFault } from './new-password.ts';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
-import {
-  hashPassword,
-  MAX_PASSWORD_LENGTH,
-  MIN_PASSWORD_LENGTH,
-  verifyPassword,
-} from './password.ts';
+import { hashPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
-import { countDelayedTry, countTry, forgetTries } from './sign-in-limits.sql.ts';
+import { nextOf, showLogin, signIn } from './sign-in.tsx';
+import { passwordOf, type SignInCheck } from './sign-in-check.ts';
 
-/**
- * Limits for audit entries of refused sign-ins, so that a client cannot fill the audit log, which
- * is never erased.
- */
-const AUDITED = {
-  perAddress: { max: 5, seconds: 60 },
-  overall: { max: 60, seconds: 60 },
-};
 const PREFERENCE_SECONDS = 365 * 86_400;
 
 /** Routes to sign in and out and for one-time links. */
-export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+export function addLoginRoutes(
+  server: FastifyInstance,
+  parts: ConsoleParts,
+  signInCheck: SignInCheck,
+): void {
   const { database, publicUrl, logger } = parts;
-  /** Always writes to the log, and to the audit log within the limits. */
-  const noteRefusal = async (
-    request: FastifyRequest,
-    event: 'sign_in_failed' | 'sign_in_limited',
-    /** Null for an unknown user: the typed name may be a password. */
-    user: string | null,
-  ) => {
-    logSecurityEvent(logger, request, event, user);
-    if (await countTry(database, `audit ${clientNetwork(request)}`, AUDITED.perAddress)) return;
-    if (await countTry(database, 'audit', AUDITED.overall)) return;
-    await recordAudit(database.prisma, {
-      actor: user ?? 'visitor',
-      action: event === 'sign_in_failed' ? 'session.refused' : 'session.limited',
-      details: { address: clientAddress(request) },
-    });
-  };
 
   const showTooMany = (request: FastifyRequest, reply: FastifyReply, wait: number) => {
     const seconds = String(wait);
@@ -74,30 +49,18 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   );
 
   server.post('/login', async (request, reply) => {
-    const waitOfAddress = await countTry(database, addressKey(request), PER_ADDRESS);
-    if (waitOfAddress > 0) {
-      await noteRefusal(request, 'sign_in_limited', null);
-      return showTooMany(request, reply, waitOfAddress);
-    }
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
-    const key = `user ${name} ${clientNetwork(request)}`;
-    const user = await findLoginUser(database, name);
-    const wait = await countDelayedTry(database, key);
-    if (wait > 0) {
-      await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
-      return showTooMany(request, reply, wait);
-    }
-    const password = passwordOf(request.body, 'password') ?? '';
-    if (!(await verifyPassword(password, user?.passwordHash ?? null)) || user === null) {
-      await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
+    const checked = await signInCheck.check(request, name);
+    if (checked.outcome === 'limited') return showTooMany(request, reply, checked.wait);
+    if (checked.outcome === 'wrong') {
       return showLogin(request, reply, parts, {
         status: 401,
         name,
         error: ({ text }) => text.login.wrong,
       });
     }
-    await forgetTries(database, key);
-    return signIn(reply, parts, { user, next: nextOf(request) });
+    const { user, proof } = checked;
+    return signIn(reply, parts, { user, next: nextOf(request), proof });
   });
 
   server.post('/logout', async (request, reply) => {
@@ -140,7 +103,7 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
 
   server.post<{ Params: { token: string } }>('/link/:token', async (request, reply) => {
     const { token } = request.params;
-    const wait = await countTry(database, addressKey(request), PER_ADDRESS);
+    const wait = await signInCheck.countAddress(request);
     const link = wait === 0 ? await readLink(database, token) : null;
     if (link === null) {
       logSecurityEvent(logger, request, 'sign_in_failed');
@@ -149,19 +112,17 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     let hash: string | null = null;
     if (link.purpose === 'password') {
       const password = passwordOf(request.body, 'password') ?? '';
-      if (password.length < MIN_PASSWORD_LENGTH) {
-        return showLink(request, reply, ({ text, formats }) =>
-          text.link.tooShort(formats.count(MIN_PASSWORD_LENGTH)),
-        );
-      }
-      if (password !== passwordOf(request.body, 'again')) {
-        return showLink(request, reply, ({ text }) => text.link.unequal);
-      }
+      const fault = await newPasswordFault(password, passwordOf(request.body, 'again'), link);
+      if (fault !== null) return showLink(request, reply, fault);
       hash = await hashPassword(password);
     }
     const used = await consumeLink(database, token, hash);
     if (used === null) return showLink(request, reply, null);
-    return signIn(reply, parts, { user: { id: used.userId, name: used.name }, next: '/' });
+    // The maker of the link must not sign in without the code.
+    if (used.hasSecondFactor) return reply.redirect('/login?notice=password_saved', 303);
+    const user = { id: used.userId, name: used.name };
+    const proof = hash === null ? 'link' : { passwordHash: hash, totpSecret: null };
+    return signIn(reply, parts, { user, next: '/', proof });
   });
 
   server.post('/preferences', async (request, reply) => {
@@ -177,16 +138,4 @@ export function addLoginRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     reply.setCookie(THEME_COOKIE, THEMES.find((known) => known === theme) ?? 'auto', options);
     return reply.redirect(nextOf(request), 303);
   });
-}
-
-/** Passwords and links have one limit for each address. */
-function addressKey(request: FastifyRequest): string {
-  return `address ${clientNetwork(request)}`;
-}
-
-/** Not trimmed, because a password may begin with a blank. */
-function passwordOf(body: unknown, name: string): string | null {
-  if (typeof body !== 'object' || body === null) return null;
-  const value: unknown = Reflect.get(body, name);
-  return typeof value === 'string' && value.length <= MAX_PASSWORD_LENGTH ? value : null;
 }

@@ -13,6 +13,14 @@ export const MIN_PASSWORD_LENGTH = 12;
 /** A limit for the input of Argon2, in characters. */
 export const MAX_PASSWORD_LENGTH = 256;
 
+/**
+ * A new password needs more guesses. An attacker with the hash makes fewer than 10,000 guesses a
+ * second, so that 10^10 take days (zxcvbn, its strongest class).
+ */
+const MIN_GUESSES = 1e10;
+/** Words that an attacker of this console tries first. */
+const WORDS_OF_PRODUCT = ['conciliation', 'conciliacao', 'conciliação', 'reconciliation', 'erp'];
+
 /** More passwords wait than the service can hash in a few seconds. */
 export class PasswordsBusyError extends Error {
   readonly retryAfterSeconds = MAX_WAIT_MS / 1000;
@@ -41,6 +49,22 @@ export async function verifyPassword(password: string, hash: string | null): Pro
   if (password === '') return false;
   const options = { password: normalize(password), hash: hash ?? ABSENT };
   return (await inThread({ task: 'verify', options })) === true && hash !== null;
+}
+
+/**
+ * Whether a password is too easy to guess: one of the common passwords, or made of common words,
+ * names, dates, repetitions or keyboard patterns, in Portuguese and English, as zxcvbn estimates.
+ * @param owner the name and the e-mail address of the user; a password made of their parts is weak
+ * @throws PasswordsBusyError
+ */
+export async function isGuessable(
+  password: string,
+  owner: { readonly name: string; readonly email: string | null },
+): Promise<boolean> {
+  const parts = `${owner.name} ${owner.email ?? ''}`.split(/[\s._@+-]+/);
+  const words = [...parts, owner.name, ...WORDS_OF_PRODUCT].filter(({ length }) => length > 2);
+  const options = { password: normalize(password), words };
+  return Number(await inThread({ task: 'guesses', options })) < MIN_GUESSES;
 }
 
 function normalize(password: string): string {

@@ -10,7 +10,16 @@ const MESSAGES = {
   csrf_refused: 'a request was refused that no page of the console made',
   access_refused: 'a request was refused because of the role or the scopes',
   key_refused: 'an API key was refused',
+  password_changed: 'a user changed the own password',
+  second_factor_set: 'a user set up a second factor',
+  second_factor_removed: 'a user removed the own second factor',
+  second_factor_reset: 'an administrator removed the second factor of a user',
+  recovery_codes_made: 'a user made new recovery codes',
+  recovery_code_used: 'a user signed in with a recovery code',
 } as const;
+
+/** Events of ordinary work. */
+const ORDINARY: ReadonlySet<string> = new Set(['sign_in_succeeded', 'second_factor_set']);
 
 export type SecurityEvent = keyof typeof MESSAGES;
 
@@ -21,7 +30,7 @@ export function logSecurityEvent(
   event: SecurityEvent,
   user: string | null = null,
 ): void {
-  logger[event === 'sign_in_succeeded' ? 'info' : 'warn'](
+  logger[ORDINARY.has(event) ? 'info' : 'warn'](
     {
       event,
       address: clientAddress(request),

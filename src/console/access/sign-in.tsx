@@ -4,7 +4,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { cookieOptions, SESSION_LIMITS, sessionCookie, visitCookie } from '../shell/guard.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { startSession } from './console-sessions.sql.ts';
+import { type SignInProof, startSession } from './console-sessions.sql.ts';
 import { LoginPage } from './login-page.tsx';
 import { logSecurityEvent } from './security-events.ts';
 import type { SignInLimit } from './sign-in-limits.sql.ts';
@@ -19,16 +19,19 @@ export async function signIn(
   {
     user,
     next,
-    byOidc = false,
+    proof,
   }: {
     readonly user: { readonly id: bigint; readonly name: string };
     readonly next: string;
-    /** Whether an account of the identity provider signed in. */
-    readonly byOidc?: boolean;
+    readonly proof: SignInProof;
   },
 ): Promise<FastifyReply> {
   const { request } = reply;
-  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request), byOidc);
+  const token = await startSession(database, user, SESSION_LIMITS, clientAddress(request), proof);
+  if (token === null) {
+    logSecurityEvent(logger, request, 'sign_in_failed', user.name);
+    return reply.redirect('/login', 303);
+  }
   logSecurityEvent(logger, request, 'sign_in_succeeded', user.name);
   return reply
     .setCookie(sessionCookie(publicUrl), token, cookieOptions(publicUrl))

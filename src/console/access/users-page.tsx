@@ -123,6 +123,7 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
               </>
             )}
             {user.isBound && ` · ${users.bound}`}
+            {user.hasSecondFactor && ` · ${users.secondFactor}`}
             {user.passwordFrom.length > 0 &&
               ` · ${users.passwordFrom(user.passwordFrom.map(({ name }) => name).join(', '))}`}
           </span>
@@ -165,6 +166,14 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
                   {users.newLink}
                 </button>
                 <p class="quiet small">{users.newLinkHelp}</p>
+              </ActionForm>
+            )}
+            {user.hasSecondFactor && !isOwn && (
+              <ActionForm context={context} action={`${path}/reset-second-factor`}>
+                <button type="submit" class="button danger">
+                  {users.resetFactor}
+                </button>
+                <p class="quiet small">{users.resetFactorHelp}</p>
               </ActionForm>
             )}
             {state === 'disabled' ? (

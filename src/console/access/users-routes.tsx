@@ -5,14 +5,17 @@ import {
   KEY_ROLES,
   KEY_SCOPES,
   PASSWORD_LINK_HOURS,
+  parseUserName,
 } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { resetFactor } from '../account/second-factor.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { type PageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, authorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { createApiKey, readApiKeys, revokeApiKey } from './api-keys.sql.ts';
 import { addUser, changeUser, createLink, readUsers } from './console-users.sql.ts';
+import { logSecurityEvent } from './security-events.ts';
 import { type NewSecret, UsersPage } from './users-page.tsx';
 
 /** The result of an action: a new secret, or the reason for a failure. */
@@ -107,6 +110,15 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
 
   server.post('/users/:name/link', (request, reply) =>
     attempt(request, reply, () => showLink(request, reply, nameOfPath(request))),
+  );
+
+  server.post('/users/:name/reset-second-factor', (request, reply) =>
+    attempt(request, reply, async () => {
+      const name = nameOfPath(request);
+      await resetFactor(database, { name, by: actorOf(request) });
+      logSecurityEvent(parts.logger, request, 'second_factor_reset', parseUserName(name));
+      return reply.redirect('/users?notice=factor_reset', 303);
+    }),
   );
 
   server.post('/keys', (request, reply) =>

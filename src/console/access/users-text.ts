@@ -23,6 +23,10 @@ const en = {
       'Signs the user out and unlinks the previous company account. Empty: passwords only.',
     newLink: 'New link',
     newLinkHelp: 'To choose a new password; the old one works until then.',
+    secondFactor: 'second factor',
+    resetFactor: 'Reset the second factor',
+    resetFactorHelp:
+      'When the phone and the recovery codes are lost. Signs the user out. The password stays, and is enough until the user sets up a second factor again. Make sure that the request is from this person.',
     disable: 'Disable',
     disableHelp:
       'Signs the user out immediately, blocks further sign-ins, and revokes the user’s keys.',
@@ -76,6 +80,8 @@ const en = {
       own_user: 'Another administrator has to disable you or change your role.',
       last_admin: 'This is the last administrator. Make another user an administrator first.',
       disabled_user: 'That user is disabled.',
+      own_factor: 'You remove your own second factor on the page “My account”.',
+      no_factor: 'That user has no second factor.',
     } satisfies Readonly<Record<UserFault, string>>,
     badKey: (days: string) =>
       `A key needs a name of at most 80 characters, a role, something it is for, and 1 to ${days} days.`,
@@ -106,6 +112,10 @@ const ptBR: typeof en = {
     saveEmailHelp: 'Encerra os acessos e solta a conta da empresa anterior. Vazio: só com senha.',
     newLink: 'Novo link',
     newLinkHelp: 'Para escolher uma nova senha; até lá vale a antiga.',
+    secondFactor: 'verificação em duas etapas',
+    resetFactor: 'Desfazer a verificação em duas etapas',
+    resetFactorHelp:
+      'Para quando o celular e os códigos de recuperação se perderam. Encerra os acessos. A senha continua a mesma e basta até que o usuário ative a verificação de novo. Confirme que o pedido é mesmo dessa pessoa.',
     disable: 'Desativar',
     disableHelp: 'Encerra os acessos na hora, impede novos e revoga as chaves do usuário.',
     enable: 'Ativar de novo',
@@ -158,6 +168,8 @@ const ptBR: typeof en = {
       own_user: 'Somente outro administrador pode mudar o seu perfil ou desativar o seu usuário.',
       last_admin: 'Esse é o último administrador. Antes, dê esse perfil a outra pessoa.',
       disabled_user: 'Esse usuário está desativado.',
+      own_factor: 'A sua verificação em duas etapas você desativa na página “Minha conta”.',
+      no_factor: 'Esse usuário não usa a verificação em duas etapas.',
     },
     badKey: (days) =>
       `Uma chave precisa de um nome de até 80 caracteres, um perfil, uma finalidade e de 1 a ${days} dias.`,

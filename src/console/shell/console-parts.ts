@@ -12,6 +12,8 @@ export interface ConsoleParts {
   readonly timeZone: string;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
+  /** Whether users who sign in with a password have to set up a second factor. */
+  readonly requiresSecondFactor: boolean;
   /** The address of the console for browsers; null: the address on which it listens. */
   readonly publicUrl: URL | null;
   /** Null: passwords are the only way to sign in. */

@@ -13,6 +13,7 @@ const en = {
     queue: 'Queue',
     users: 'Users',
     openCount: (count: string) => `${count} open`,
+    account: 'My account',
     signOut: 'Sign out',
     language: 'Language',
     theme: 'Colours',
@@ -52,6 +53,11 @@ const en = {
     key_revoked: 'The key is revoked.',
     account_remains:
       'You are signed out of this console. Your company account may still be signed in.',
+    factor_reset: 'The second factor is removed, and the user is signed out.',
+    password_saved: 'The password is saved. Sign in with it and a code of your second factor.',
+    password_changed: 'Your password is changed. Your other sessions have ended.',
+    factor_removed: 'Your second factor is removed. Your other sessions have ended.',
+    sessions_ended: 'Your other sessions have ended.',
   },
 };
 
@@ -70,6 +76,7 @@ const ptBR: typeof en = {
     queue: 'Fila',
     users: 'Usuários',
     openCount: (count) => `${count} em aberto`,
+    account: 'Minha conta',
     signOut: 'Sair',
     language: 'Idioma',
     theme: 'Cores',
@@ -108,6 +115,14 @@ const ptBR: typeof en = {
     user_enabled: 'O usuário pode entrar de novo.',
     key_revoked: 'A chave foi revogada.',
     account_remains: 'Você saiu deste console. A conta da empresa talvez continue conectada.',
+    factor_reset:
+      'A verificação em duas etapas foi desfeita e os acessos do usuário foram encerrados.',
+    password_saved:
+      'A senha foi salva. Entre com ela e com um código da sua verificação em duas etapas.',
+    password_changed: 'Sua senha foi trocada. Seus outros acessos foram encerrados.',
+    factor_removed:
+      'A verificação em duas etapas foi desativada. Seus outros acessos foram encerrados.',
+    sessions_ended: 'Seus outros acessos foram encerrados.',
   },
 };
 

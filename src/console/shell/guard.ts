@@ -12,7 +12,7 @@ import { findApiKey } from '../access/api-keys.sql.ts';
 import { readSession, type SessionLimits } from '../access/console-sessions.sql.ts';
 import { logSecurityEvent, type SecurityEvent } from '../access/security-events.ts';
 import { isCsrfToken, isForeign } from './csrf.ts';
-import { accessOf } from './route-access.ts';
+import { accessOf, SECOND_FACTOR_PATH } from './route-access.ts';
 
 /** The author of a request: a signed-in person, or a script with a key. */
 export interface Principal {
@@ -22,6 +22,8 @@ export interface Principal {
   /** Null for a person. */
   readonly scopes: readonly KeyScope[] | null;
   readonly countsAs: Identity;
+  /** Whether the user has to set up a second factor before anything else. */
+  readonly isEnrolmentDue: boolean;
 }
 
 declare module 'fastify' {
@@ -37,6 +39,7 @@ export interface GuardOptions {
   readonly database: Database;
   readonly publicUrl: URL | null;
   readonly sessions: SessionLimits;
+  readonly requiresSecondFactor: boolean;
   readonly logger: Logger;
   /** Answers 403. */
   readonly refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
@@ -98,6 +101,7 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     if (access.who === 'visitor') return undefined;
     const { principal } = request;
     if (principal === null) return askToSignIn(request, reply);
+    if (principal.isEnrolmentDue && !access.isForEnrolment) return askToEnrol(request, reply);
     const isScoped =
       principal.scopes === null ||
       (access.scope !== null && principal.scopes.includes(access.scope));
@@ -123,20 +127,24 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
 async function identify(
   request: FastifyRequest,
   reply: FastifyReply,
-  { database, publicUrl, sessions, logger }: GuardOptions,
+  { database, publicUrl, sessions, requiresSecondFactor, logger }: GuardOptions,
   takesKeys: boolean,
 ): Promise<void> {
   const { authorization } = request.headers;
   if (takesKeys && authorization !== undefined) {
     const key = /^Bearer (\S+)$/.exec(authorization)?.[1];
-    request.principal = key === undefined ? null : await findApiKey(database, key);
+    const found = key === undefined ? null : await findApiKey(database, key);
+    request.principal = found === null ? null : { ...found, isEnrolmentDue: false };
     if (request.principal === null) logSecurityEvent(logger, request, 'key_refused');
     return;
   }
   const session = request.cookies[sessionCookie(publicUrl)];
   const user = session === undefined ? null : await readSession(database, session, sessions);
   if (session !== undefined && user !== null) {
-    request.principal = { ...user, scopes: null };
+    const { name, role, countsAs } = user;
+    // The identity provider decides about a second factor of its accounts.
+    const isEnrolmentDue = requiresSecondFactor && !user.hasSecondFactor && !user.byOidc;
+    request.principal = { name, role, countsAs, isEnrolmentDue, scopes: null };
     request.visit = session;
     return;
   }
@@ -165,6 +173,14 @@ function askToSignIn(request: FastifyRequest, reply: FastifyReply) {
   }
   const next = request.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : '';
   return reply.redirect(`/login${next}`, 303);
+}
+
+function askToEnrol(request: FastifyRequest, reply: FastifyReply) {
+  if (isForPrograms(request)) {
+    const message = 'set up a second factor in the console first';
+    return reply.code(403).send({ code: 'SECOND_FACTOR_REQUIRED', message });
+  }
+  return reply.redirect(SECOND_FACTOR_PATH, 303);
 }
 
 /** Whether the answer has to be JSON, also for an error. */

@@ -49,7 +49,9 @@ function Document({ context, page }: { readonly context: PageContext; readonly p
               </svg>
               {text.product}
             </a>
-            {context.principal !== null && <Navigation context={context} page={page} />}
+            {context.principal?.isEnrolmentDue === false && (
+              <Navigation context={context} page={page} />
+            )}
             <div class="top-end">
               <Preferences context={context} />
               {context.principal !== null && <Account context={context} />}
@@ -159,6 +161,7 @@ function Account({ context }: { readonly context: PageContext }) {
       <form method="post" action="/logout" class="menu-body">
         <input type="hidden" name="_csrf" value={context.csrf} />
         <p class="quiet">{text.roles[principal.role]}</p>
+        {!principal.isEnrolmentDue && <a href="/account">{text.nav.account}</a>}
         <button type="submit" class="button">
           {text.nav.signOut}
         </button>

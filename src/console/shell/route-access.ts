@@ -13,7 +13,12 @@ export interface RouteAccess {
   readonly who: 'anyone' | 'visitor' | readonly ConsoleRole[];
   /** The scope that a key needs; null: keys are refused, only signed-in people may use the route. */
   readonly scope: KeyScope | null;
+  /** Whether a user who has to set up a second factor first may use the route. */
+  readonly isForEnrolment?: boolean;
 }
+
+/** The page to set up a second factor. */
+export const SECOND_FACTOR_PATH = '/account/second-factor';
 
 const EVERYBODY: readonly ConsoleRole[] = ['viewer', 'reviewer', 'operator', 'admin'];
 const REVIEW: readonly ConsoleRole[] = ['reviewer', 'admin'];
@@ -39,8 +44,16 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /link/:token': visitor,
   'POST /link/:token': visitor,
   'POST /preferences': visitor,
-  'POST /logout': people(EVERYBODY),
+  'POST /logout': { ...people(EVERYBODY), isForEnrolment: true },
   'GET /logout/oidc': visitor,
+
+  'GET /account': people(EVERYBODY),
+  'POST /account/password': people(EVERYBODY),
+  'POST /account/recovery-codes': people(EVERYBODY),
+  'POST /account/sessions/end': people(EVERYBODY),
+  [`GET ${SECOND_FACTOR_PATH}`]: { ...people(EVERYBODY), isForEnrolment: true },
+  [`POST ${SECOND_FACTOR_PATH}`]: { ...people(EVERYBODY), isForEnrolment: true },
+  [`POST ${SECOND_FACTOR_PATH}/remove`]: people(EVERYBODY),
 
   'GET /': people(EVERYBODY),
   'GET /days/:date': people(EVERYBODY),
@@ -80,6 +93,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /users/:name/link': people(ADMINISTER),
   'POST /users/:name/disable': people(ADMINISTER),
   'POST /users/:name/enable': people(ADMINISTER),
+  'POST /users/:name/reset-second-factor': people(ADMINISTER),
   'POST /keys': people(ADMINISTER),
   'POST /keys/:id/revoke': people(ADMINISTER),
 

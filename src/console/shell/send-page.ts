@@ -34,7 +34,8 @@ export async function sendPage(
 ): Promise<FastifyReply> {
   const context = pageContext(request, parts.timeZone);
   const { status = 200, ...page } = render(context);
-  const badges = context.principal === null ? {} : { badges: await readBadges(parts.database) };
+  const badges =
+    context.principal?.isEnrolmentDue === false ? { badges: await readBadges(parts.database) } : {};
   return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges }));
 }
 

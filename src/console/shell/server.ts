@@ -23,7 +23,9 @@ import { addLoginRoutes } from '../access/login-routes.tsx';
 import { addOidcRoutes } from '../access/oidc-routes.tsx';
 import { PasswordsBusyError } from '../access/password.ts';
 import { logSecurityEvent } from '../access/security-events.ts';
+import { createSignInCheck } from '../access/sign-in-check.ts';
 import { addUsersRoutes } from '../access/users-routes.tsx';
+import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
@@ -130,7 +132,9 @@ async function addPages(
       }),
   });
   addAssetRoutes(server);
-  addLoginRoutes(server, parts);
+  const signInCheck = createSignInCheck(parts);
+  addLoginRoutes(server, parts, signInCheck);
+  addAccountRoutes(server, parts, signInCheck);
   addOidcRoutes(server, parts);
   addDaysRoutes(server, parts);
   addDayRoutes(server, parts);

@@ -1,5 +1,6 @@
 import { accessText } from '../access/access-text.ts';
 import { usersText } from '../access/users-text.ts';
+import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
@@ -17,6 +18,7 @@ const en = {
   ...backfillsText.en,
   ...watchText.en,
   ...usersText.en,
+  ...accountText.en,
 };
 
 /** Every sentence of the console. A text that is missing in one of the languages is a compile error. */
@@ -31,6 +33,7 @@ const ptBR: Text = {
   ...backfillsText['pt-BR'],
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],
+  ...accountText['pt-BR'],
 };
 
 export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };

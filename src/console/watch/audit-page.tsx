@@ -93,6 +93,7 @@ function Details({ context, entry }: { context: PageContext; entry: AuditRow }) 
       role: text.roles,
       scopes: text.users.scopeNames,
       reason: text.audit.refusals,
+      secondFactor: text.audit.secondFactors,
     };
     const date = typeof value === 'string' ? parseCivilDate(value) : null;
     if (date !== null) return context.formats.date(date);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCommand } from '../../support/child-command.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { setFactor } from '../../support/second-factor.ts';
 
 let folder: string;
 let world: PullWorld;
@@ -42,6 +43,28 @@ test('a user is added with a link, listed, given a role, disabled and enabled', 
   expect(JSON.parse(listed.stdout).users).toMatchObject([
     { name: 'ana', role: 'operator', hasPassword: false, disabledAt: null },
   ]);
+});
+
+test('a second factor is shown, and reset', async () => {
+  expect((await run('user', 'add', 'nara', '--role', 'viewer')).exit).toBe(0);
+  await setFactor(world.database, 'nara');
+  const listed = JSON.parse((await run('user', 'list', '--json')).stdout);
+  expect(listed.users).toContainEqual(
+    expect.objectContaining({ name: 'nara', hasSecondFactor: true }),
+  );
+  expect(JSON.stringify(listed)).not.toContain('secret');
+  expect((await run('user', 'list')).stdout).toMatch(/^nara .* set /m);
+  expect((await run('user', 'reset-second-factor', 'nara')).exit).toBe(0);
+  expect((await run('user', 'list')).stdout).toMatch(/^nara .* – /m);
+  const again = await run('user', 'reset-second-factor', 'nara');
+  expect([again.exit, again.stderr.includes('that user has no second factor')]).toEqual([2, true]);
+  const [entry] = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'user.second_factor' },
+  });
+  expect(entry).toMatchObject({
+    actor: expect.stringMatching(/^command line: /),
+    details: { user: 'nara', secondFactor: 'reset' },
+  });
 });
 
 test('an e-mail address is given, changed and taken away', async () => {

@@ -11,6 +11,7 @@ import {
   openConsole,
 } from '../../support/console-client.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { codeOf, setFactor } from '../../support/second-factor.ts';
 import { titleText } from '../../support/titles.ts';
 
 const PASSWORD = 'quatro palavras ao acaso';
@@ -220,6 +221,40 @@ describe('an administrator who made the link for the password of a user', () => 
     await accept(bySession(alma));
     await alma.post(`/users/${name}/link`);
     expect(await sign(bySession(bia))).toMatchObject({ signedOffBy: name });
+  });
+});
+
+describe('a user whose password an administrator could have chosen', () => {
+  test('still counts as the administrator after changing the own password', async () => {
+    await accept(bySession(alma));
+    const name = fresh('bia');
+    const puppet = await addUser(alma, name);
+    const changed = await puppet.post('/account/password', {
+      password: PASSWORD,
+      newPassword: 'outra frase bem diferente',
+      again: 'outra frase bem diferente',
+    });
+    expect(changed.location).toBe('/account?notice=password_changed');
+    expect(await sign(bySession(puppet))).toMatchObject(LINKED);
+    expect((await alma.get('/users')).text).toContain('password link made by alma');
+  });
+
+  test('still counts as the administrator with a second factor, and once that is reset', async () => {
+    await accept(bySession(alma));
+    const name = fresh('bia');
+    await console.as('reviewer', name);
+    const { secret } = await setFactor(world.database, name);
+    // The link of an administrator replaces the password, and the code is still needed.
+    const link = linkIn(await alma.post(`/users/${name}/link`));
+    const browser = console.visitor();
+    await browser.post(link, { password: PASSWORD, again: PASSWORD });
+    expect(browser.cookies.has('conciliation')).toBe(false);
+    const reset = await alma.post(`/users/${name}/reset-second-factor`);
+    expect(reset.location).toBe('/users?notice=factor_reset');
+    const stolen = console.visitor();
+    const entered = await stolen.post('/login', { name, password: PASSWORD, code: codeOf(secret) });
+    expect(entered.location).toBe('/');
+    expect(await sign(bySession(stolen))).toMatchObject(LINKED);
   });
 });
 

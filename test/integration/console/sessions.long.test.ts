@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addUser, changeUser, createLink } from '../../../src/console/access/console-users.sql.ts';
 import { hashPassword } from '../../../src/console/access/password.ts';
@@ -229,4 +230,34 @@ test('language and colours are kept, for visitors too', async () => {
   await client.post('/preferences', { language: 'pt-BR', theme: 'dark', next: '/login' });
   const page = await client.get('/login', { 'accept-language': 'en' });
   expect(page.text).toMatch(/<html lang="pt-BR" data-theme="dark">/);
+});
+
+test.each([
+  ['another password', "password_hash = 'replaced'"],
+  ['a second factor', "totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0, recovery_hashes = '{}'"],
+  ['the end of the user', 'disabled_at = now()'],
+])('a sign-in under way is refused after %s was committed', async (_, change) => {
+  const name = await newUser();
+  const client = new Client(world.databaseUrl);
+  await client.connect();
+  try {
+    await client.query('BEGIN');
+    await client.query(`UPDATE conciliation.console_user SET ${change} WHERE name = $1`, [name]);
+    const underWay = signIn(name);
+    await expect
+      .poll(async () => {
+        const { rowCount } = await client.query(
+          `SELECT FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return rowCount;
+      })
+      .toBe(1);
+    await client.query('COMMIT');
+    const { client: browser, answer } = await underWay;
+    expect([answer.status, answer.location]).toEqual([303, '/login']);
+    expect((await browser.get('/audit')).status).toBe(303);
+  } finally {
+    await client.end();
+  }
 });

@@ -121,7 +121,12 @@ test('the documented bounds of a number are taken, and what lies beyond is refus
 
 test('every documented choice is taken', () => {
   const chosen = variables.filter(({ takesCell }) => /^`[^`]+`(, `[^`]+`)+$/.test(takesCell));
-  expect(chosen.map(({ name }) => name)).toEqual(['SIGN_OFF_FOUR_EYES', 'LOG_LEVEL', 'LOG_FORMAT']);
+  expect(chosen.map(({ name }) => name)).toEqual([
+    'CONSOLE_SECOND_FACTOR',
+    'SIGN_OFF_FOUR_EYES',
+    'LOG_LEVEL',
+    'LOG_FORMAT',
+  ]);
   for (const { name, takesCell } of chosen) {
     for (const choice of codeIn(takesCell)) {
       expect(problemsOf({ [name]: choice }), `${name}=${choice}`).toEqual([]);

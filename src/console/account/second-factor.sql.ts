@@ -1,0 +1,182 @@
+import { recordAudit } from '../../audit/audit.ts';
+import type { Database, Transaction } from '../../database/database.ts';
+import { hashToken } from '../../database/secret-token.ts';
+import { endSessionsOf, keepOnlySession } from '../access/console-sessions.sql.ts';
+import { requireUser, userFault } from '../access/console-users.sql.ts';
+import {
+  type CodeMatch,
+  hashRecoveryCode,
+  matchCode,
+  newRecoveryCodes,
+  newSecret,
+} from './second-factor.ts';
+
+interface Owner {
+  readonly id: bigint;
+  readonly name: string;
+}
+
+/**
+ * Uses a code up. Of two concurrent calls with one code one returns false.
+ * @returns false: the code, or a newer one, was used before, or the second factor is another now
+ */
+export function useCode(
+  database: Database,
+  user: Owner & { readonly secret: string },
+  match: CodeMatch,
+): Promise<boolean> {
+  return database.prisma.$transaction(async (tx) => {
+    if ('step' in match) {
+      const used = await tx.$executeRaw`
+        UPDATE conciliation.console_user SET totp_step = ${match.step}::bigint
+        WHERE id = ${user.id} AND totp_secret = ${user.secret} AND totp_step < ${match.step}::bigint`;
+      return used === 1;
+    }
+    const [used] = await tx.$queryRaw<[{ left: number }?]>`
+      UPDATE conciliation.console_user
+      SET recovery_hashes = array_remove(recovery_hashes, ${match.recoveryHash})
+      WHERE id = ${user.id} AND totp_secret = ${user.secret}
+        AND ${match.recoveryHash} = ANY (recovery_hashes)
+      RETURNING cardinality(recovery_hashes) AS left`;
+    if (used === undefined) return false;
+    await recordAudit(tx, {
+      actor: user.name,
+      action: 'user.recovery_code',
+      details: { left: used.left },
+    });
+    return true;
+  });
+}
+
+/**
+ * Returns the secret that a code of the page has to confirm. It is a new one, unless the form was
+ * sent with the present one, so that a thief of the session's cookie cannot read the secret that
+ * the user confirms.
+ * @param token the session
+ * @param shown the secret in the form; null: the page is asked for
+ */
+export async function offerSecret(
+  database: Database,
+  token: string,
+  shown: string | null,
+): Promise<string> {
+  const secret = newSecret();
+  const [offer] = await database.prisma.$queryRaw<[{ secret: string }?]>`
+    UPDATE conciliation.console_session
+    SET totp_offer = CASE WHEN totp_offer = ${shown} THEN totp_offer ELSE ${secret} END
+    WHERE token_hash = ${hashToken(token)} RETURNING totp_offer AS secret`;
+  return offer?.secret ?? secret;
+}
+
+export type EnrolOutcome =
+  | { readonly outcome: 'enrolled'; readonly token: string; readonly recoveryCodes: string[] }
+  | { readonly outcome: 'wrong_code' }
+  /** The session was offered another secret, or the user has a second factor already. */
+  | { readonly outcome: 'gone' };
+
+/**
+ * Makes the secret that the session was offered the second factor of the user, and ends the other
+ * sessions of the user.
+ */
+export function enrol(
+  database: Database,
+  user: Owner,
+  {
+    token,
+    secret,
+    code,
+  }: { readonly token: string; readonly secret: string; readonly code: string },
+): Promise<EnrolOutcome> {
+  return database.prisma.$transaction(async (tx): Promise<EnrolOutcome> => {
+    const [offer] = await tx.$queryRaw<[{ seconds: number }?]>`
+      SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
+      FROM conciliation.console_session
+      WHERE token_hash = ${hashToken(token)} AND user_id = ${user.id} AND totp_offer = ${secret}
+      FOR UPDATE`;
+    if (offer === undefined) return { outcome: 'gone' };
+    const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
+    if (match === null || !('step' in match)) return { outcome: 'wrong_code' };
+    const recoveryCodes = newRecoveryCodes();
+    const enrolled = await tx.consoleUser.updateMany({
+      where: { id: user.id, totpSecret: null },
+      data: {
+        totpSecret: secret,
+        totpStep: match.step,
+        recoveryHashes: recoveryCodes.map(hashRecoveryCode),
+      },
+    });
+    if (enrolled.count === 0) return { outcome: 'gone' };
+    await auditFactor(tx, user.name, 'set');
+    return {
+      outcome: 'enrolled',
+      token: await keepOnlySession(tx, user.id, token),
+      recoveryCodes,
+    };
+  });
+}
+
+/**
+ * Removes the second factor of the user, and ends the other sessions of the user.
+ * @returns the new token of the session
+ */
+export function removeFactor(database: Database, user: Owner, token: string): Promise<string> {
+  return database.prisma.$transaction(async (tx) => {
+    await clearFactor(tx, user.id);
+    await auditFactor(tx, user.name, 'removed');
+    return keepOnlySession(tx, user.id, token);
+  });
+}
+
+/** Replaces the recovery codes. @returns the new ones; null: the user has no second factor */
+export function renewRecoveryCodes(database: Database, user: Owner): Promise<string[] | null> {
+  return database.prisma.$transaction(async (tx) => {
+    const recoveryCodes = newRecoveryCodes();
+    const { count } = await tx.consoleUser.updateMany({
+      where: { id: user.id, totpSecret: { not: null } },
+      data: { recoveryHashes: recoveryCodes.map(hashRecoveryCode) },
+    });
+    if (count === 0) return null;
+    await auditFactor(tx, user.name, 'recovery_codes');
+    return recoveryCodes;
+  });
+}
+
+/**
+ * Removes the second factor of another user, who lost it, and ends all sessions of that user. The
+ * password stays.
+ * @throws InputError with a `UserFault`: for an unknown user, for a user without a second factor,
+ * and for the acting user
+ */
+export function resetFactor(
+  database: Database,
+  change: { readonly name: string; readonly by: string },
+): Promise<void> {
+  return database.prisma.$transaction(async (tx) => {
+    const { id, name } = await requireUser(tx, change.name);
+    // Otherwise a stolen session would remove the second factor without a code.
+    if (name === change.by) throw userFault('own_factor');
+    if ((await clearFactor(tx, id)) === 0) throw userFault('no_factor');
+    await endSessionsOf(tx, id);
+    await recordAudit(tx, {
+      actor: change.by,
+      action: 'user.second_factor',
+      details: { user: name, secondFactor: 'reset' },
+    });
+  });
+}
+
+async function clearFactor(tx: Transaction, id: bigint): Promise<number> {
+  const { count } = await tx.consoleUser.updateMany({
+    where: { id, totpSecret: { not: null } },
+    data: { totpSecret: null, totpStep: null, recoveryHashes: [] },
+  });
+  return count;
+}
+
+async function auditFactor(
+  tx: Transaction,
+  actor: string,
+  secondFactor: 'set' | 'removed' | 'recovery_codes',
+): Promise<void> {
+  await recordAudit(tx, { actor, action: 'user.second_factor', details: { secondFactor } });
+}

@@ -1,0 +1,219 @@
+/** What users do with their own account: the password, and the sessions. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
+import { createTestLog } from './console-world.ts';
+
+const NEW = 'outra frase bem diferente';
+const GUESSABLE = 'This password is easy to guess';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+const log = createTestLog();
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database, {
+    logger: log.logger,
+    trustedProxies: ['127.0.0.0/8'],
+  });
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+let count = 0;
+let name = '';
+let from: { headers: { 'x-forwarded-for': string } };
+let ana: ConsoleClient;
+/** A user and an address of its own for each test, because tries are limited. */
+beforeEach(async () => {
+  count += 1;
+  name = `ana-${count}`;
+  from = { headers: { 'x-forwarded-for': `192.0.2.${count}` } };
+  ana = await console.as('viewer', name);
+  await setPassword(world.database, name);
+});
+
+const rowOf = (user: string) =>
+  world.database.prisma.consoleUser.findUniqueOrThrow({ where: { name: user } });
+const change = (fields: Record<string, string>, client = ana) =>
+  client.post(
+    '/account/password',
+    { password: PASSWORD, newPassword: NEW, again: NEW, ...fields },
+    from,
+  );
+const signIn = async (password: string, fields: Record<string, string> = {}) =>
+  (await console.visitor().post('/login', { name, password, ...fields }, from)).status;
+
+describe('a user who changes the own password', () => {
+  test('keeps this session under another token, and no other session', async () => {
+    const other = await console.as('viewer', name);
+    const before = ana.cookies.get('conciliation') ?? '';
+    const answer = await change({});
+    expect([answer.status, answer.location]).toEqual([303, '/account?notice=password_changed']);
+    const after = ana.cookies.get('conciliation') ?? '';
+    expect(after).toMatch(/^[\w-]{43}$/);
+    expect(after).not.toBe(before);
+    expect((await ana.get('/account')).status).toBe(200);
+    expect((await other.get('/account')).location).toContain('/login');
+    const thief = console.visitor();
+    thief.cookies.set('conciliation', before);
+    expect((await thief.get('/account')).location).toContain('/login');
+    expect([await signIn(PASSWORD), await signIn(NEW)]).toEqual([401, 303]);
+    expect(
+      await world.database.prisma.auditEntry.count({
+        where: { actor: name, action: 'user.own_password' },
+      }),
+    ).toBe(1);
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({
+        event: 'password_changed',
+        user: name,
+        address: from.headers['x-forwarded-for'],
+      }),
+    );
+  });
+
+  test('has to know the present one', async () => {
+    const { passwordHash } = await rowOf(name);
+    for (const password of ['', 'wrong', NEW]) {
+      const answer = await change({ password });
+      expect(answer.status).toBe(401);
+      expect(answer.text).toContain('The password or the code is wrong');
+    }
+    expect((await rowOf(name)).passwordHash).toBe(passwordHash);
+  });
+
+  test('waits after wrong passwords, as on the sign-in page', async () => {
+    const csrf = await ana.csrf();
+    const fields = { password: 'wrong', newPassword: NEW, again: NEW };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        ana.post('/account/password', fields, { csrf, headers: from.headers }),
+      ),
+    );
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThanOrEqual(1);
+    expect(Number(refused[0]?.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await rowOf(name)).toMatchObject({ passwordFrom: [] });
+  });
+
+  test('needs a code too with a second factor', async () => {
+    const { secret } = await setFactor(world.database, name);
+    expect((await change({})).status).toBe(401);
+    expect((await change({ code: codeOf(secret) })).location).toContain('password_changed');
+  });
+
+  test('keeps the persons who had the link of the present password, and voids unused links', async () => {
+    const passwordFrom = [{ userId: 7, name: 'alma' }];
+    await world.database.prisma.consoleUser.update({ where: { name }, data: { passwordFrom } });
+    const link = { name, purpose: 'password', validMinutes: 5, by: 'test' } as const;
+    const token = await createLink(world.database, link);
+    expect((await change({})).status).toBe(303);
+    expect((await rowOf(name)).passwordFrom).toEqual(passwordFrom);
+    expect((await console.visitor().get(`/link/${token}`)).status).toBe(404);
+  });
+
+  test('changes it once, also with two forms at the same time', async () => {
+    const csrf = await ana.csrf();
+    const answers = await Promise.all(
+      ['uma frase nova e longa', 'mais uma frase bem longa'].map((text) =>
+        ana.post(
+          '/account/password',
+          { password: PASSWORD, newPassword: text, again: text },
+          { csrf, headers: from.headers },
+        ),
+      ),
+    );
+    const changed = answers.filter(({ location }) => location?.includes('password_changed'));
+    expect(changed).toHaveLength(1);
+  });
+});
+
+describe('a password that is easy to guess is refused', () => {
+  test.each([
+    'password1234',
+    'Password1234!',
+    'senha1234567',
+    '123456789012',
+    'qwertyuiop12',
+    'aaaaaaaaaaaa',
+    'conciliacao2026',
+    'flamengo2026!',
+  ])('%s', async (text) => {
+    const { passwordHash } = await rowOf(name);
+    const answer = await change({ newPassword: text, again: text });
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(GUESSABLE);
+    expect((await rowOf(name)).passwordHash).toBe(passwordHash);
+  });
+
+  test('also when it is made of the name and the e-mail address', async () => {
+    await world.database.prisma.consoleUser.update({
+      where: { name },
+      data: { email: `xavantina.zuleika.${count}@quixeramobim.example` },
+    });
+    for (const text of ['xavantina1234', 'zuleika-xavantina', 'quixeramobim2026']) {
+      const answer = await change({ newPassword: text, again: text });
+      expect([text, answer.status]).toEqual([text, 400]);
+    }
+  });
+
+  test('by the page of a link, in the language of the reader, and the link still works', async () => {
+    const link = { name, purpose: 'password', validMinutes: 5, by: 'test' } as const;
+    const path = `/link/${await createLink(world.database, link)}`;
+    const fields = { password: 'password1234', again: 'password1234' };
+    const visitor = console.visitor();
+    const refused = await visitor.post(path, fields, from);
+    expect([refused.status, refused.text.includes(GUESSABLE)]).toEqual([400, true]);
+    const headers = { ...from.headers, 'accept-language': 'pt-BR' };
+    const portuguese = await visitor.post(path, fields, { headers });
+    expect(portuguese.text).toContain('Esta senha é fácil de adivinhar');
+    expect((await visitor.post(path, { password: NEW, again: NEW }, from)).location).toBe('/');
+  });
+
+  test('within seconds, whatever an attacker types', async () => {
+    // More than 10 s with the defaults of zxcvbn, in one of the two threads for passwords.
+    const text = '4@8({[<3691!|1|7065$5+7%2'.repeat(11).slice(0, 256);
+    const begin = process.hrtime.bigint();
+    await change({ newPassword: text, again: text });
+    expect(Number(process.hrtime.bigint() - begin) / 1e9).toBeLessThan(30);
+  });
+
+  test('and a long one of random words is not', async () => {
+    const text = 'cavalo bateria grampo correto';
+    expect((await change({ newPassword: text, again: text })).status).toBe(303);
+  });
+});
+
+test('a user with a company account only has no password to change', async () => {
+  await world.database.prisma.consoleUser.update({ where: { name }, data: { passwordHash: null } });
+  const page = await ana.get('/account');
+  expect(page.text).toContain('You have no password in this console');
+  expect(page.text).not.toContain('/account/password');
+  expect((await change({})).status).toBe(401);
+  expect((await ana.get('/account/second-factor')).text).not.toContain('otpauth:');
+  const portuguese = await ana.get('/account', { 'accept-language': 'pt-BR' });
+  expect(portuguese.text).toContain('Você não tem senha neste console');
+});
+
+test('users see their own sessions and end the others', async () => {
+  const browser = console.visitor();
+  await browser.post('/login', { name, password: PASSWORD }, from);
+  const page = await ana.get('/account');
+  expect(page.text.match(/<tr>/g)).toHaveLength(1 + 2);
+  expect(page.text).toContain(from.headers['x-forwarded-for']);
+  expect(page.text.match(/this session/g)).toHaveLength(1);
+  const other = await console.as('viewer', 'another-user');
+  expect((await ana.post('/account/sessions/end')).location).toBe('/account?notice=sessions_ended');
+  expect((await browser.get('/account')).location).toContain('/login');
+  expect((await ana.get('/account')).text).not.toContain('End the other sessions');
+  expect((await other.get('/account')).status).toBe(200);
+});

@@ -1,0 +1,415 @@
+/** The second factor of users who sign in with a password, and attacks on it. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startService } from '../../../src/app/service.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { createLink } from '../../../src/console/access/console-users.sql.ts';
+import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
+import { startCertifiedProvider } from '../../support/certified-provider.ts';
+import {
+  type ConsoleAnswer,
+  type ConsoleClient,
+  type ConsoleWorld,
+  createClient,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openOidcWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
+import { createTestLog } from './console-world.ts';
+
+const PAGE = '/account/second-factor';
+const NEW = 'outra frase bem diferente';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+/** A console that requires a second factor, over the same database. */
+let strict: ConsoleWorld;
+const log = createTestLog();
+beforeAll(async () => {
+  world = await openPullWorld();
+  const options = { logger: log.logger, trustedProxies: ['127.0.0.0/8'] };
+  console = await openConsole(world.database, options);
+  strict = await openConsole(world.database, { ...options, requiresSecondFactor: true });
+});
+afterAll(async () => {
+  await console.close();
+  await strict.close();
+  await world.close();
+});
+
+let count = 0;
+let name = '';
+let from: { headers: { 'x-forwarded-for': string } };
+/** Signed in, with a password and without a second factor. */
+let ana: ConsoleClient;
+/** A user and an address of its own for each test, because tries are limited. */
+beforeEach(async () => {
+  count += 1;
+  name = `ana-${count}`;
+  from = { headers: { 'x-forwarded-for': `192.0.2.${count}` } };
+  ana = await console.as('viewer', name);
+  await setPassword(world.database, name);
+});
+
+const rowOf = () => world.database.prisma.consoleUser.findUniqueOrThrow({ where: { name } });
+const secretIn = ({ text }: ConsoleAnswer) =>
+  /name="secret" value="([A-Z2-7]{32})"/.exec(text)?.[1];
+const codesIn = ({ text }: ConsoleAnswer) =>
+  [...text.matchAll(/<li>((?:[A-Z2-7]{4} ){5}[A-Z2-7]{4})<\/li>/g)].map(([, code]) => code ?? '');
+
+const enrol = async (client: ConsoleClient, fields: Record<string, string> = {}) => {
+  const secret = secretIn(await client.get(PAGE)) ?? '';
+  const form = { secret, code: codeOf(secret), password: PASSWORD, ...fields };
+  return { secret, answer: await client.post(PAGE, form, from) };
+};
+const login = (fields: Record<string, string>, client = console.visitor()) =>
+  client.post('/login', { name, password: PASSWORD, ...fields }, from);
+const loginStatus = async (fields: Record<string, string>) => (await login(fields)).status;
+const events = () =>
+  log
+    .lines()
+    .filter(({ user }) => user === name)
+    .map(({ event }) => event);
+
+describe('a user who sets up a second factor', () => {
+  test('confirms it with a code and the password, gets recovery codes once, and a new token', async () => {
+    const other = await console.as('viewer', name);
+    const before = ana.cookies.get('conciliation') ?? '';
+    const page = await ana.get(PAGE);
+    const secret = secretIn(page) ?? '';
+    expect(page.text).toContain(`otpauth://totp/Conciliation:${name}?`);
+    expect(page.text).toMatch(/<svg class="qr"[^>]*role="img"/);
+    expect((await rowOf()).totpSecret).toBeNull();
+    const { answer } = await enrol(ana);
+    expect(answer.status).toBe(200);
+    const codes = codesIn(answer);
+    expect(codes).toHaveLength(10);
+    const row = await rowOf();
+    expect(row.totpSecret).toMatch(/^[A-Z2-7]{32}$/);
+    expect(row.totpSecret).not.toBe(secret);
+    for (const code of codes) expect(JSON.stringify(row.recoveryHashes)).not.toContain(code);
+    expect(ana.cookies.get('conciliation')).not.toBe(before);
+    expect((await ana.get('/account')).text).toContain('Recovery codes left: 10');
+    expect((await ana.get(PAGE)).location).toBe('/account');
+    expect((await other.get('/account')).location).toContain('/login');
+    expect(events()).toContain('second_factor_set');
+    const audit = await world.database.prisma.auditEntry.findFirstOrThrow({
+      where: { actor: name, action: 'user.second_factor' },
+    });
+    expect(audit.details).toEqual({ secondFactor: 'set' });
+  });
+
+  test('without the password or without a right code has none', async () => {
+    const wrongPassword = await enrol(ana, { password: 'wrong' });
+    expect(wrongPassword.answer.status).toBe(401);
+    // The person need not scan the picture again.
+    expect(secretIn(wrongPassword.answer)).toBe(wrongPassword.secret);
+    const wrongCode = await enrol(ana, { code: '000000' });
+    expect(wrongCode.answer.status).toBe(400);
+    expect(secretIn(wrongCode.answer)).toBe(wrongCode.secret);
+    expect((await rowOf()).totpSecret).toBeNull();
+  });
+
+  test('does not confirm a secret that a thief of the cookie has seen or made up', async () => {
+    const thief = console.visitor();
+    thief.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    const seen = secretIn(await thief.get(PAGE)) ?? '';
+    const own = secretIn(await ana.get(PAGE)) ?? '';
+    expect(own).not.toBe(seen);
+    // Nor does the answer to a form with another secret show the user's.
+    const probe = await thief.post(PAGE, { secret: seen, code: '1', password: 'wrong' }, from);
+    expect(probe.text).not.toContain(own);
+    for (const secret of [seen, 'A'.repeat(32)]) {
+      const { answer } = await enrol(ana, { secret, code: codeOf(secret) });
+      expect([answer.status, answer.location]).toEqual([303, PAGE]);
+    }
+    expect((await rowOf()).totpSecret).toBeNull();
+  });
+
+  test('does not replace the present one', async () => {
+    const { secret } = await setFactor(world.database, name);
+    const { answer } = await enrol(ana, { secret: 'A'.repeat(32), code: codeOf('A'.repeat(32)) });
+    expect(answer.location).toBe('/account');
+    expect((await rowOf()).totpSecret).toBe(secret);
+  });
+});
+
+describe('signing in with a second factor', () => {
+  let secret = '';
+  let recoveryCodes: string[] = [];
+  beforeEach(async () => {
+    ({ secret, recoveryCodes } = await setFactor(world.database, name));
+  });
+
+  test('needs the password and the code, and the answer does not say which was wrong', async () => {
+    const answers: ConsoleAnswer[] = [];
+    for (const fields of [
+      { password: 'wrong', code: '' },
+      { password: 'wrong', code: codeOf(secret) },
+      { code: '' },
+    ]) {
+      const client = console.visitor();
+      answers.push(await login(fields, client));
+      expect(client.cookies.has('conciliation')).toBe(false);
+    }
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    const texts = answers.map(({ text }) => text.replaceAll(/value="[\w-]{43}"/g, ''));
+    expect(new Set(texts).size).toBe(1);
+    const client = console.visitor();
+    expect((await login({ code: codeOf(secret) }, client)).location).toBe('/');
+    expect((await client.get('/account')).status).toBe(200);
+  });
+
+  test('takes no code of another time', async () => {
+    for (const steps of [-10, 10]) {
+      expect(await loginStatus({ code: codeOf(secret, steps) })).toBe(401);
+    }
+  });
+
+  test('takes a code once, and no older one after it', async () => {
+    const [older, code] = [codeOf(secret), codeOf(secret, 1)];
+    expect(await loginStatus({ code })).toBe(303);
+    expect(await loginStatus({ code })).toBe(401);
+    expect(await loginStatus({ code: older })).toBe(401);
+  });
+
+  test('takes a code once, also from two consoles at the same time', async () => {
+    const code = codeOf(secret);
+    const clients = [console, strict, console, strict].map((one) => one.visitor());
+    const tokens = await Promise.all(clients.map((client) => client.csrf('/login')));
+    const answers = await Promise.all(
+      clients.map((client, index) =>
+        client.post(
+          '/login',
+          { name, password: PASSWORD, code },
+          { csrf: tokens[index] ?? '', headers: from.headers },
+        ),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+  });
+
+  test('does not use a code up with a wrong password', async () => {
+    const code = codeOf(secret);
+    expect(await loginStatus({ password: 'wrong', code })).toBe(401);
+    expect(await loginStatus({ code })).toBe(303);
+  });
+
+  test('takes each recovery code once, and says so in the logs', async () => {
+    const [first = '', second = ''] = recoveryCodes;
+    expect(await loginStatus({ code: first.toLowerCase() })).toBe(303);
+    expect(await loginStatus({ code: first })).toBe(401);
+    const both = await Promise.all([loginStatus({ code: second }), loginStatus({ code: second })]);
+    expect(both.sort()).toEqual([303, 401]);
+    expect(events().filter((event) => event === 'recovery_code_used')).toHaveLength(2);
+    const audit = await world.database.prisma.auditEntry.findMany({
+      where: { actor: name, action: 'user.recovery_code' },
+      orderBy: { id: 'asc' },
+    });
+    expect(audit.map(({ details }) => details)).toEqual([{ left: 9 }, { left: 8 }]);
+  });
+
+  test('is delayed after wrong codes, as after wrong passwords', async () => {
+    const client = console.visitor();
+    const csrf = await client.csrf('/login');
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, tries) =>
+        client.post(
+          '/login',
+          { name, password: PASSWORD, code: String(100_000 + tries) },
+          { csrf, headers: from.headers },
+        ),
+      ),
+    );
+    expect(answers.some(({ status }) => status === 429)).toBe(true);
+    expect(answers.some(({ status }) => status === 303)).toBe(false);
+  });
+
+  test.each(['password', 'sign_in'] as const)('is not left out by a %s link', async (purpose) => {
+    const link = { name, purpose, validMinutes: 5, by: 'test' };
+    const path = `/link/${await createLink(world.database, link)}`;
+    const client = console.visitor();
+    const answer = await client.post(path, { password: NEW, again: NEW }, from);
+    expect(answer.location).toBe('/login?notice=password_saved');
+    expect(client.cookies.has('conciliation')).toBe(false);
+    const password = purpose === 'password' ? NEW : PASSWORD;
+    expect(await loginStatus({ password })).toBe(401);
+    expect(await loginStatus({ password, code: codeOf(secret) })).toBe(303);
+  });
+});
+
+describe('a user with a second factor', () => {
+  let secret = '';
+  let recoveryCodes: string[] = [];
+  beforeEach(async () => {
+    ({ secret, recoveryCodes } = await setFactor(world.database, name));
+  });
+
+  test('makes new recovery codes with password and code, and the earlier ones do not work', async () => {
+    const [old = ''] = recoveryCodes;
+    expect((await ana.post('/account/recovery-codes', { password: PASSWORD }, from)).status).toBe(
+      401,
+    );
+    const fields = { password: PASSWORD, code: codeOf(secret) };
+    const made = codesIn(await ana.post('/account/recovery-codes', fields, from));
+    expect(made).toHaveLength(10);
+    expect(await loginStatus({ code: old })).toBe(401);
+    expect(await loginStatus({ code: made[0] ?? '' })).toBe(303);
+    expect(events()).toContain('recovery_codes_made');
+  });
+
+  test('removes it with password and code only', async () => {
+    const path = `${PAGE}/remove`;
+    for (const fields of [{ password: PASSWORD }, { password: 'wrong', code: codeOf(secret) }]) {
+      expect((await ana.post(path, fields, from)).status).toBe(401);
+    }
+    expect((await rowOf()).totpSecret).toBe(secret);
+    const fields = { password: PASSWORD, code: codeOf(secret) };
+    expect((await ana.post(path, fields, from)).location).toBe('/account?notice=factor_removed');
+    expect(await rowOf()).toMatchObject({ totpSecret: null, totpStep: null, recoveryHashes: [] });
+    expect(await loginStatus({ code: '' })).toBe(303);
+    expect(events()).toContain('second_factor_removed');
+  });
+
+  test('who lost it is let in by an administrator, and only by one', async () => {
+    const path = `/users/${name}/reset-second-factor`;
+    expect((await ana.post(path)).status).toBe(403);
+    const alma = await console.as('admin', 'alma');
+    expect((await alma.get('/users')).text).toContain(path);
+    expect((await alma.post(path)).location).toBe('/users?notice=factor_reset');
+    expect((await rowOf()).totpSecret).toBeNull();
+    expect((await ana.get('/account')).location).toContain('/login');
+    expect(await loginStatus({ password: 'wrong' })).toBe(401);
+    expect(await loginStatus({})).toBe(303);
+    const entry = await world.database.prisma.auditEntry.findFirstOrThrow({
+      where: { actor: 'alma', action: 'user.second_factor' },
+      orderBy: { id: 'desc' },
+    });
+    expect(entry.details).toEqual({ user: name, secondFactor: 'reset' });
+    expect(events()).toContain('second_factor_reset');
+    expect((await alma.post(path)).text).toContain('That user has no second factor.');
+    // A stolen session of an administrator does not remove the administrator's own.
+    await setFactor(world.database, 'alma');
+    const own = await alma.post('/users/alma/reset-second-factor');
+    expect([own.status, own.text.includes('You remove your own second factor')]).toEqual([
+      400,
+      true,
+    ]);
+  });
+});
+
+describe('where a second factor is required', () => {
+  const pathOf = (route: string) =>
+    route
+      .split(' ')[1]
+      ?.replace(':date', '2026-03-02')
+      .replace(/:(id|name|token)/, '1')
+      .replace(':file', 'x') ?? '';
+
+  test('a user without one can set one up and sign out, and nothing else', async () => {
+    const client = strict.visitor();
+    expect((await login({}, client)).location).toBe('/');
+    const csrf = /name="_csrf" value="([^"]+)"/.exec((await client.get(PAGE)).text)?.[1] ?? '';
+    const allowed: string[] = [];
+    for (const [route, { who }] of Object.entries(ROUTE_ACCESS)) {
+      if (typeof who === 'string' || route === 'POST /logout') continue;
+      const [method] = route.split(' ');
+      const answer =
+        method === 'GET'
+          ? await client.get(pathOf(route))
+          : await client.post(pathOf(route), {}, { csrf, headers: from.headers });
+      if (answer.location === PAGE) continue;
+      if (answer.status === 403 && pathOf(route).startsWith('/api/')) {
+        expect(answer.json()).toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' });
+        continue;
+      }
+      allowed.push(route);
+    }
+    expect(allowed).toEqual([`GET ${PAGE}`, `POST ${PAGE}`]);
+    expect((await client.get('/queue/')).location).toBe(PAGE);
+    const page = await client.get(PAGE);
+    expect(page.text).toContain('This console requires a second factor');
+    expect(page.text).not.toContain('href="/alerts"');
+    const secret = secretIn(page) ?? '';
+    const form = { secret, code: codeOf(secret), password: PASSWORD };
+    const enrolled = await client.post(PAGE, form, { csrf, headers: from.headers });
+    expect(codesIn(enrolled)).toHaveLength(10);
+    expect((await client.get('/alerts')).status).toBe(200);
+  });
+
+  test('a session from before, and one of a link, are bound too', async () => {
+    const before = strict.visitor();
+    before.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    expect((await before.get('/alerts')).location).toBe(PAGE);
+    const link = { name, purpose: 'password', validMinutes: 5, by: 'test' } as const;
+    const path = `/link/${await createLink(world.database, link)}`;
+    const client = strict.visitor();
+    expect((await client.post(path, { password: NEW, again: NEW }, from)).location).toBe('/');
+    expect((await client.get('/alerts')).location).toBe(PAGE);
+  });
+
+  test('a user who removes it has to set up another', async () => {
+    const { secret } = await setFactor(world.database, name);
+    const client = strict.visitor();
+    client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+    expect((await client.get('/alerts')).status).toBe(200);
+    await client.post(`${PAGE}/remove`, { password: PASSWORD, code: codeOf(secret) }, from);
+    expect((await client.get('/alerts')).location).toBe(PAGE);
+  });
+
+  test('company accounts are exempt', async () => {
+    const oidc = await openOidcWorld(
+      world.database,
+      await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
+    );
+    const other = await oidc.open({}, { requiresSecondFactor: true });
+    try {
+      const { account } = await oidc.newPerson();
+      const { client } = await oidc.signIn(account, other.visitor());
+      expect((await client.get('/alerts')).status).toBe(200);
+      expect((await client.get('/account')).text).toContain('Company account');
+    } finally {
+      await other.close();
+      await oidc.close();
+    }
+  });
+
+  test('keys are exempt', async () => {
+    const key = await createApiKey(world.database, {
+      name: 'a key',
+      user: null,
+      role: 'viewer',
+      scopes: ['read'],
+      validDays: 1,
+      by: 'test',
+    });
+    const answer = await strict.visitor().get('/api/status', { authorization: `Bearer ${key}` });
+    expect(answer.status).toBe(200);
+  });
+
+  test('the service does so with CONSOLE_SECOND_FACTOR=required', async () => {
+    const service = await startService({
+      config: readConfig(
+        {
+          DATABASE_URL: world.databaseUrl,
+          PLATFORM_BASE_URL: world.sandbox.baseUrl,
+          PLATFORM_TOKEN: world.sandbox.issueToken(),
+          START_DATE: DAY,
+          CONSOLE_PORT: '0',
+          CONSOLE_SECOND_FACTOR: 'required',
+        },
+        { platform: true },
+      ),
+      logger: log.logger,
+      roles: new Set(['console']),
+    });
+    try {
+      const client = createClient(service.consoleUrl ?? '');
+      client.cookies.set('conciliation', ana.cookies.get('conciliation') ?? '');
+      expect((await client.get('/alerts')).location).toBe(PAGE);
+    } finally {
+      await service.stop(0);
+    }
+  });
+});
