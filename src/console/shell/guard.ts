@@ -41,8 +41,8 @@ export interface GuardOptions {
   readonly sessions: SessionLimits;
   readonly requiresSecondFactor: boolean;
   readonly logger: Logger;
-  /** Answers 403. */
-  readonly refuse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+  /** Answers 403. Programs get the message, people a page. */
+  readonly refuse: (request: FastifyRequest, reply: FastifyReply, message: string) => FastifyReply;
 }
 
 export const SESSION_LIMITS: SessionLimits = { lifetimeMinutes: 12 * 60, idleMinutes: 2 * 60 };
@@ -73,9 +73,14 @@ export function cookieOptions(publicUrl: URL | null) {
  */
 export function addGuard(server: FastifyInstance, options: GuardOptions): readonly string[] {
   const routes: string[] = [];
-  const refuse = (request: FastifyRequest, reply: FastifyReply, event: SecurityEvent) => {
+  const refuse = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    event: SecurityEvent,
+    message = 'no permission',
+  ) => {
     logSecurityEvent(options.logger, request, event, subjectOf(request.principal));
-    return options.refuse(request, reply);
+    return options.refuse(request, reply, message);
   };
   server.decorateRequest('principal', null);
   server.decorateRequest('visit', '');
@@ -102,12 +107,16 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
     const { principal } = request;
     if (principal === null) return askToSignIn(request, reply);
     if (principal.isEnrolmentDue && !access.isForEnrolment) return askToEnrol(request, reply);
-    const isScoped =
-      principal.scopes === null ||
-      (access.scope !== null && principal.scopes.includes(access.scope));
-    return access.who.includes(principal.role) && isScoped
-      ? undefined
-      : refuse(request, reply, 'access_refused');
+    const { role, scopes } = principal;
+    if (!access.who.includes(role)) {
+      const message = `the role ${role} has no permission; expected ${access.who.join(' or ')}`;
+      return refuse(request, reply, 'access_refused', message);
+    }
+    if (scopes !== null && (access.scope === null || !scopes.includes(access.scope))) {
+      const message = `the key has no permission; expected the scope ${access.scope}`;
+      return refuse(request, reply, 'access_refused', message);
+    }
+    return undefined;
   });
   // After the body was read, because it holds the token of a form.
   server.addHook('preValidation', async (request, reply) => {

@@ -123,11 +123,11 @@ async function addPages(
   const routes = addGuard(server, {
     ...parts,
     sessions: SESSION_LIMITS,
-    refuse: (request, reply) =>
+    refuse: (request, reply, message) =>
       answerError(request, reply, parts.timeZone, {
         status: 403,
         code: 'FORBIDDEN',
-        message: 'no permission',
+        message,
         isForPerson: false,
       }),
   });
@@ -213,7 +213,8 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       return answerError(request, reply, timeZone, {
         status,
         code: 'BAD_REQUEST',
-        message: 'the request was refused',
+        // The message of a schema names the parameter and never its value.
+        message: error.validation === undefined ? 'the request was refused' : error.message,
         isForPerson: false,
       });
     }

@@ -176,6 +176,25 @@ describe('a key', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('is told the scope or the role that an action needs', async () => {
+    const reader = await newKey('viewer', 'read');
+    const scope = await call(reader, 'GET', `/api/export?from=${DAY}&to=${DAY}&format=csv`);
+    expect(scope.json()).toMatchObject({
+      message: 'the key has no permission; expected the scope export',
+    });
+    const viewer = await newKey('viewer', 'pull');
+    const role = await call(viewer, 'POST', `/api/days/${DAY}/pull`, {});
+    expect(role.json()).toMatchObject({
+      message: 'the role viewer has no permission; expected operator or admin',
+    });
+  });
+
+  test('is told the parameter that a request lacks', async () => {
+    const answer = await call(await newKey('viewer', 'read'), 'GET', '/api/days');
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({ message: expect.stringContaining("'from'") });
+  });
+
   test('opens no page', async () => {
     const key = await newKey('operator', 'read', 'export', 'decide', 'pull');
     expect((await call(key, 'GET', '/')).status).toBe(303);
