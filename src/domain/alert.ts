@@ -26,6 +26,14 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
+/** Kinds that are derived from the tables of providers. */
+export const PROVIDER_ALERT_KINDS: readonly AlertKind[] = ['provider_rejected', 'push_failing'];
+
+/** All other kinds. */
+export const LEDGER_ALERT_KINDS = ALERT_KINDS.filter(
+  (kind) => !PROVIDER_ALERT_KINDS.includes(kind),
+);
+
 /** A condition while it lasts. `dedupeKey` identifies it. */
 export interface Alert {
   readonly kind: AlertKind;
@@ -283,18 +291,25 @@ export function refusedProvidersAlert(refused: RefusedProviders): Alert {
 
 export interface FailingPush {
   readonly pending: number;
-  readonly errorCode: string;
+  /** Of the last failure; null: no request has failed since the last decision. */
+  readonly errorCode: string | null;
 }
 
 /** How long pushing may fail before an alert is raised. */
 export const PUSH_FAILING_MINUTES = 60;
+
+/** How long providers may wait while no request is decided, whatever the cause. */
+export const PUSH_OVERDUE_HOURS = 2;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
   const providers = `${pending} ${pending === 1 ? 'provider waits' : 'providers wait'}`;
   return {
     kind: 'push_failing',
     dedupeKey: 'push_failing',
-    message: `pushing has failed for over an hour (${errorCode}), ${providers}`,
+    message:
+      errorCode === null
+        ? `no request with providers was decided for over ${PUSH_OVERDUE_HOURS} hours, ${providers}`
+        : `pushing has failed for over an hour (${errorCode}), ${providers}`,
     date: null,
     pullId: null,
   };
