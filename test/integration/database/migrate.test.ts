@@ -75,6 +75,40 @@ describe('applying migrations', () => {
     expect(await migrating).toEqual({ applied: ALL });
   });
 
+  test('a migrated database needs no lock that a reader can hold, not even for the roles', async () => {
+    await run();
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    expect(await migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 1 })).toEqual({
+      applied: [],
+    });
+    const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
+    expect(await Promise.all([roles(), roles(), roles()])).toEqual(Array(3).fill({ applied: [] }));
+  });
+
+  test('a lock that another session keeps ends the wait, and the message names that session', async () => {
+    const short = () => migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 200 });
+    await client.query(`SET application_name = 'a "report"'`);
+    const { rows } = await client.query(
+      'SELECT pg_backend_pid() AS pid, current_user AS user, pg_advisory_lock(72707369)',
+    );
+    const failure = await short().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StagingUnavailableError);
+    expect(String(failure)).toContain(
+      `after 0.2 s another session still had a lock: process ${rows[0].pid} of PostgreSQL ` +
+        `(user "${rows[0].user}", application "a \\"report\\""); end that session`,
+    );
+    expect(await tableNames()).toEqual([]);
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await short()).toEqual({ applied: ALL });
+
+    // The lock of a table, for the roles.
+    await client.query('BEGIN; LOCK TABLE conciliation._prisma_migrations');
+    await expect(
+      migrate({ databaseUrl: database.url, logger, roles: true, lockTimeoutMs: 200 }),
+    ).rejects.toThrow(`process ${rows[0].pid} of PostgreSQL`);
+    await client.query('ROLLBACK');
+  });
+
   test('leaves the record that Prisma’s own command line reads, inside the product’s schema', async () => {
     await run();
     const { rows } = await client.query(
