@@ -35,6 +35,12 @@ interface Migration {
   readonly script: string;
 }
 
+interface Migrated {
+  readonly applied: string[];
+  /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
+  readonly advisoryLocksArePublic: boolean;
+}
+
 /** A row of `_prisma_migrations` that is not marked as rolled back. */
 interface RecordedMigration {
   readonly name: string;
@@ -48,7 +54,8 @@ interface RecordedMigration {
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
  * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
  * the call takes no lock that a reader of the database can hold.
- * @returns the names of the migrations that this call applied
+ * @returns the names of the migrations that this call applied, and whether the rights were set although
+ * every login may still take advisory locks
  * @throws ConfigError when a migration fails, was edited after it was applied, or was left
  * unfinished by another tool; when a version before the first release created the database; when
  * the server is too old or refuses the user or the database
@@ -64,7 +71,7 @@ export async function migrate(options: {
   readonly roles?: boolean;
   /** The longest wait for one lock; default: a minute. */
   readonly lockTimeoutMs?: number;
-}): Promise<{ applied: string[] }> {
+}): Promise<Migrated> {
   const migrations = await readMigrations();
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   return withConnection(options.databaseUrl, async (client) => {
@@ -83,7 +90,7 @@ async function migrateInTransaction(
   client: pg.Client,
   migrations: readonly Migration[],
   options: { readonly logger: Logger; readonly roles?: boolean },
-): Promise<{ applied: string[] }> {
+): Promise<Migrated> {
   await refuseOldServer(client);
   // Every login can take this lock. So a process takes it for a migration only, not at each start.
   if (pendingOf(migrations, (await readHistory(client)) ?? []).length > 0) {
@@ -101,14 +108,15 @@ async function migrateInTransaction(
   const applied = pending.map(({ name }) => name);
   const roles =
     options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+  let advisoryLocksArePublic = false;
   if (roles) {
     // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
     await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
-    await grantRoles(client);
+    ({ advisoryLocksArePublic } = await grantRoles(client));
   }
   await client.query('COMMIT');
   if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-  return { applied };
+  return { applied, advisoryLocksArePublic };
 }
 
 /** Names the sessions that have the lock of migrations, or otherwise locks on tables of the schema. */
