@@ -75,7 +75,8 @@ export async function migrate(options: {
   const migrations = await readMigrations();
   const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   return withConnection(options.databaseUrl, async (client) => {
-    await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+    await client.query('BEGIN');
+    await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
     try {
       return await migrateInTransaction(client, migrations, options);
     } catch (error) {
@@ -128,8 +129,8 @@ async function lockFailure(client: pg.Client, waitedMs: number): Promise<Staging
        AND (locktype = 'advisory' AND (classid, objid, objsubid) = (0, $1, 1)
             OR locktype = 'relation' AND database = datid AND relation IN
                (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace($2)))
-     ORDER BY locktype, pid LIMIT ${HOLDERS_NAMED}`,
-    [MIGRATION_LOCK, SCHEMA_NAME],
+     ORDER BY locktype, pid LIMIT $3`,
+    [MIGRATION_LOCK, SCHEMA_NAME, HOLDERS_NAMED],
   );
   const holders = rows.map(
     ({ pid, user, application }) =>

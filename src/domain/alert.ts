@@ -23,6 +23,7 @@ export const ALERT_KINDS = [
   'contract_drift',
   'platform_auth',
   'clock_skew',
+  'planning_failed',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
@@ -382,12 +383,13 @@ export interface FaultyProcesses {
   readonly processes: number;
 }
 
-/** Raises at most one alert about tokens and one about clocks, for any number of processes. */
+/** Raises at most one alert about tokens, one about clocks and one about planners, for any number of processes. */
 export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
   const countOf = (fault: ProcessFault) =>
     faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
   const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
   const skewed = countOf('clock_skew');
+  const failing = countOf('planning_failed');
   const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
   return [
     ...(refused + unusable > 0
@@ -405,6 +407,14 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
           processAlert(
             'clock_skew',
             `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+          ),
+        ]
+      : []),
+    ...(failing > 0
+      ? [
+          processAlert(
+            'planning_failed',
+            `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
           ),
         ]
       : []),
