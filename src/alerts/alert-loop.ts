@@ -4,6 +4,7 @@ import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import { deliverAlerts } from './deliver-alerts.ts';
 import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
+import { deriveProviderAlerts } from './provider-alerts.sql.ts';
 import type { WebhookSecret } from './webhook-signature.ts';
 
 export interface AlertLoop {
@@ -27,6 +28,12 @@ export function startAlertLoop(parts: {
   const round = async () => {
     try {
       await deriveAlerts(parts.database, await readClock(parts.database), parts.policy);
+      await deriveProviderAlerts(parts.database, parts.policy.timeZone).catch((error: unknown) => {
+        parts.logger.warn(
+          { err: describeError(error) },
+          'alerts about providers wait for the next round',
+        );
+      });
       await deliverAlerts(parts, abort.signal);
     } catch (error) {
       parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');

@@ -1,6 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
 import {
-  ALERT_KINDS,
   ALTERED_TITLES_NAMED,
   type Alert,
   type AlteredDate,
@@ -13,22 +12,18 @@ import {
   DRIFT_PATHS_NAMED,
   type FailedPull,
   type FailedSweep,
-  type FailingPush,
   failedPullAlert,
   failedSweepAlert,
-  failingPushAlert,
   faultyProcessAlerts,
   type HeldDay,
   heldDayAlert,
+  LEDGER_ALERT_KINDS,
   type NewDrift,
   type OpenRejects,
   OVERDUE_HOURS,
   type OverduePulls,
   openRejectsAlert,
   overduePullsAlert,
-  PUSH_FAILING_MINUTES,
-  type RefusedProviders,
-  refusedProvidersAlert,
   restatedDayAlert,
   type StalenessLimits,
   type SweepFindings,
@@ -48,8 +43,8 @@ export interface AlertPolicy extends StalenessLimits {
 }
 
 /**
- * Updates the alerts to the state of the tables: raises new ones and resolves those that are over.
- * Alerts are derived from tables and not from events, so that the next call raises the alert of a
+ * Updates the alerts to the state of the tables: raises new ones and resolves those that are over. Alerts
+ * about providers are those of `deriveProviderAlerts`. Alerts are derived from tables and not from events, so that the next call raises the alert of a
  * merge whose process died. Several processes may call this function at the same time.
  */
 export function deriveAlerts(
@@ -71,14 +66,12 @@ export function deriveAlerts(
       ...(await readOpenRejects(tx)).map(openRejectsAlert),
       ...(await readRestatedDays(tx)).map(restatedDayAlert),
       ...(await readAlteredDates(tx)).map(alteredDateAlert),
-      ...(await readRefusedProviders(tx, policy.timeZone)).map(refusedProvidersAlert),
-      ...(await readFailingPush(tx)).map(failingPushAlert),
       ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
       ...(await readNewDrift(tx)).map(contractDriftAlert),
       ...faultyProcessAlerts(await readFaults(tx)),
       ...[stale, staleSweep].filter((alert) => alert !== null),
     ];
-    return settleAlerts(tx, ALERT_KINDS, alerts);
+    return settleAlerts(tx, LEDGER_ALERT_KINDS, alerts);
   });
 }
 
@@ -226,43 +219,6 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
     FROM conciliation.title_finding AS finding
     WHERE closed_at IS NULL AND acknowledged_at IS NULL
     GROUP BY date`;
-}
-
-/**
- * Counted by the date on which the ERP wrote the rows, because the time of the refusal is not
- * stored.
- */
-function readRefusedProviders(tx: Transaction, timeZone: string): Promise<RefusedProviders[]> {
-  return tx.$queryRaw<RefusedProviders[]>`
-    SELECT (changed_at AT TIME ZONE ${timeZone})::date::text AS "writtenDate",
-           count(*) FILTER (WHERE sync_state = 'rejected')::int AS rejected,
-           count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid
-    FROM conciliation.provider
-    WHERE sync_state IN ('rejected', 'invalid')
-    GROUP BY 1`;
-}
-
-/**
- * Returns at most one row: the failures since the platform last decided a request, if the first one
- * is old enough. A refused token (401) and an unusable one (CONFIG_INVALID) have an alert of their
- * own.
- */
-function readFailingPush(tx: Transaction): Promise<FailingPush[]> {
-  return tx.$queryRaw<FailingPush[]>`
-    WITH failure AS (
-      SELECT id, created_at, error_code FROM conciliation.provider_batch
-      WHERE id > coalesce((SELECT id FROM conciliation.provider_batch
-                           WHERE finished_at IS NOT NULL AND error_code IS NULL
-                           ORDER BY id DESC LIMIT 1), 0)
-        AND error_code NOT IN ('SHUTDOWN', 'CONFIG_INVALID') AND http_status IS DISTINCT FROM 401
-    ), waiting AS (
-      SELECT count(*)::int AS pending FROM conciliation.provider WHERE sync_state = 'pending'
-    )
-    SELECT pending, (SELECT error_code FROM failure ORDER BY id DESC LIMIT 1) AS "errorCode"
-    FROM waiting
-    WHERE pending > 0
-      AND (SELECT min(created_at) FROM failure)
-          < clock_timestamp() - make_interval(mins => ${PUSH_FAILING_MINUTES}::int)`;
 }
 
 function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {

@@ -188,9 +188,9 @@ async function openShared(options: ServiceOptions, stops: Stop[]): Promise<Share
   };
 }
 
-/** Only a worker uses the token. */
+/** Only a worker uses the token, and only the scheduler plans again after a failure. */
 function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): void {
-  const { logger, overrides, database, gate } = shared;
+  const { logger, overrides, database, gate, planner } = shared;
   const reports = startFaultReports({
     database,
     logger,
@@ -200,8 +200,14 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
         : { fault: null, awaitsAcceptance: false, acceptedAgoMs: null };
       const isClockWrong = (await findClockFault(database)) !== null;
       const { fault, ...rest } = token;
-      const clock = isClockWrong ? (['clock_skew'] as const) : [];
-      return { faults: fault === null ? clock : [fault, ...clock], ...rest };
+      // Without the scheduler, a process plans only now and then, and a run that failed is not repeated.
+      const isPlanningFailed = roles.has('scheduler') && !isClockWrong && planner.isFailing();
+      const faults = [
+        fault,
+        isClockWrong ? ('clock_skew' as const) : null,
+        isPlanningFailed ? ('planning_failed' as const) : null,
+      ].filter((reported) => reported !== null);
+      return { faults, ...rest };
     },
     ...overrides.reports,
   });

@@ -4,6 +4,11 @@ import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { migrateQueue } from '../queue/postgres-backend.ts';
 import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
 
+const ADVISORY_LOCKS_ADVICE = `
+
+Every login of this database may take advisory locks, and can stop the queue with them. Only a superuser can take
+this right away: run prisma/advisory-locks.sql in this database as a superuser, or set REDIS_URL.`;
+
 export function addMigrateCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('migrate')
@@ -31,11 +36,18 @@ brings the queue's schema up to date, unless REDIS_URL is set.`,
             const databaseUrl = embedded?.url ?? config.databaseUrl ?? '';
             const withRoles = options.roles === true;
             const { applied } = await migrate({ databaseUrl, logger });
+            let advice = '';
             if (withRoles) {
               // After the migrations, so that a refused database stays unchanged; before the
               // rights, which include those on the tables of the queue.
               if (config.redisUrl === null) await migrateQueue(databaseUrl, logger);
-              await migrate({ databaseUrl, logger, roles: true });
+              const { advisoryLocksArePublic } = await migrate({
+                databaseUrl,
+                logger,
+                roles: true,
+              });
+              if (advisoryLocksArePublic && config.redisUrl === null)
+                advice = ADVISORY_LOCKS_ADVICE;
             }
             const schema =
               applied.length === 0
@@ -43,7 +55,7 @@ brings the queue's schema up to date, unless REDIS_URL is set.`,
                 : `Applied ${applied.length} migration(s):\n${applied.map((name) => `  ${name}`).join('\n')}`;
             return {
               document: { applied },
-              text: withRoles ? `${schema}\nThe roles have their rights.` : schema,
+              text: withRoles ? `${schema}\nThe roles have their rights.${advice}` : schema,
               exit: EXIT.done,
             };
           } finally {

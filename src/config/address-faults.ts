@@ -15,11 +15,39 @@ LINK_LOCAL.addSubnet('169.254.0.0', 16, 'ipv4');
 LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
 // Outside of the block, with the same use: the metadata of Amazon EC2.
 LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
+// 169.254.0.0/16 inside of IPv6 addresses: IPv4-compatible (RFC 4291), NAT64 (RFC 6052) and 6to4 (RFC 3056).
+LINK_LOCAL.addSubnet('::a9fe:0', 112, 'ipv6');
+LINK_LOCAL.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+LINK_LOCAL.addSubnet('2002:a9fe::', 32, 'ipv6');
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** The modes of pg 8. Each of them except `disable` checks the certificate and the host name. */
 const SSL_MODES = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full']);
+
+/** The parameters of DATABASE_URL that pg reads. */
+const DATABASE_PARAMETERS = new Set([
+  'host',
+  'port',
+  'user',
+  'password',
+  'ssl',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'sslnegotiation',
+  'uselibpqcompat',
+  'application_name',
+  'fallback_application_name',
+  'client_encoding',
+  'connect_timeout',
+  'options',
+  'statement_timeout',
+  'lock_timeout',
+  'query_timeout',
+  'idle_in_transaction_session_timeout',
+]);
 
 /**
  * Checks the address of a remote service: https, or http on this machine alone. Secrets are sent to
@@ -87,13 +115,27 @@ function withoutBrackets(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }
 
+/**
+ * Two parsers may read text after a `#`, and a `%` that is not an escape, differently. An address that is refused
+ * here reaches the driver of no connection.
+ */
+function ambiguityFault(text: string): string | null {
+  if (text.includes('#')) return 'an address without #; in a password, # is written %23';
+  return /%(?![0-9a-f]{2})|\s/i.test(text)
+    ? 'an address without blanks, with % in escapes only; in a password, % is written %25'
+    : null;
+}
+
 /** Checks DATABASE_URL: TLS that verifies the certificate, a Unix socket, or a host of `allowed`. */
 export function databaseAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 'postgres:' && url?.protocol !== 'postgresql:') {
-    return 'postgresql://user:password@host:port/database';
-  }
+  const url = /^postgres(ql)?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'postgresql://user:password@host:port/database';
+  const ambiguity = ambiguityFault(text);
+  if (ambiguity !== null) return ambiguity;
   const { searchParams } = url;
+  if (![...searchParams.keys()].every((name) => DATABASE_PARAMETERS.has(name))) {
+    return `an address with parameters of this list only: ${[...DATABASE_PARAMETERS].join(', ')}`;
+  }
   // Of a parameter that is given twice, pg takes the last.
   const parameter = (name: string) => searchParams.getAll(name).at(-1) ?? null;
   const mode = parameter('sslmode');
@@ -121,11 +163,14 @@ export function databaseAddressFault(text: string, allowed: PlaintextHosts): str
 
 /** Checks REDIS_URL. Returns the expected form, or null for a valid address. */
 export function redisAddressFault(text: string, allowed: PlaintextHosts): string | null {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'rediss:') return null;
-  if (url?.protocol !== 'redis:') return 'redis://host:6379';
-  // As ioredis takes the host.
-  const host = url.hostname || url.searchParams.get('host') || 'localhost';
+  const url = /^rediss?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'redis://host:6379';
+  const ambiguity = ambiguityFault(text);
+  if (ambiguity !== null) return ambiguity;
+  // ioredis takes each parameter for an option of the connection, such as the host, or the absence of TLS.
+  if (text.includes('?')) return 'an address without a query, such as redis://host:6379/0';
+  if (url.protocol === 'rediss:') return null;
+  const host = url.hostname || 'localhost';
   return plaintextFault(url, host, allowed, 'an address that begins with rediss://');
 }
 

@@ -307,7 +307,7 @@ function readRedis(
     if (fault !== null) {
       reader.problems.push(`REDIS_CA_FILE: cannot read ${redisCaFile} (${fault})`);
     }
-    if (!redisUrl?.startsWith('rediss:')) {
+    if (!/^rediss:/i.test(redisUrl ?? '')) {
       reader.problems.push('REDIS_CA_FILE: takes a REDIS_URL that begins with rediss://');
     }
   }

@@ -182,9 +182,9 @@ export function withSessionSettings(
     readonly searchPath?: string;
   },
 ): string {
-  const queryAt = databaseUrl.indexOf('?');
-  const base = queryAt === -1 ? databaseUrl : databaseUrl.slice(0, queryAt);
-  const parameters = new URLSearchParams(queryAt === -1 ? '' : databaseUrl.slice(queryAt + 1));
+  // The parser of the configuration, so that the driver gets the address that was checked.
+  const url = new URL(databaseUrl);
+  const parameters = url.searchParams;
   const startup = [
     parameters.get('options'),
     '-c TimeZone=UTC',
@@ -198,7 +198,7 @@ export function withSessionSettings(
   parameters.delete('idle_in_transaction_session_timeout');
   parameters.set('application_name', settings.applicationName);
   parameters.set('options', startup.filter((setting) => setting !== null).join(' '));
-  return `${base}?${parameters}`;
+  return url.href;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { ConfigError } from '../runtime/errors.ts';
+import { ConfigError, StagingUnavailableError } from '../runtime/errors.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { checkSession, toStagingError, withSessionSettings } from './database.ts';
@@ -23,12 +23,22 @@ const OLDEST_SERVER_VERSION = 150_000;
 
 const CONNECTION_TIMEOUT_MS = 10_000;
 
+/** The longest wait for a lock, so that another session cannot keep a process from starting without a word. */
+const LOCK_TIMEOUT_MS = 60_000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
 /** The same relative path from src/database and from dist/database. */
 const MIGRATIONS_FOLDER = new URL('../../prisma/migrations/', import.meta.url);
 
 interface Migration {
   readonly name: string;
   readonly script: string;
+}
+
+interface Migrated {
+  readonly applied: string[];
+  /** The rights were set, and a superuser has to run prisma/advisory-locks.sql. */
+  readonly advisoryLocksArePublic: boolean;
 }
 
 /** A row of `_prisma_migrations` that is not marked as rolled back. */
@@ -42,12 +52,15 @@ interface RecordedMigration {
  * Applies the missing migrations of this version in one transaction together with their records. A
  * crash therefore leaves either all of them or none. A migration must not contain a statement that
  * PostgreSQL refuses in a transaction, such as CREATE INDEX CONCURRENTLY. Several processes may
- * call this function at the same time: the first one migrates, the others wait.
- * @returns the names of the migrations that this call applied
+ * call this function at the same time: the first one migrates, the others wait. Where nothing is missing,
+ * the call takes no lock that a reader of the database can hold.
+ * @returns the names of the migrations that this call applied, and whether the rights were set although
+ * every login may still take advisory locks
  * @throws ConfigError when a migration fails, was edited after it was applied, or was left
  * unfinished by another tool; when a version before the first release created the database; when
  * the server is too old or refuses the user or the database
- * @throws StagingUnavailableError when the database is not available; nothing was changed
+ * @throws StagingUnavailableError when the database is not available, or when another session keeps a lock
+ * for longer than `lockTimeoutMs`; nothing was changed
  */
 export async function migrate(options: {
   readonly databaseUrl: string;
@@ -56,30 +69,81 @@ export async function migrate(options: {
    * Whether to create the roles of prisma/roles.sql. If false, only the rights of roles in use are updated.
    */
   readonly roles?: boolean;
-}): Promise<{ applied: string[] }> {
+  /** The longest wait for one lock; default: a minute. */
+  readonly lockTimeoutMs?: number;
+}): Promise<Migrated> {
   const migrations = await readMigrations();
+  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
   return withConnection(options.databaseUrl, async (client) => {
     await client.query('BEGIN');
-    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    await refuseOldServer(client);
-    const record = await readHistory(client);
-    if (record === null) await refuseForeignTables(client);
-    const history = record ?? [];
-    refuseUnreleasedHistory(migrations, history);
-    refuseBrokenHistory(migrations, history);
-    warnOfUnknown(migrations, history, options.logger);
-
-    const pending = pendingOf(migrations, history);
-    if (pending.length > 0) await applyPending(client, pending);
-    const applied = pending.map(({ name }) => name);
-    const roles =
-      options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
-    if (roles) await grantRoles(client);
-    await client.query('COMMIT');
-    if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
-    return { applied };
+    await client.query(`SELECT set_config('lock_timeout', $1, true)`, [String(lockTimeoutMs)]);
+    try {
+      return await migrateInTransaction(client, migrations, options);
+    } catch (error) {
+      if (databaseErrorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
+      await client.query('ROLLBACK');
+      throw await lockFailure(client, lockTimeoutMs);
+    }
   });
 }
+
+async function migrateInTransaction(
+  client: pg.Client,
+  migrations: readonly Migration[],
+  options: { readonly logger: Logger; readonly roles?: boolean },
+): Promise<Migrated> {
+  await refuseOldServer(client);
+  // Every login can take this lock. So a process takes it for a migration only, not at each start.
+  if (pendingOf(migrations, (await readHistory(client)) ?? []).length > 0) {
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  }
+  const record = await readHistory(client);
+  if (record === null) await refuseForeignTables(client);
+  const history = record ?? [];
+  refuseUnreleasedHistory(migrations, history);
+  refuseBrokenHistory(migrations, history);
+  warnOfUnknown(migrations, history, options.logger);
+
+  const pending = pendingOf(migrations, history);
+  if (pending.length > 0) await applyPending(client, pending);
+  const applied = pending.map(({ name }) => name);
+  const roles =
+    options.roles === true || (applied.length > 0 && (await hasRolesInUse(client, SCHEMA_NAME)));
+  let advisoryLocksArePublic = false;
+  if (roles) {
+    // Of two processes that set the same rights at once, one fails. Readers cannot take this lock.
+    await client.query(`LOCK TABLE ${SCHEMA_NAME}._prisma_migrations IN SHARE ROW EXCLUSIVE MODE`);
+    ({ advisoryLocksArePublic } = await grantRoles(client));
+  }
+  await client.query('COMMIT');
+  if (applied.length > 0) options.logger.info({ applied }, 'database migrated');
+  return { applied, advisoryLocksArePublic };
+}
+
+/** Names the sessions that have the lock of migrations, or otherwise locks on tables of the schema. */
+async function lockFailure(client: pg.Client, waitedMs: number): Promise<StagingUnavailableError> {
+  const { rows } = await client.query<{ pid: number; user: string; application: string }>(
+    `SELECT DISTINCT locktype, pid, usename AS user, application_name AS application
+     FROM pg_locks JOIN pg_stat_activity USING (pid)
+     WHERE granted AND pid <> pg_backend_pid() AND datname = current_database()
+       AND (locktype = 'advisory' AND (classid, objid, objsubid) = (0, $1, 1)
+            OR locktype = 'relation' AND database = datid AND relation IN
+               (SELECT oid FROM pg_class WHERE relnamespace = to_regnamespace($2)))
+     ORDER BY locktype, pid LIMIT $3`,
+    [MIGRATION_LOCK, SCHEMA_NAME, HOLDERS_NAMED],
+  );
+  const holders = rows.map(
+    ({ pid, user, application }) =>
+      `process ${pid} of PostgreSQL (user ${JSON.stringify(user)}, application ${JSON.stringify(application)})`,
+  );
+  return new StagingUnavailableError(
+    `the database was not migrated, because after ${waitedMs / 1000} s another session still had a lock` +
+      (holders.length === 0 ? '' : `: ${holders.join(', ')}`) +
+      '; end that session and run the command again',
+  );
+}
+
+const HOLDERS_NAMED = 3;
 
 /**
  * Returns the names of this version's migrations that the database lacks. Waits for no lock.

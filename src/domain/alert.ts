@@ -23,8 +23,17 @@ export const ALERT_KINDS = [
   'contract_drift',
   'platform_auth',
   'clock_skew',
+  'planning_failed',
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
+
+/** Kinds that are derived from the tables of providers. */
+export const PROVIDER_ALERT_KINDS: readonly AlertKind[] = ['provider_rejected', 'push_failing'];
+
+/** All other kinds. */
+export const LEDGER_ALERT_KINDS = ALERT_KINDS.filter(
+  (kind) => !PROVIDER_ALERT_KINDS.includes(kind),
+);
 
 /** A condition while it lasts. `dedupeKey` identifies it. */
 export interface Alert {
@@ -283,18 +292,25 @@ export function refusedProvidersAlert(refused: RefusedProviders): Alert {
 
 export interface FailingPush {
   readonly pending: number;
-  readonly errorCode: string;
+  /** Of the last failure; null: no request has failed since the last decision. */
+  readonly errorCode: string | null;
 }
 
 /** How long pushing may fail before an alert is raised. */
 export const PUSH_FAILING_MINUTES = 60;
+
+/** How long providers may wait while no request is decided, whatever the cause. */
+export const PUSH_OVERDUE_HOURS = 2;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
   const providers = `${pending} ${pending === 1 ? 'provider waits' : 'providers wait'}`;
   return {
     kind: 'push_failing',
     dedupeKey: 'push_failing',
-    message: `pushing has failed for over an hour (${errorCode}), ${providers}`,
+    message:
+      errorCode === null
+        ? `no request with providers was decided for over ${PUSH_OVERDUE_HOURS} hours, ${providers}`
+        : `pushing has failed for over an hour (${errorCode}), ${providers}`,
     date: null,
     pullId: null,
   };
@@ -367,12 +383,13 @@ export interface FaultyProcesses {
   readonly processes: number;
 }
 
-/** Raises at most one alert about tokens and one about clocks, for any number of processes. */
+/** Raises at most one alert about tokens, one about clocks and one about planners, for any number of processes. */
 export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
   const countOf = (fault: ProcessFault) =>
     faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
   const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
   const skewed = countOf('clock_skew');
+  const failing = countOf('planning_failed');
   const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
   return [
     ...(refused + unusable > 0
@@ -390,6 +407,14 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
           processAlert(
             'clock_skew',
             `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+          ),
+        ]
+      : []),
+    ...(failing > 0
+      ? [
+          processAlert(
+            'planning_failed',
+            `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
           ),
         ]
       : []),

@@ -49,7 +49,7 @@ export interface PlatformClientOptions {
   readonly concurrency: number;
   /** Longest silence of the platform, in milliseconds. */
   readonly timeoutMs: number;
-  /** Limits for each answer with titles; default: none. */
+  /** Limits for each answer; default: none. */
   readonly limits?: AnswerLimits;
   readonly userAgent: string;
 }
@@ -64,7 +64,8 @@ export function createPlatformClient(options: PlatformClientOptions): PlatformCl
       const answer = await requests.send({ method: 'GET', path, query }, signal);
       return accept(answer, timeoutMs, limits);
     },
-    pushProviders: (providers, signal) => pushProviders(requests, timeoutMs, providers, signal),
+    pushProviders: (providers, signal) =>
+      pushProviders(requests, timeoutMs, limits, providers, signal),
     async close() {
       requests.close();
     },

@@ -1,6 +1,6 @@
 import { MAX_PROVIDERS_PER_REQUEST, type Provider } from '../domain/provider.ts';
 import { type ConciliationError, PlatformContractError } from '../runtime/errors.ts';
-import { openBody } from './answer-body.ts';
+import { type AnswerBody, type AnswerLimits, openBody } from './answer-body.ts';
 import { type AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import type { HttpAnswer } from './http-origin.ts';
 import { toStatusError } from './status-error.ts';
@@ -29,9 +29,11 @@ export interface ProvidersClient {
   pushProviders(providers: readonly Provider[], signal: AbortSignal): Promise<ProvidersAnswer>;
 }
 
+/** @param limits as for the answer to a pull */
 export async function pushProviders(
   requests: AuthorizedRequests,
   timeoutMs: number,
+  limits: AnswerLimits | undefined,
   providers: readonly Provider[],
   signal: AbortSignal,
 ): Promise<ProvidersAnswer> {
@@ -45,7 +47,8 @@ export async function pushProviders(
   const httpStatus = statusOf(answer);
   try {
     const error = toError(answer, httpStatus);
-    return { httpStatus, body: await readBody(answer, timeoutMs, error !== null, signal), error };
+    const open = () => openBody(answer, timeoutMs, limits);
+    return { httpStatus, body: await readBody(open, error !== null, signal), error };
   } finally {
     answer.message.destroy();
   }
@@ -67,15 +70,14 @@ function toError(answer: HttpAnswer, httpStatus: number): ConciliationError | nu
 
 /** The status of an error counts even if its body does not arrive. */
 async function readBody(
-  answer: HttpAnswer,
-  timeoutMs: number,
+  open: () => AnswerBody,
   isError: boolean,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let left = MAX_ANSWER_BYTES;
   try {
-    for await (const piece of openBody(answer, timeoutMs).chunks) {
+    for await (const piece of open().chunks) {
       pieces.push(piece.subarray(0, left));
       left -= piece.length;
       if (left <= 0) break;

@@ -3,8 +3,9 @@ import { StagingUnavailableError } from '../runtime/errors.ts';
 
 /**
  * The right to push providers, which at most one process has. It is the lock of a row, in a transaction of a
- * session without other work. The transaction is idle while the platform answers. The lock ends with the
- * session, and so with the process.
+ * session without other work. While the platform answers, a heartbeat keeps the transaction from being idle for
+ * longer than PostgreSQL permits (`idle_in_transaction_session_timeout`, see database.ts). So the lock ends with
+ * the session, with the process, and a minute after the process was stopped or its network cut.
  */
 export interface PushLock {
   /** Aborts with a StagingUnavailableError when the session, and with it the lock, is lost. */
@@ -13,6 +14,9 @@ export interface PushLock {
   assertHeld(tx: Transaction): Promise<void>;
   release(): Promise<void>;
 }
+
+/** Several fit into the time after which PostgreSQL ends an idle transaction. */
+const HEARTBEAT_MS = 15_000;
 
 /**
  * Returns null when another process, or another call in this one, has the lock.
@@ -23,12 +27,14 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
   const loss = new AbortController();
   const onEnd = () => loss.abort(lockLost());
   client.once('end', onEnd);
+  let heartbeat: NodeJS.Timeout | undefined;
   const giveBack = (error?: Error) => {
+    clearInterval(heartbeat);
     client.off('end', onEnd);
     client.release(error);
   };
   try {
-    await client.query('BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0');
+    await client.query('BEGIN');
     const { rows } = await client.query<Holder>(
       `SELECT pid, backend_start::text AS "startedAt"
        FROM conciliation.program_lock JOIN pg_stat_activity ON pid = pg_backend_pid()
@@ -40,10 +46,13 @@ export async function tryPushLock(database: Database): Promise<PushLock | null> 
       giveBack();
       return null;
     }
+    // The loss of the session is reported by its end.
+    heartbeat = setInterval(() => client.query('SELECT').catch(() => {}), HEARTBEAT_MS);
     return {
       lost: loss.signal,
       assertHeld: (tx) => assertHeld(tx, holder),
       async release() {
+        clearInterval(heartbeat);
         const failure = await client.query('COMMIT').then(() => undefined, toError);
         // A connection on which this failed is closed, which also releases the lock.
         giveBack(failure);

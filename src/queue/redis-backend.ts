@@ -16,13 +16,16 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 30_000;
 
 export async function openRedisBackend(
-  redisUrl: string,
+  address: string,
   caFile: string | null,
   logger: Logger,
 ): Promise<QueueBackend> {
-  const address = addressOf(redisUrl);
-  const tls = redisUrl.startsWith('rediss:') ? { tls: tlsOptions(redisUrl, caFile) } : {};
-  const { mayAskInfo } = await checkRedis(redisUrl, address, logger, undefined, tls);
+  const url = parse(address);
+  // As the parser of the configuration writes it. The driver would take REDISS:// for a plain connection.
+  const redisUrl = url.href;
+  const server = `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
+  const tls = url.protocol === 'rediss:' ? { tls: tlsOptions(url, caFile) } : {};
+  const { mayAskInfo } = await checkRedis(redisUrl, server, logger, undefined, tls);
   const common = {
     url: redisUrl,
     ...tls,
@@ -48,14 +51,13 @@ export async function openRedisBackend(
             maxRetriesPerRequest: 0,
           },
     toOpeningError: (error) =>
-      new StagingUnavailableError(`the connection to the queue's Redis at ${address} was lost`, {
+      new StagingUnavailableError(`the connection to the queue's Redis at ${server} was lost`, {
         cause: error,
       }),
   };
 }
 
-function tlsOptions(redisUrl: string, caFile: string | null) {
-  const { hostname } = new URL(redisUrl);
+function tlsOptions({ hostname }: URL, caFile: string | null) {
   return {
     ...(caFile !== null && { ca: readFileSync(caFile) }),
     // SNI accepts names only. The certificate is checked against the host in both cases.
@@ -63,11 +65,10 @@ function tlsOptions(redisUrl: string, caFile: string | null) {
   };
 }
 
-/** Returns host and port, without user and password. */
-function addressOf(redisUrl: string): string {
-  const url = URL.canParse(redisUrl) ? new URL(redisUrl) : null;
+function parse(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || (url.protocol !== 'redis:' && url.protocol !== 'rediss:')) {
     throw new ConfigError(['REDIS_URL: expected redis://user:password@host:port/database']);
   }
-  return `${url.hostname}:${url.port === '' ? '6379' : url.port}`;
+  return url;
 }

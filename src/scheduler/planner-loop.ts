@@ -56,6 +56,8 @@ export interface PlannerParts {
   /** Replaced in tests. */
   readonly now?: () => Date;
   readonly grace?: WakeGrace;
+  /** See `Planner.isFailing`, in milliseconds; replaced in tests. */
+  readonly failingMs?: number;
 }
 
 export type PlannerRun =
@@ -68,24 +70,28 @@ export interface Planner {
    * once until planning works again, and the next run retries. A call during a run waits for that run.
    */
   runOnce(): Promise<PlannerRun>;
+  /** Whether every run of the last five minutes has failed, such as with a queue that does not answer. */
+  isFailing(): boolean;
 }
 
+const FAILING_MS = 5 * 60_000;
+
 export function createPlanner(parts: PlannerParts): Planner {
-  const { logger } = parts;
+  const { logger, failingMs = FAILING_MS } = parts;
   let underWay: Promise<PlannerRun> | undefined;
-  let isFailing = false;
+  let failingSinceMs: number | null = null;
 
   async function runAndTell(): Promise<PlannerRun> {
     try {
       const done = await run(parts);
-      if (isFailing) logger.info('planning works again');
-      isFailing = false;
+      if (failingSinceMs !== null) logger.info('planning works again');
+      failingSinceMs = null;
       return done;
     } catch (error) {
       // An outage lasts for many ticks. Only the first failure is logged as an error.
-      const level = isFailing ? 'debug' : 'error';
+      const level = failingSinceMs === null ? 'error' : 'debug';
       logger[level]({ err: describeError(error) }, 'planning failed; every tick tries again');
-      isFailing = true;
+      failingSinceMs ??= performance.now();
       return { kind: 'failed', error };
     }
   }
@@ -96,6 +102,7 @@ export function createPlanner(parts: PlannerParts): Planner {
       });
       return underWay;
     },
+    isFailing: () => failingSinceMs !== null && performance.now() - failingSinceMs >= failingMs,
   };
 }
 

@@ -23,7 +23,7 @@ const OVERDUE_MS = 70_000;
  * @param expression replaced in tests; may have a sixth field for seconds
  */
 export function startTicker(
-  planner: Planner,
+  planner: Pick<Planner, 'runOnce'>,
   now: () => Date = () => new Date(),
   expression: string = EVERY_MINUTE,
 ): Ticker {

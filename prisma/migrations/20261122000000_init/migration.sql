@@ -914,15 +914,15 @@ CREATE TABLE conciliation.process_fault (
   seen_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
 
   CONSTRAINT process_fault_pkey PRIMARY KEY (process_id, kind),
-  CONSTRAINT process_fault_kind_check CHECK (kind IN ('token_refused', 'token_unusable', 'clock_skew'))
+  CONSTRAINT process_fault_kind_check CHECK (kind IN ('token_refused', 'token_unusable', 'clock_skew', 'planning_failed'))
 );
 
 COMMENT ON TABLE conciliation.process_fault IS
-  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth and clock_skew are derived from this table.';
+  'What keeps a process of the service from its work, as the process itself reports. The alerts platform_auth, clock_skew and planning_failed are derived from this table.';
 COMMENT ON COLUMN conciliation.process_fault.process_id IS
   'The process that reports; drawn at each start.';
 COMMENT ON COLUMN conciliation.process_fault.kind IS
-  'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes.';
+  'token_refused: the platform refused the token of the process. token_unusable: the process has had no usable token for a minute. clock_skew: the clock of the process differs from the clock of the database by more than two minutes. planning_failed: no run of the planner has succeeded for five minutes.';
 COMMENT ON COLUMN conciliation.process_fault.seen_at IS
   'When the process reported the fault last, by the clock of the database. A process reports every 15 seconds; after three minutes without a report it has ended. The row of a refused token stays until a token was accepted in a request that was sent later.';
 

@@ -57,6 +57,7 @@ const en = {
       contract_drift: 'Interface differs',
       platform_auth: 'No accepted token',
       clock_skew: 'Clock is wrong',
+      planning_failed: 'Planning fails',
     } satisfies Readonly<Record<AlertKind, string>>,
     // Alerts are written in English. These sentences are shown before the original.
     sentences: null as Readonly<Record<AlertKind, string>> | null,
@@ -229,6 +230,7 @@ const ptBR: typeof en = {
       contract_drift: 'Interface diferente',
       platform_auth: 'Sem token aceito',
       clock_skew: 'Relógio errado',
+      planning_failed: 'Planejamento falha',
     },
     sentences: {
       pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
@@ -256,6 +258,8 @@ const ptBR: typeof en = {
         'A plataforma recusa o token, ou não há token utilizável; buscas e envios estão parados.',
       clock_skew:
         'O relógio de um processo difere do relógio do banco de dados em mais de dois minutos; nada é planejado nele.',
+      planning_failed:
+        'Há cinco minutos o planejamento falha em um processo; a fila não responde, ou o log mostra outra causa.',
     },
   },
   drift: {

@@ -4,6 +4,7 @@ import {
   readUnacknowledgedAccountChanges,
 } from '../../../src/accounts/account-changes.sql.ts';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import { acceptRejects, releasePull } from '../../../src/pull/decisions.sql.ts';
 import { clearProviders, providerOf, writeProviders } from '../../support/provider-rows.ts';
@@ -190,6 +191,7 @@ describe('of providers', () => {
     world.database.prisma.$executeRaw`
       UPDATE conciliation.provider SET sync_state = ${state}, changed_at = ${writtenAt}::timestamptz
       WHERE external_id = ${externalId}`;
+  const derive = () => deriveProviderAlerts(world.database, NEVER_STALE.timeZone);
   beforeEach(async () => {
     await clearProviders(world.database);
     await writeProviders(world.database, [providerOf(1), providerOf(2), providerOf(3)]);
@@ -250,6 +252,34 @@ describe('of providers', () => {
     await request(120, 'PLATFORM_AUTH', 403);
     expect(await derive()).toEqual({ raised: 1, resolved: 0 });
     await clearProviders(world.database);
+    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  });
+
+  test('providers for which no request was decided in two hours are an alert, whatever the cause', async () => {
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const decide = (minutes: number) => world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.provider_batch (external_ids, finished_at, http_status)
+      VALUES (ARRAY[${first}], ${minutesAgo(minutes)}::timestamptz, 200)`;
+    await setState(first, 'pending', minutesAgo(110));
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+
+    await setState(first, 'pending', minutesAgo(130));
+    // The platform has not answered this request, or the process has died.
+    await world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.provider_batch (external_ids) VALUES (ARRAY[${first}])`;
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    expect(await openAlerts()).toMatchObject([
+      {
+        kind: 'push_failing',
+        message: 'no request with providers was decided for over 2 hours, 3 providers wait',
+      },
+    ]);
+    // Many providers take long.
+    await decide(10);
+    expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+    await decide(125);
+    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await setState(first, 'synced', minutesAgo(130));
     expect(await derive()).toEqual({ raised: 0, resolved: 1 });
   });
 });

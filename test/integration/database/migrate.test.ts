@@ -44,9 +44,9 @@ async function tableNames(): Promise<string[]> {
 describe('applying migrations', () => {
   test('an empty database gets all of them, a migrated one none', async () => {
     expect(await pendingMigrations(database.url)).toEqual(ALL);
-    expect(await run()).toEqual({ applied: ALL });
+    expect(await run()).toMatchObject({ applied: ALL });
     expect(await pendingMigrations(database.url)).toEqual([]);
-    expect(await run()).toEqual({ applied: [] });
+    expect(await run()).toMatchObject({ applied: [] });
   });
 
   test('of two at once one applies them and the other finds nothing to do', async () => {
@@ -72,7 +72,43 @@ describe('applying migrations', () => {
     await waitForBlocked();
     expect(finished).toBe(false);
     await client.query('SELECT pg_advisory_unlock(72707369)');
-    expect(await migrating).toEqual({ applied: ALL });
+    expect(await migrating).toMatchObject({ applied: ALL });
+  });
+
+  test('a migrated database needs no lock that a reader can hold, not even for the roles', async () => {
+    await run();
+    await client.query('SELECT pg_advisory_lock(72707369)');
+    expect(await migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 1 })).toMatchObject({
+      applied: [],
+    });
+    const roles = () => migrate({ databaseUrl: database.url, logger, roles: true });
+    expect(await Promise.all([roles(), roles(), roles()])).toEqual(
+      Array(3).fill({ applied: [], advisoryLocksArePublic: false }),
+    );
+  });
+
+  test('a lock that another session keeps ends the wait, and the message names that session', async () => {
+    const short = () => migrate({ databaseUrl: database.url, logger, lockTimeoutMs: 200 });
+    await client.query(`SET application_name = 'a "report"'`);
+    const { rows } = await client.query(
+      'SELECT pg_backend_pid() AS pid, current_user AS user, pg_advisory_lock(72707369)',
+    );
+    const failure = await short().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StagingUnavailableError);
+    expect(String(failure)).toContain(
+      `after 0.2 s another session still had a lock: process ${rows[0].pid} of PostgreSQL ` +
+        `(user "${rows[0].user}", application "a \\"report\\""); end that session`,
+    );
+    expect(await tableNames()).toEqual([]);
+    await client.query('SELECT pg_advisory_unlock(72707369)');
+    expect(await short()).toMatchObject({ applied: ALL });
+
+    // The lock of a table, for the roles.
+    await client.query('BEGIN; LOCK TABLE conciliation._prisma_migrations');
+    await expect(
+      migrate({ databaseUrl: database.url, logger, roles: true, lockTimeoutMs: 200 }),
+    ).rejects.toThrow(`process ${rows[0].pid} of PostgreSQL`);
+    await client.query('ROLLBACK');
   });
 
   test('leaves the record that Prisma’s own command line reads, inside the product’s schema', async () => {
@@ -113,7 +149,7 @@ describe('applying migrations', () => {
   test('does not mind another program’s tables and migrations beside it', async () => {
     await client.query('CREATE TABLE public.invoice (id int)');
     await client.query('CREATE TABLE public._prisma_migrations (id int)');
-    expect(await run()).toEqual({ applied: ALL });
+    expect(await run()).toMatchObject({ applied: ALL });
     expect(await describeDrift(database.url)).toBe('');
   });
 
@@ -125,7 +161,13 @@ describe('applying migrations', () => {
       const migrating = () => migrate({ databaseUrl: limited, logger });
       await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);
       await client.query(`CREATE SCHEMA conciliation AUTHORIZATION ${role}`);
-      expect(await migrating()).toEqual({ applied: ALL });
+      expect(await migrating()).toMatchObject({ applied: ALL });
+      // Only a superuser can take the right to advisory locks away. The owner keeps it.
+      const withRoles = (databaseUrl: string) => migrate({ databaseUrl, logger, roles: true });
+      expect(await withRoles(limited)).toMatchObject({ advisoryLocksArePublic: true });
+      expect(await withRoles(database.url)).toMatchObject({ advisoryLocksArePublic: false });
+      expect(await withRoles(limited)).toMatchObject({ advisoryLocksArePublic: false });
+      await client.query(`SET ROLE ${role}; SELECT pg_advisory_xact_lock(1); RESET ROLE`);
     } finally {
       await client.query(`DROP OWNED BY ${role} CASCADE`);
       await client.query(`DROP ROLE ${role}`);
@@ -148,7 +190,7 @@ describe('obstacles to a migration', () => {
     expect(await tableNames()).toEqual([]);
 
     await client.query('DROP FUNCTION conciliation.refuse_rewriting()');
-    expect(await run()).toEqual({ applied: ALL });
+    expect(await run()).toMatchObject({ applied: ALL });
   });
 
   test('a migration edited after it was applied is refused', async () => {
@@ -166,7 +208,7 @@ describe('obstacles to a migration', () => {
       `UPDATE conciliation._prisma_migrations SET checksum = $1 WHERE migration_name = $2`,
       [asOnWindows, INIT],
     );
-    expect(await run()).toEqual({ applied: [] });
+    expect(await run()).toMatchObject({ applied: [] });
   });
 
   test('a migration that another tool left unfinished is refused until it is resolved', async () => {
@@ -182,7 +224,7 @@ describe('obstacles to a migration', () => {
       `INSERT INTO conciliation._prisma_migrations (id, checksum, migration_name, finished_at)
        VALUES ('newer', 'x', '29990101000000_newer', now())`,
     );
-    expect(await run()).toEqual({ applied: [] });
+    expect(await run()).toMatchObject({ applied: [] });
   });
 
   test('tables that are not the program’s are left alone', async () => {

@@ -1,22 +1,26 @@
 /** A login that may only read cannot keep the service waiting with locks. */
 import { Client } from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { recordAudit } from '../../../src/audit/audit.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
 import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
+import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';
 import { runCommand } from '../../support/child-command.ts';
-import { createRoleUsers } from '../../support/database-roles.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
 let analyst: Client;
+let users: RoleUsers;
 beforeAll(async () => {
   world = await openPullWorld();
   await runCommand(['migrate', '--roles'], { DATABASE_URL: world.databaseUrl });
-  analyst = new Client((await createRoleUsers(world.databaseUrl)).urlOf('finance'));
+  users = await createRoleUsers(world.databaseUrl);
+  analyst = new Client(users.urlOf('finance'));
   await analyst.connect();
 });
 afterAll(async () => {
@@ -24,11 +28,42 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Every key that a lock of the program ever had, in both forms of advisory locks. */
-const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n];
+/** Every key that a lock of the program ever had, in both forms of advisory locks, and that of migrations. */
+const KEYS = [7_203_114_001n, 7_201_604_312n, 7_201_604_313n, 720_160_431n, 72_707_369n];
 
-test('advisory locks of a reader stop neither pulls, plans, alerts, pushes nor the audit log', async () => {
+test('a reader may take no advisory lock, so not those of the queue, which the service takes', async () => {
+  const { rows: functions } = await analyst.query<{ name: string; may: boolean }>(
+    `SELECT proname AS name, has_function_privilege(oid, 'EXECUTE') AS may
+     FROM pg_proc WHERE proname LIKE 'pg%advisory%'`,
+  );
+  expect(functions.length).toBeGreaterThan(20);
+  expect(functions.filter(({ may }) => may)).toEqual([]);
+  for (const name of ['pulls', 'sweeps', 'pushes']) {
+    for (const lock of ['pg_advisory_lock', 'pg_try_advisory_lock', 'pg_advisory_lock_shared']) {
+      const taking = analyst.query(
+        `SELECT ${lock}(hashtext('bullmq:finalization'), hashtext($1))`,
+        [name],
+      );
+      await expect(taking).rejects.toMatchObject({ code: '42501' });
+    }
+  }
+  const queue = await openPullQueue({
+    redisUrl: null,
+    databaseUrl: users.urlOf('worker'),
+    logger: pino({ level: 'silent' }),
+  });
+  await queue.enqueue(7n);
+  expect(await queue.jobsOf([7n])).toEqual(new Set([7n]));
+  await queue.close();
+});
+
+test('where a reader may take advisory locks, they stop neither pulls, plans, alerts, pushes, the audit log nor a start', async () => {
+  // As on a server where no superuser has run prisma/advisory-locks.sql.
+  await world.database.pool.query('GRANT EXECUTE ON FUNCTION pg_advisory_lock(bigint) TO PUBLIC');
   for (const key of KEYS) await analyst.query('SELECT pg_advisory_lock($1::bigint)', [key]);
+  expect(await runCommand(['migrate'], { DATABASE_URL: world.databaseUrl })).toMatchObject({
+    exit: 0,
+  });
   world.sandbox.setDayTexts(DAY, [titleText()]);
   expect(await world.pull()).toMatchObject({ inserted: 1 });
   await planPulls(world.database, {

@@ -165,6 +165,37 @@ describe('the answer', () => {
     expect(await failureOf(pushing)).toBeInstanceOf(PlatformUnavailableError);
   });
 
+  const LIMITS = { maxMinutes: 1, maxBytes: 1000, minBytesPerSecond: 0, maxTitles: 10 };
+  const dripping = (status: number) =>
+    startPlatform((_, response) => {
+      response.writeHead(status);
+      const drip = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+
+  test.each([
+    ['PLATFORM_MAX_MINUTES', { maxMinutes: 0.005 }],
+    ['PLATFORM_MIN_BYTES_PER_SECOND', { minBytesPerSecond: 1000 }],
+  ])('200 that drips is no answer, as a pull’s: %s', async (limit, limits) => {
+    const options = { timeoutMs: 300, limits: { ...LIMITS, ...limits }, concurrency: 1 };
+    const client = openClient((await dripping(200)).url, options);
+    const failure = await failureOf(client.pushProviders([PROVIDER], signal));
+    expect(failure).toBeInstanceOf(PlatformUnavailableError);
+    expect(failure.context).toMatchObject({ limit });
+  });
+
+  test('400 that drips is a refusal all the same', async () => {
+    const limits = { ...LIMITS, maxMinutes: 0.005 };
+    expect(await push(await dripping(400), { limits })).toMatchObject({ httpStatus: 400 });
+  });
+
+  test('an answer longer than PLATFORM_MAX_BYTES is no answer', async () => {
+    const platform = await startPlatform(answering(200, Buffer.alloc(2000, 'x')));
+    const failure = await failureOf(push(platform, { limits: LIMITS }));
+    expect(failure).toBeInstanceOf(PlatformContractError);
+    expect(failure.context).toMatchObject({ limit: 'PLATFORM_MAX_BYTES' });
+  });
+
   test('an abort ends the wait, also while the body of an error is read', async () => {
     const platform = await startPlatform((_, response) => response.writeHead(500).write('1'));
     const stop = new AbortController();

@@ -46,31 +46,34 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
     await rm(folder, { recursive: true });
   });
 
-  const open = (host: string, authority: string | null) =>
+  const open = (host: string, authority: string | null, scheme = 'rediss') =>
     openPullQueue({
-      redisUrl: `rediss://${host}:${port}`,
+      redisUrl: `${scheme}://${host}:${port}`,
       redisCaFile: authority === null ? null : join(folder, authority),
       databaseUrl: '',
       logger,
     });
 
-  test('with the right authority and name, queue and worker work', async () => {
-    const queue = await open('localhost', 'authority.pem');
-    const handled: bigint[] = [];
-    const worker = await startJobWorker({
-      queue,
-      concurrency: 1,
-      logger,
-      handle: async (pullId) => {
-        handled.push(pullId);
-        return undefined;
-      },
-    });
-    await queue.enqueue(7n);
-    await eventually(() => expect(handled).toEqual([7n]));
-    await worker.close(0);
-    await queue.close();
-  });
+  test.each(['rediss', 'REDISS'])(
+    '%s: with the right authority and name, queue and worker work',
+    async (scheme) => {
+      const queue = await open('localhost', 'authority.pem', scheme);
+      const handled: bigint[] = [];
+      const worker = await startJobWorker({
+        queue,
+        concurrency: 1,
+        logger,
+        handle: async (pullId) => {
+          handled.push(pullId);
+          return undefined;
+        },
+      });
+      await queue.enqueue(7n);
+      await eventually(() => expect(handled).toEqual([7n]));
+      await worker.close(0);
+      await queue.close();
+    },
+  );
 
   test.each([
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],

@@ -347,6 +347,22 @@ test('an unavailable queue loses nothing: the next run enqueues the pulls that t
   expect(await world.planner().runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 10 });
 });
 
+test('runs that fail count as a fault of the process until one succeeds', async () => {
+  let isAway = true;
+  const queue: WakeUpQueue = {
+    enqueue: () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve()),
+    jobsOf: async () => new Set<bigint>(),
+  };
+  const [patient, failing] = [world.planner({ queue }), world.planner({ queue, failingMs: 0 })];
+  expect(failing.isFailing()).toBe(false);
+  for (const planner of [patient, failing]) await planner.runOnce();
+  expect(patient.isFailing()).toBe(false);
+  expect(failing.isFailing()).toBe(true);
+  isAway = false;
+  await failing.runOnce();
+  expect(failing.isFailing()).toBe(false);
+});
+
 test('a second call while a run is under way is the same run', async () => {
   const planner = world.planner();
   const [first, second] = [planner.runOnce(), planner.runOnce()];

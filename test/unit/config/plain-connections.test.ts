@@ -2,6 +2,7 @@
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { type Environment, readConfig } from '../../../src/config/config.ts';
+import { withSessionSettings } from '../../../src/database/database.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
 
 function problemsOf(environment: Environment): readonly string[] {
@@ -125,6 +126,29 @@ describe('DATABASE_URL', () => {
     expect(problemsOf({ DATABASE_URL: `${remote}&host=localhost` })).toEqual([]);
   });
 
+  test('with a parameter that pg does not read is refused', () => {
+    for (const parameter of ['SSLMODE=verify-full', 'hostaddr=192.0.2.1', 'x=1']) {
+      const address = `postgresql://u:p@db.example/erp?ssl=true&${parameter}`;
+      expect(problemsOf({ DATABASE_URL: address })).toEqual([
+        expect.stringContaining('DATABASE_URL: expected an address with parameters of this list'),
+      ]);
+    }
+  });
+
+  test('reaches the driver as it was checked', () => {
+    // The check refuses the # of two of these addresses. In all, the driver follows the parser of the check.
+    for (const [address, host] of [
+      ['postgresql://u:p@localhost/erp?x=1#&host=db.example', 'localhost'],
+      ['postgresql://u:p@db.example/erp?ss%6cmode=verify-full', 'db.example'],
+      ['postgresql://u:p@db.example/erp?sslmode=verify-full#&sslmode=no-verify', 'db.example'],
+    ] as const) {
+      const settings = { applicationName: 'test', statementTimeoutMs: 1 };
+      const client = new Client({ connectionString: withSessionSettings(address, settings) });
+      expect(client.host).toBe(host);
+      expect(client.ssl).toEqual(host === 'localhost' ? false : {});
+    }
+  });
+
   test('through a Unix socket is taken', () => {
     for (const address of [
       'postgresql:///erp?host=/run/postgresql',
@@ -142,9 +166,50 @@ describe('DATABASE_URL', () => {
   });
 });
 
-test('REDIS_URL without a host is the one of this machine, unless its query names another', () => {
-  expect(problemsOf({ REDIS_URL: 'redis:///0' })).toEqual([]);
-  expect(problemsOf({ REDIS_URL: 'redis:///0?host=r.example' })).toHaveLength(1);
+describe('REDIS_URL', () => {
+  test('without a host is the one of this machine', () => {
+    expect(problemsOf({ REDIS_URL: 'redis:///0' })).toEqual([]);
+  });
+
+  // ioredis would connect to another host than the one that was checked, or without TLS.
+  test.each([
+    'redis:///0?host=r.example',
+    'redis:///?host=localhost&host=r.example',
+    'redis://localhost/?path=/run/other.sock',
+    'rediss://r.example/?tls=',
+    'rediss://r.example?',
+  ])('with a query is refused: %s', (address) => {
+    expect(problemsOf({ REDIS_URL: address })).toEqual([
+      'REDIS_URL: expected an address without a query, such as redis://host:6379/0',
+    ]);
+  });
+
+  test.each(['redis:localhost', 'rediss:/r.example'])('without // is refused: %s', (address) => {
+    expect(problemsOf({ REDIS_URL: address })).toEqual(['REDIS_URL: expected redis://host:6379']);
+  });
+
+  test('in capital letters has TLS', () => {
+    expect(problemsOf({ REDIS_URL: 'REDISS://r.example' })).toEqual([]);
+    expect(problemsOf({ REDIS_URL: 'REDIS://r.example' })).toHaveLength(1);
+  });
+});
+
+describe.each([
+  ['DATABASE_URL', 'postgresql://u:p@db.example/erp?sslmode=verify-full'],
+  ['REDIS_URL', 'rediss://r.example/0'],
+])('%s that two parsers read differently is refused', (name, address) => {
+  test.each([
+    ['#', 'an address without #; in a password, # is written %23'],
+    ['#&sslmode=no-verify', 'an address without #'],
+    ['#&host=other.example', 'an address without #'],
+    ['%zz', 'an address without blanks, with % in escapes only'],
+    ['%2', 'an address without blanks'],
+    [' x', 'an address without blanks'],
+  ])('with "%s"', (end, expected) => {
+    expect(problemsOf({ [name]: address + end })).toEqual([
+      expect.stringContaining(`${name}: expected ${expected}`),
+    ]);
+  });
 });
 
 test('a password that a parser takes for the host is not shown', () => {
@@ -171,6 +236,9 @@ describe('ALERT_WEBHOOK_URL with a link-local address', () => {
     ['[febf::1]', 'febf::1'],
     ['[fd00:ec2::254]', 'fd00:ec2::254'],
     ['[::ffff:169.254.169.254]', '::ffff:a9fe:a9fe'],
+    ['[::169.254.169.254]', '::a9fe:a9fe'],
+    ['[64:ff9b::169.254.169.254]', '64:ff9b::a9fe:a9fe'],
+    ['[2002:a9fe:a9fe::1]', '2002:a9fe:a9fe::1'],
   ])('%s is refused, also with https and when listed', (host, shown) => {
     for (const scheme of ['http', 'https']) {
       for (const allowed of ['', shown]) {
@@ -182,7 +250,14 @@ describe('ALERT_WEBHOOK_URL with a link-local address', () => {
     }
   });
 
-  test.each(['169.253.0.1', '169.255.0.1', '[fec0::1]', '[fd00::1]'])('%s is none', (host) => {
+  test.each([
+    '169.253.0.1',
+    '169.255.0.1',
+    '[fec0::1]',
+    '[fd00::1]',
+    '[64:ff9b::192.0.2.1]',
+    '[2002::1]',
+  ])('%s is none', (host) => {
     expect(problemsOf({ ALERT_WEBHOOK_URL: `https://${host}/` })).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** A planner that writes down when it ran. */
-function plannerOf(outcome: () => Promise<PlannerRun>): Planner {
+function plannerOf(outcome: () => Promise<PlannerRun>): Pick<Planner, 'runOnce'> {
   return {
     runOnce() {
       ticks.push(timeOfDay());

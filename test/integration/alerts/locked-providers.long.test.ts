@@ -1,0 +1,50 @@
+/** The ERP, which may delete rows of `provider`, may also lock the table. */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { startAlertLoop } from '../../../src/alerts/alert-loop.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { createRoleUsers } from '../../support/database-roles.ts';
+import { openPullWorld } from '../../support/pull-world.ts';
+import { readAlerts } from './alert-table.ts';
+
+const PATIENCE = { timeout: 30_000 };
+
+test('a lock on the table of providers delays the alerts about providers alone', async () => {
+  const world = await openPullWorld();
+  onTestFinished(() => world.close());
+  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  const users = await createRoleUsers(world.databaseUrl);
+  const erp = new Client(users.urlOf('erp'));
+  await erp.connect();
+  onTestFinished(() => erp.end());
+  await erp.query(`INSERT INTO conciliation.provider (external_id) VALUES ('F1')`);
+  await erp.query('BEGIN; LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
+  const fail = (date: string) => world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, requested_by, state, fence)
+    VALUES ('manual', ${date}::date, 'test', 'failed', nextval('conciliation.pull_fence_seq'))`;
+  const alerts = async () => (await readAlerts(world.database)).map(({ dedupe_key }) => dedupe_key);
+
+  const logged: string[] = [];
+  const loop = startAlertLoop({
+    database: world.database,
+    logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
+    webhookUrl: null,
+    webhookSecret: null,
+    policy: { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 },
+    intervalMs: 50,
+  });
+  onTestFinished(() => loop.stop());
+  await fail('2026-03-02');
+  await expect.poll(alerts, PATIENCE).toEqual(['pull_failed:2026-03-02']);
+  await expect
+    .poll(() => logged, PATIENCE)
+    .toContain('alerts about providers wait for the next round');
+  await fail('2026-03-03');
+  await expect.poll(alerts, PATIENCE).toContain('pull_failed:2026-03-03');
+
+  await erp.query('ROLLBACK');
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.provider SET sync_state = 'rejected'`;
+  await expect.poll(alerts, PATIENCE).toContainEqual(expect.stringMatching(/^provider_rejected:/));
+});
