@@ -57,6 +57,9 @@ const WRITING = [
   `INSERT INTO conciliation.audit_entry (actor, action) VALUES ('nobody', 'nothing')`,
 ];
 
+/** A lock of a reader could stop the queue on PostgreSQL. */
+const ADVISORY_LOCKS = ['SELECT pg_advisory_lock(1)', 'SELECT pg_try_advisory_xact_lock(1, 2)'];
+
 const SECRETS_OF_THE_PROGRAM = [
   'SELECT password_hash FROM conciliation.console_user',
   'SELECT totp_secret FROM conciliation.console_user',
@@ -74,6 +77,7 @@ export const FORBIDDEN: Readonly<Record<RoleName, readonly string[]>> = {
     ...DDL,
     ...REWRITING,
     ...WRITING,
+    ...ADVISORY_LOCKS,
     ...SECRETS_OF_THE_PROGRAM,
     'SELECT FROM conciliation.provider',
     'CREATE TEMPORARY TABLE mine (id int)',
@@ -82,6 +86,7 @@ export const FORBIDDEN: Readonly<Record<RoleName, readonly string[]>> = {
     ...DDL,
     ...REWRITING.filter((statement) => !statement.endsWith('conciliation.provider')),
     ...WRITING,
+    ...ADVISORY_LOCKS,
     ...SECRETS_OF_THE_PROGRAM,
     ...['title', 'title_revision', 'audit_entry', 'rejected_title', 'sign_off'].map(
       (table) => `SELECT FROM conciliation.${table}`,

@@ -45,6 +45,7 @@ const EXPECTED = `
   provider_batch                                         worker=arw
   pull                                         finance=r worker=arw
   rejected_title                               finance=r worker=arw
+  sign_in_limit worker=arwd
   sign_off                                     finance=r worker=ar
   sign_off(end_reason)                                   worker=w
   sign_off(ended_at)                                     worker=w
