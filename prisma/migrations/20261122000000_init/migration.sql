@@ -300,8 +300,8 @@ CREATE VIEW conciliation.title_feed AS
 SELECT
   change.change_seq,
   change.kind AS change_kind,
-  title.id,
-  title.status,
+  change.title_id AS id,
+  coalesce(title.status, 'withdrawn') AS status,
   title.order_uid,
   title.occurrence,
   title.accepted_date,
@@ -337,12 +337,13 @@ SELECT
   title.created_at,
   title.changed_at
 FROM conciliation.title_change change
-JOIN conciliation.title title ON title.id = change.title_id;
+-- A row that was deleted outside of the program must leave the consumers too.
+LEFT JOIN conciliation.title title ON title.id = change.title_id;
 
 -- A column without a comment here gets the comment of its column in title: see the end of the staging
 -- tables.
 COMMENT ON VIEW conciliation.title_feed IS
-  'What an ERP consumer reads: WHERE change_seq > :last ORDER BY change_seq, where :last is the greatest change_seq that the consumer has processed (0 at first). One row for every change of a title; every row shows the title as it is now, so store titles by id. A consumer misses no change: when a change_seq is visible, no smaller one can still appear.';
+  'What an ERP consumer reads: WHERE change_seq > :last ORDER BY change_seq, where :last is the greatest change_seq that the consumer has processed (0 at first). One row for every change of a title; every row shows the title as it is now, so store titles by id. A title whose row was deleted outside of the program has the status withdrawn, and null in every column from order_uid on. A consumer misses no change: when a change_seq is visible, no smaller one can still appear.';
 COMMENT ON COLUMN conciliation.title_feed.change_seq IS
   'Position in the feed; remember the greatest one processed. Not dense: numbers may be skipped.';
 COMMENT ON COLUMN conciliation.title_feed.change_kind IS
@@ -350,7 +351,7 @@ COMMENT ON COLUMN conciliation.title_feed.change_kind IS
 COMMENT ON COLUMN conciliation.title_feed.id IS
   'title.id: the key to store the title by.';
 COMMENT ON COLUMN conciliation.title_feed.status IS
-  'current: to be reconciled. withdrawn: no longer stated by the platform; undo the bookings of the title.';
+  'current: to be reconciled. withdrawn: no longer stated by the platform, or the row was deleted outside of the program; undo the bookings of the title.';
 
 
 -- Days and pulls -------------------------------------------------------------------------------

@@ -266,6 +266,40 @@ describe('an altered row', () => {
     );
   });
 
+  test.each([
+    ['by a repair', false],
+    ['by an ordinary pull that comes first', true],
+  ])(
+    'of a date without a withdrawn title keeps its id where its status was altered (%s)',
+    async (_, isPulled) => {
+      const date = freshDate();
+      world.sandbox.setDayTexts(
+        date,
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => titleText({ date, uid })),
+      );
+      await world.pull(date);
+      const [before, day] = [await stateOf(date), await dayOf(date)];
+      await alter(
+        `UPDATE conciliation.title SET status = 'withdrawn' WHERE accepted_date = $1 AND order_uid = 'c'`,
+        [date],
+      );
+      if (isPulled) await world.pull(date);
+      else expect(await verifyAndRepair(date)).toEqual(['record', 'day']);
+      expect(await check(date)).toEqual([]);
+      expect([await stateOf(date), await dayOf(date)]).toEqual([before, day]);
+      const feed = await query(
+        `SELECT id, status FROM conciliation.title_feed
+       WHERE accepted_date = $1 AND order_uid = 'c' ORDER BY change_seq`,
+        [date],
+      );
+      const id = before.find((row) => row.order_uid === 'c')?.id;
+      expect(feed).toEqual([
+        { id, status: 'current' },
+        { id, status: 'current' },
+      ]);
+    },
+  );
+
   test('leaves the alteration in a revision, and reaches the feed', async () => {
     const date = await pullTitles();
     await alter(
