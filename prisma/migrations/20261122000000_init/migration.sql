@@ -64,7 +64,11 @@ CREATE TABLE conciliation.title (
   erased_at                      timestamptz,
 
   CONSTRAINT title_status_check CHECK (status IN ('current', 'withdrawn')),
-  CONSTRAINT title_occurrence_check CHECK (occurrence >= 1)
+  CONSTRAINT title_occurrence_check CHECK (occurrence >= 1),
+  -- The dates that the program can read, here and in the other tables.
+  CONSTRAINT title_dates_check
+    CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31'
+           AND anticipated_due_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 -- Also serves reads by date, because accepted_date is its first column.
@@ -170,7 +174,8 @@ CREATE TABLE conciliation.title_revision (
   CONSTRAINT title_revision_title_id_fkey FOREIGN KEY (title_id)
     REFERENCES conciliation.title (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
   CONSTRAINT title_revision_kind_check CHECK (kind IN ('changed', 'withdrawn', 'restored')),
-  CONSTRAINT title_revision_revision_check CHECK (revision >= 1)
+  CONSTRAINT title_revision_revision_check CHECK (revision >= 1),
+  CONSTRAINT title_revision_object_check CHECK (jsonb_typeof(before) = 'object' AND jsonb_typeof(after) = 'object')
 );
 
 CREATE INDEX title_revision_pull_idx ON conciliation.title_revision (pull_id);
@@ -227,7 +232,9 @@ COMMENT ON COLUMN conciliation.title_change.row_hash IS
 CREATE TABLE conciliation.title_check (
   date       date        PRIMARY KEY,
   checked_at timestamptz NOT NULL,
-  titles     integer     NOT NULL
+  titles     integer     NOT NULL,
+
+  CONSTRAINT title_check_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 COMMENT ON TABLE conciliation.title_check IS
@@ -252,8 +259,9 @@ CREATE TABLE conciliation.title_finding (
   closed_at       timestamptz,
 
   CONSTRAINT title_finding_problem_check
-    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day')),
-  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem = 'day'))
+    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day', 'unchecked')),
+  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem IN ('day', 'unchecked'))),
+  CONSTRAINT title_finding_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX title_finding_open_key ON conciliation.title_finding (date, problem, title_id)
@@ -266,9 +274,9 @@ COMMENT ON COLUMN conciliation.title_finding.id IS
 COMMENT ON COLUMN conciliation.title_finding.date IS
   'The accepted date whose comparison found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.title_id IS
-  'title.id of the title; null where the problem is the row of day.';
+  'title.id of the title; null where the problem is day or unchecked.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row. day: counts, sums or digest of the row of day are not those of the titles.';
+  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -387,7 +395,11 @@ CREATE TABLE conciliation.day (
   CONSTRAINT day_counts_check
     CHECK (title_count >= 0 AND withdrawn_count >= 0 AND rejected_count >= 0),
   CONSTRAINT day_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL))
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL)),
+  CONSTRAINT day_dates_check
+    CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND latest_due_date BETWEEN '0001-01-01' AND '9999-12-31'),
+  -- The versions that this version of the program knows. A release with a further version widens the range.
+  CONSTRAINT day_content_version_check CHECK (content_version = 1)
 );
 
 CREATE INDEX day_state_idx ON conciliation.day (state);
@@ -530,7 +542,8 @@ CREATE TABLE conciliation.pull (
            AND withdrawn >= 0 AND restored >= 0 AND unchanged >= 0 AND rejected >= 0),
   CONSTRAINT pull_withheld_check CHECK (withheld >= 0),
   CONSTRAINT pull_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL))
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL)),
+  CONSTRAINT pull_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX pull_fence_key ON conciliation.pull (fence);
@@ -651,7 +664,8 @@ CREATE TABLE conciliation.sweep (
   CONSTRAINT sweep_counts_check
     CHECK (attempts >= 0 AND round >= 0 AND response_bytes >= 0 AND titles >= 0
            AND dates_differing BETWEEN 0 AND dates_compared
-           AND undated_titles >= 0 AND future_titles >= 0 AND early_titles >= 0)
+           AND undated_titles >= 0 AND future_titles >= 0 AND early_titles >= 0),
+  CONSTRAINT sweep_from_date_check CHECK (from_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX sweep_fence_key ON conciliation.sweep (fence);
@@ -722,7 +736,8 @@ CREATE TABLE conciliation.sweep_difference (
   CONSTRAINT sweep_difference_sweep_id_fkey FOREIGN KEY (sweep_id)
     REFERENCES conciliation.sweep (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
   CONSTRAINT sweep_difference_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$')
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$'),
+  CONSTRAINT sweep_difference_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX sweep_difference_date_idx ON conciliation.sweep_difference (date);
@@ -752,7 +767,10 @@ CREATE TABLE conciliation.checkpoint (
   pull_id              bigint,
   updated_at           timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT checkpoint_single_row_check CHECK (id = 1)
+  CONSTRAINT checkpoint_single_row_check CHECK (id = 1),
+  CONSTRAINT checkpoint_dates_check
+    CHECK (start_date BETWEEN '0001-01-01' AND '9999-12-31'
+           AND last_reconciled_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 COMMENT ON TABLE conciliation.checkpoint IS
@@ -789,7 +807,8 @@ CREATE TABLE conciliation.rejected_title (
   reason        text,
 
   CONSTRAINT rejected_title_status_check CHECK (status IN ('open', 'accepted', 'resolved')),
-  CONSTRAINT rejected_title_counts_check CHECK (ordinal >= 0 AND raw_bytes >= 0)
+  CONSTRAINT rejected_title_counts_check CHECK (ordinal >= 0 AND raw_bytes >= 0),
+  CONSTRAINT rejected_title_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX rejected_title_date_idx ON conciliation.rejected_title (date, status);
@@ -878,7 +897,8 @@ CREATE TABLE conciliation.alert (
   delivery_attempts integer     NOT NULL DEFAULT 0,
   next_delivery_at  timestamptz,
 
-  CONSTRAINT alert_delivery_attempts_check CHECK (delivery_attempts >= 0)
+  CONSTRAINT alert_delivery_attempts_check CHECK (delivery_attempts >= 0),
+  CONSTRAINT alert_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX alert_kind_idx ON conciliation.alert (kind, raised_at);
@@ -948,7 +968,8 @@ CREATE TABLE conciliation.sign_off (
   ended_by                       text,
   end_reason                     text,
 
-  CONSTRAINT sign_off_ended_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
+  CONSTRAINT sign_off_ended_check CHECK ((ended_at IS NULL) = (ended_by IS NULL)),
+  CONSTRAINT sign_off_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX sign_off_date_idx ON conciliation.sign_off (date, id);
@@ -1217,7 +1238,8 @@ CREATE TABLE conciliation.account_change (
 
   CONSTRAINT account_change_kind_check CHECK (kind IN ('provider', 'financial_agent')),
   CONSTRAINT account_change_acknowledged_check
-    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL))
+    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)),
+  CONSTRAINT account_change_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX account_change_acknowledged_idx ON conciliation.account_change (acknowledged_at, id);
