@@ -1804,6 +1804,31 @@ CREATE TRIGGER audit_chain_append_only
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
 
 
+-- The check of titles finds the recorded changes of a date by the pulls of the date.
+CREATE FUNCTION conciliation.keep_pull() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RAISE EXCEPTION 'id, date, origin and fence of a pull are kept, so % of %.% is refused',
+    TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
+    USING ERRCODE = 'restrict_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.keep_pull() IS
+  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended.';
+
+CREATE TRIGGER pull_kept
+  BEFORE UPDATE OF id, date, origin, fence, state ON conciliation.pull
+  FOR EACH ROW
+  WHEN (
+    (OLD.id, OLD.date, OLD.origin) IS DISTINCT FROM (NEW.id, NEW.date, NEW.origin)
+    OR NEW.fence < OLD.fence OR (OLD.fence IS NOT NULL AND NEW.fence IS NULL)
+    OR (OLD.state IN ('merged', 'unchanged', 'superseded', 'failed', 'cancelled')
+        AND (OLD.state, OLD.fence) IS DISTINCT FROM (NEW.state, NEW.fence))
+  )
+  EXECUTE FUNCTION conciliation.keep_pull();
+
+
 CREATE FUNCTION conciliation.keep_seal() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN

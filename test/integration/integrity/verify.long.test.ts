@@ -751,6 +751,20 @@ describe('an alteration is found although the records were added to or moved:', 
   });
 });
 
+test.each([
+  [`date = '1999-01-01'`],
+  [`origin = 'repair'`],
+  ['id = id + 1000000'],
+  ['fence = fence + 1000000'],
+  ['fence = NULL'],
+  [`state = 'queued'`],
+])('a pull that has ended keeps what the check and the seals find it by: %s', async (change) => {
+  const date = await pullTitles();
+  await expect(
+    query(`UPDATE conciliation.pull SET ${change} WHERE date = $1`, [date]),
+  ).rejects.toThrow(/are kept, so UPDATE of conciliation.pull is refused/);
+});
+
 test('two checks at a time request one repair', async () => {
   const date = await pullTitles();
   await alter(
