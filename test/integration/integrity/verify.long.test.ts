@@ -845,7 +845,7 @@ describe('conciliation verify', () => {
     const found = await run('--from', date, '--to', date);
     expect(found.exit).toBe(3);
     expect(found.stdout).toMatch(/the columns do not have their recorded hash +\d+/);
-    expect(found.stdout).toMatch(/counts, sums or digest of the day/);
+    expect(found.stdout).toMatch(/counts, sums, digest or seal of the day/);
     const json = await run('--from', date, '--json');
     expect(json.exit).toBe(3);
     expect(JSON.parse(json.stdout)).toMatchObject({
