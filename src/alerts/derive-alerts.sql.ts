@@ -4,6 +4,7 @@ import {
   type Alert,
   type AlteredDate,
   alteredDateAlert,
+  CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
   type ContradictedDate,
   changedAccountsAlert,
@@ -12,6 +13,7 @@ import {
   DRIFT_PATHS_NAMED,
   type FailedPull,
   type FailedSweep,
+  FINDING_ALERT_HOURS,
   failedPullAlert,
   failedSweepAlert,
   faultyProcessAlerts,
@@ -21,8 +23,10 @@ import {
   type NewDrift,
   type OpenRejects,
   OVERDUE_HOURS,
+  type OverdueChecks,
   type OverduePulls,
   openRejectsAlert,
+  overdueChecksAlert,
   overduePullsAlert,
   restatedDayAlert,
   type StalenessLimits,
@@ -66,6 +70,7 @@ export function deriveAlerts(
       ...(await readOpenRejects(tx)).map(openRejectsAlert),
       ...(await readRestatedDays(tx)).map(restatedDayAlert),
       ...(await readAlteredDates(tx)).map(alteredDateAlert),
+      ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
       ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
       ...(await readNewDrift(tx)).map(contractDriftAlert),
       ...faultyProcessAlerts(await readFaults(tx)),
@@ -217,8 +222,20 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
            (SELECT max(id) FROM conciliation.pull
             WHERE pull.date = finding.date AND origin = 'repair') AS "pullId"
     FROM conciliation.title_finding AS finding
-    WHERE closed_at IS NULL AND acknowledged_at IS NULL
+    WHERE acknowledged_at IS NULL
+      AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))
     GROUP BY date`;
+}
+
+/** At most one row: the dates whose newest check is too old. A check in the future counts as none. */
+function readOverdueChecks(tx: Transaction): Promise<OverdueChecks[]> {
+  return tx.$queryRaw<OverdueChecks[]>`
+    SELECT count(*) OVER ()::int AS dates, day.date::text AS date
+    FROM conciliation.day AS day
+    LEFT JOIN conciliation.title_check AS done ON done.date = day.date AND done.checked_at <= now()
+    WHERE coalesce(done.checked_at, day.verified_at)
+          < clock_timestamp() - make_interval(hours => ${CHECK_OVERDUE_HOURS}::int)
+    ORDER BY coalesce(done.checked_at, day.verified_at), day.date LIMIT 1`;
 }
 
 function readChangedAccounts(tx: Transaction): Promise<ChangedAccounts[]> {

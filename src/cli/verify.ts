@@ -17,8 +17,9 @@ const PROBLEMS: Readonly<Record<Problem, string>> = {
   record: 'the row does not have its recorded hash',
   unrecorded: 'no merge inserted the row',
   missing: 'the row is gone',
-  history: 'the revisions do not lead to the row',
-  day: 'counts, sums or digest of the day are not those of its titles',
+  history: 'the recorded changes do not lead to the row',
+  day: 'counts, sums, digest or seal of the day are not those of its titles',
+  unchecked: 'a value in the tables makes a part of the check fail',
 };
 
 interface VerifyOptions {
@@ -42,7 +43,7 @@ export function addVerifyCommand(program: Command, exit: (status: ExitStatus) =>
       `
 Compares each title with the hash that its newest merge recorded, and each day with its titles. The service
 does the same for every date once a day. A difference raises the alert titles_altered and requests a pull
-that restores the platform's values; the service makes that pull.
+that restores the platform's values; the service makes that pull. The alert lasts for a day at least.
 
 Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
 
@@ -53,7 +54,7 @@ Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     );
   verify
     .command('acknowledge')
-    .description('acknowledge every difference that lasts')
+    .description('acknowledge every difference that has an alert')
     .requiredOption('--reason <text>', 'the cause; kept in the audit log', reasonArgument)
     .addHelpText(
       'after',

@@ -17,6 +17,7 @@ export const ALERT_KINDS = [
   'checkpoint_stale',
   'restated_after_sign_off',
   'titles_altered',
+  'verification_overdue',
   'provider_rejected',
   'push_failing',
   'account_changed',
@@ -237,13 +238,16 @@ export function restatedDayAlert(day: {
 
 export interface AlteredDate {
   readonly date: CivilDate;
-  /** Findings that no person has acknowledged. */
+  /** Findings of the last day and findings that last, without those that a person has acknowledged. */
   readonly findings: number;
   /** `title.id` of some of the titles, in order. */
   readonly titleIds: readonly bigint[];
   /** The newest pull that repairs the date; null: none was requested. */
   readonly pullId: bigint | null;
 }
+
+/** The alert of a finding lasts so long at least, because a repair may mend the difference within a minute. */
+export const FINDING_ALERT_HOURS = 24;
 
 /** Titles that the message of one alert names. */
 export const ALTERED_TITLES_NAMED = 5;
@@ -259,6 +263,28 @@ export function alteredDateAlert({ date, findings, titleIds, pullId }: AlteredDa
       (named === '' ? '' : ` (${named}${titleIds.length < findings ? ' and more' : ''})`),
     date,
     pullId,
+  };
+}
+
+/** Dates whose rows of `title` were not compared with the recorded hashes for long. */
+export interface OverdueChecks {
+  readonly dates: number;
+  /** The date with the oldest check. */
+  readonly date: CivilDate;
+}
+
+/** Each date is checked once a day. */
+export const CHECK_OVERDUE_HOURS = 26;
+
+/** One for all dates: the cause is mostly the same. */
+export function overdueChecksAlert({ dates, date }: OverdueChecks): Alert {
+  const subject = dates === 1 ? '1 date was' : `${dates} dates were`;
+  return {
+    kind: 'verification_overdue',
+    dedupeKey: 'verification_overdue',
+    message: `${subject} not checked for altered titles for ${CHECK_OVERDUE_HOURS} hours; the oldest check is that of ${date}`,
+    date,
+    pullId: null,
   };
 }
 

@@ -4,6 +4,7 @@
  * their hashes, a row without a record, and a record without its row are alterations.
  */
 import type { Database, Transaction } from '../database/database.ts';
+import { isUnavailable } from '../database/database-error.ts';
 import {
   COMPUTED_IDENTITY_HASH,
   computedContentHash,
@@ -15,10 +16,17 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { ShutdownError } from '../runtime/errors.ts';
 
 /** See the comment of `title_finding.problem`. */
-export type Problem = 'content' | 'record' | 'unrecorded' | 'missing' | 'history' | 'day';
+export type Problem =
+  | 'content'
+  | 'record'
+  | 'unrecorded'
+  | 'missing'
+  | 'history'
+  | 'day'
+  | 'unchecked';
 
 interface Alteration {
-  /** Null: the problem is the row of `day`. */
+  /** Null: the problem is the row of `day`, or the date cannot be checked. */
   readonly titleId: bigint | null;
   readonly problem: Problem;
 }
@@ -28,7 +36,7 @@ export interface DateCheck {
   readonly checkedAt: Date;
   /** Rows that were read, withdrawn titles included. */
   readonly titles: number;
-  /** At most `MAX_ALTERATIONS`. */
+  /** At most `MAX_ALTERATIONS` of the rows and of the history each, and those that a person has acknowledged. */
   readonly alterations: readonly Alteration[];
 }
 
@@ -65,16 +73,19 @@ export async function checkDate(
         database.prisma.$queryRaw`SELECT pg_cancel_backend(${session.pid}::int)`.catch(() => {});
       };
       signal.addEventListener('abort', cancel, { once: true });
-      const version = await readContentVersion(tx, date);
       const [{ titles }] = await tx.$queryRaw<[{ titles: number }]>`
         SELECT count(*)::int AS titles FROM conciliation.title WHERE accepted_date = ${date}::date`;
-      const rows = await readRowAlterations(tx, date, version, MAX_ALTERATIONS);
+      const rows = await checkPart(tx, signal, () => readRowAlterations(tx, date));
       const altered = rows.flatMap(({ titleId }) => (titleId === null ? [] : [titleId]));
-      const alterations = [
+      const found = [
         ...rows,
-        ...(await readHistoryAlterations(tx, date, version, altered)),
-        ...(await readDayAlteration(tx, date)),
-      ].slice(0, MAX_ALTERATIONS);
+        ...(await checkPart(tx, signal, () => readHistoryAlterations(tx, date, altered))),
+        ...(await checkPart(tx, signal, () => readDayAlteration(tx, date))),
+      ];
+      const alterations = [
+        ...found.filter(({ problem }) => problem !== 'unchecked'),
+        ...(found.includes(UNCHECKED) ? [UNCHECKED] : []),
+      ];
       return { date, checkedAt: session.checkedAt, titles, alterations };
     }, TRANSACTION);
   } catch (error) {
@@ -82,6 +93,28 @@ export async function checkDate(
     throw error;
   } finally {
     signal.removeEventListener('abort', cancel);
+  }
+}
+
+const UNCHECKED: Alteration = { titleId: null, problem: 'unchecked' };
+
+/**
+ * Makes one part of a check. A value with which the part fails is an alteration: it must not keep the other
+ * parts and the other dates from being checked.
+ */
+async function checkPart(
+  tx: Transaction,
+  signal: AbortSignal,
+  part: () => Promise<Alteration[]>,
+): Promise<Alteration[]> {
+  signal.throwIfAborted();
+  await tx.$executeRaw`SAVEPOINT part`;
+  try {
+    return await part();
+  } catch (error) {
+    if (signal.aborted || isUnavailable(error)) throw error;
+    await tx.$executeRaw`ROLLBACK TO SAVEPOINT part`;
+    return [UNCHECKED];
   }
 }
 
@@ -107,15 +140,29 @@ export function newestRecords(date: CivilDate): Prisma.Sql {
  * The rows of a date that differ from their columns' hashes or from the newest recorded hash, the rows
  * without a record, and the records without a row.
  */
-function readRowAlterations(
-  tx: Transaction,
-  date: CivilDate,
-  contentVersion: number,
-  limit: number,
-): Promise<Alteration[]> {
-  return tx.$queryRaw<Alteration[]>`
-    SELECT title_id AS "titleId", problem FROM (${rowAlterations(date, contentVersion)}) AS altered
-    ORDER BY title_id LIMIT ${limit}`;
+async function readRowAlterations(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
+  const contentVersion = await readContentVersion(tx, date);
+  return tx.$queryRaw<Alteration[]>(limited(date, rowAlterations(date, contentVersion)));
+}
+
+/**
+ * The first of the rows (title_id, problem), and all those whose finding a person has acknowledged: they do not
+ * take the place of another one.
+ */
+function limited(date: CivilDate, alterations: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+    SELECT title_id AS "titleId", problem
+    FROM (
+      SELECT altered.title_id, altered.problem, known.id IS NOT NULL AS is_acknowledged,
+             row_number() OVER (PARTITION BY known.id IS NULL ORDER BY altered.title_id) AS place
+      FROM (${alterations}) AS altered
+      LEFT JOIN conciliation.title_finding AS known
+        ON known.date = ${date}::date AND known.closed_at IS NULL
+           AND known.acknowledged_at IS NOT NULL
+           AND known.title_id = altered.title_id AND known.problem = altered.problem
+    ) AS placed
+    WHERE is_acknowledged OR place <= ${MAX_ALTERATIONS}
+    ORDER BY title_id`;
 }
 
 /** Rows (title_id, problem): see `readRowAlterations`. */
@@ -147,24 +194,32 @@ export function rowAlterations(date: CivilDate, contentVersion: number): Prisma.
  * revision. The row, with the values before the newest revisions put over it, must have the content hash
  * that a revision recorded, and the values that the revision before wrote.
  *
+ * The first change of a title is its insertion, by the pull that the row names, and its only one. A repair may
+ * be the first to record a row that no merge inserted.
+ *
  * Revisions that are older than a repair are compared with their changes only, because nothing recorded the
  * values that the alteration replaced. The same holds for titles of an erased party.
  *
  * @param altered titles whose rows are known to be altered
  */
-function readHistoryAlterations(
+async function readHistoryAlterations(
   tx: Transaction,
   date: CivilDate,
-  contentVersion: number,
   altered: readonly bigint[],
 ): Promise<Alteration[]> {
-  return tx.$queryRaw<Alteration[]>`
+  const contentVersion = await readContentVersion(tx, date);
+  const broken = Prisma.sql`
     WITH revision AS MATERIALIZED (
       SELECT title_id, revision, kind, pull_id, before, after, content_hash
       FROM conciliation.title_revision WHERE pull_id = ${pullsOf(date)}
     ), change AS MATERIALIZED (
       SELECT title_id, kind, pull_id FROM conciliation.title_change
       WHERE pull_id = ${pullsOf(date)} AND kind <> 'inserted' AND row_hash IS NOT NULL
+    ), arrival AS (
+      SELECT DISTINCT ON (title_id) title_id, kind, pull_id,
+             count(*) FILTER (WHERE kind = 'inserted') OVER (PARTITION BY title_id) AS insertions
+      FROM conciliation.title_change WHERE pull_id = ${pullsOf(date)}
+      ORDER BY title_id, change_seq
     ), repaired AS (
       SELECT title_id, max(revision) AS revision
       FROM revision JOIN conciliation.pull ON pull.id = revision.pull_id
@@ -200,10 +255,18 @@ function readHistoryAlterations(
       SELECT coalesce(revision.title_id, change.title_id)
       FROM revision FULL JOIN change USING (title_id, pull_id, kind)
       WHERE revision.title_id IS NULL OR change.title_id IS NULL
+      UNION
+      SELECT arrival.title_id
+      FROM arrival
+      JOIN conciliation.pull ON pull.id = arrival.pull_id
+      LEFT JOIN conciliation.title title ON title.id = arrival.title_id
+      WHERE insertions > 1
+         OR CASE arrival.kind WHEN 'inserted' THEN title.first_pull_id <> arrival.pull_id
+                              ELSE pull.origin <> 'repair' END
     )
-    SELECT title_id AS "titleId", 'history' AS problem FROM broken
-    WHERE title_id <> ALL(${altered}::bigint[])
-    ORDER BY title_id LIMIT ${MAX_ALTERATIONS}`;
+    SELECT title_id, 'history' AS problem FROM broken
+    WHERE title_id <> ALL(${altered}::bigint[])`;
+  return tx.$queryRaw<Alteration[]>(limited(date, broken));
 }
 
 const totals = Prisma.raw(
@@ -214,7 +277,10 @@ const totals = Prisma.raw(
 const sumNames = (table: string) =>
   Prisma.raw(AMOUNT_COLUMNS.map((column) => `${table}.${column}_sum`).join(', '));
 
-/** The row of `day` whose counts, sums, latest due date or digest are not those of the titles. */
+/**
+ * The row of `day` whose counts, sums, latest due date or digest are not those of the titles, whose titles are
+ * not as many as the newest merged answer had, or whose seal is not that of `sign_off`.
+ */
 function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
   return tx.$queryRaw<Alteration[]>`
     WITH present AS (
@@ -228,11 +294,18 @@ function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
     )
     SELECT NULL::bigint AS "titleId", 'day' AS problem
-    FROM conciliation.day AS day, present, content
-    WHERE date = ${date}::date
+    FROM conciliation.day AS day
+    CROSS JOIN present CROSS JOIN content
+    LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    LEFT JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    WHERE day.date = ${date}::date
       AND ((day.title_count, day.withdrawn_count, day.latest_due_date, ${sumNames('day')})
              IS DISTINCT FROM
            (present.title_count, present.withdrawn_count, present.latest_due_date, ${sumNames('present')})
            OR day.content_digest <> content.digest
-           OR (day.content_digest IS NULL AND present.title_count + present.withdrawn_count > 0))`;
+           OR (day.content_digest IS NULL AND present.title_count + present.withdrawn_count > 0)
+           OR present.title_count <> merged.fold_count + merged.withheld
+           OR day.signed_off_digest IS DISTINCT FROM seal.content_digest
+           OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
+    LIMIT 1`;
 }

@@ -1,5 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { FINDING_ALERT_HOURS } from '../domain/alert.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { DateCheck, Problem } from './check-date.sql.ts';
@@ -7,7 +8,7 @@ import type { DateCheck, Problem } from './check-date.sql.ts';
 /** A difference that lasts. */
 export interface Finding {
   readonly date: CivilDate;
-  /** Null: the problem is the row of `day`. */
+  /** Null: the problem is the row of `day`, or the date cannot be checked. */
   readonly titleId: number | null;
   readonly problem: Problem;
   readonly foundAt: Date;
@@ -17,7 +18,7 @@ export interface Finding {
 
 /**
  * Records the outcome of a check: opens findings for new alterations, closes those that are no longer there,
- * and requests a repair of the date. A repair cannot mend the history.
+ * and requests a repair of the date. A repair cannot mend the history, and no date that cannot be checked.
  *
  * @returns the pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks
  *   the date
@@ -44,7 +45,9 @@ export function recordCheck(database: Database, check: DateCheck): Promise<bigin
       SELECT ${date}::date, title_id, problem
       FROM unnest(${titleIds}::bigint[], ${problems}::text[]) AS alteration (title_id, problem)
       ON CONFLICT DO NOTHING`;
-    const isRepairable = problems.some((problem) => problem !== 'history');
+    const isRepairable = problems.some(
+      (problem) => problem !== 'history' && problem !== 'unchecked',
+    );
     return isRepairable ? requestRepair(tx, date) : null;
   });
 }
@@ -54,10 +57,15 @@ const REPAIR_PAUSE = '1 hour';
 
 async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {
   if ((await tx.day.count({ where: { date } })) === 0) return null;
+  // A row whose state or time no repair has was written by something else, and does not put the repair off.
   const [latest] = await tx.$queryRaw<[{ id: bigint; isOpen: boolean; isRecent: boolean }?]>`
-    SELECT id, finished_at IS NULL AS "isOpen", finished_at > now() - ${REPAIR_PAUSE}::interval AS "isRecent"
-    FROM conciliation.pull WHERE date = ${date}::date AND origin = 'repair'
-    ORDER BY id DESC LIMIT 1`;
+    SELECT pull.id, finished_at IS NULL AS "isOpen",
+           finished_at BETWEEN now() - ${REPAIR_PAUSE}::interval AND now() AS "isRecent"
+    FROM conciliation.pull JOIN conciliation.day USING (date)
+    WHERE date = ${date}::date AND origin = 'repair'
+      AND (finished_at <= now()
+           OR pull.state IN ('queued', 'running') OR pull.id = day.held_pull_id)
+    ORDER BY pull.id DESC LIMIT 1`;
   if (latest?.isOpen === true) return latest.id;
   if (latest?.isRecent === true) return null;
   const { id } = await tx.pull.create({
@@ -78,7 +86,7 @@ export async function readOpenFindings(database: Database, limit: number): Promi
 }
 
 /**
- * Ends the alerts of all findings that last. The findings stay until the difference is gone.
+ * Ends the alerts of all findings. The findings stay until the difference is gone.
  *
  * @returns the number of findings that were acknowledged
  */
@@ -87,15 +95,13 @@ export function acknowledgeFindings(
   { by, reason }: { readonly by: string; readonly reason: string },
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    const findings = await tx.titleFinding.findMany({
-      where: { closedAt: null, acknowledgedAt: null },
-      select: { id: true, date: true },
-    });
-    if (findings.length === 0) return 0;
-    await tx.$executeRaw`
+    const findings = await tx.$queryRaw<{ date: string }[]>`
       UPDATE conciliation.title_finding
       SET acknowledged_at = now(), acknowledged_by = ${by}, reason = ${reason}
-      WHERE id = ANY(${findings.map(({ id }) => id)}::bigint[]) AND acknowledged_at IS NULL`;
+      WHERE acknowledged_at IS NULL
+        AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))
+      RETURNING date::text AS date`;
+    if (findings.length === 0) return 0;
     const dates = [...new Set(findings.map(({ date }) => date))].sort();
     await recordAudit(tx, {
       actor: by,
@@ -125,18 +131,25 @@ const datesWithTitles = Prisma.sql`
 const CHECK_AGE = '20 hours';
 
 /**
- * The date whose check is due: the date was never checked, its check is old, or a repair has ended since.
- * Null: no check is due.
+ * The date whose check is due: the date was never checked, its check is old, or a repair has ended since. A
+ * check in the future counts as none. Null: no check is due.
+ *
+ * @param except dates that are not checked now
  */
-export async function readDueDate(database: Database): Promise<CivilDate | null> {
+export async function readDueDate(
+  database: Database,
+  except: readonly CivilDate[] = [],
+): Promise<CivilDate | null> {
   const [due] = await database.prisma.$queryRaw<[{ date: string }?]>`
     SELECT due.date::text AS date
     FROM (${datesWithTitles}) AS due
     LEFT JOIN conciliation.title_check AS done ON done.date = due.date
-    WHERE done.checked_at IS NULL OR done.checked_at < now() - ${CHECK_AGE}::interval
-       OR EXISTS (SELECT FROM conciliation.pull
-                  WHERE pull.date = due.date AND pull.origin = 'repair'
-                    AND pull.finished_at > done.checked_at)
+    WHERE due.date <> ALL(${except}::date[])
+      AND (done.checked_at IS NULL OR done.checked_at > now()
+           OR done.checked_at < now() - ${CHECK_AGE}::interval
+           OR EXISTS (SELECT FROM conciliation.pull
+                      WHERE pull.date = due.date AND pull.origin = 'repair'
+                        AND pull.finished_at > done.checked_at AND pull.finished_at <= now()))
     ORDER BY done.checked_at NULLS FIRST, due.date LIMIT 1`;
   return due === undefined ? null : toCivilDate(due.date);
 }

@@ -51,20 +51,30 @@ export function startVerification({
 }): Verification {
   const abort = new AbortController();
   const { signal } = abort;
+  const verifyLogged = async (date: CivilDate) => {
+    const { alterations, repairPullId } = await verifyDate(database, date, signal);
+    if (alterations.length === 0) return;
+    logger.error(
+      { date, alterations: alterations.length, pullId: repairPullId?.toString() ?? null },
+      'titles were altered outside of a merge',
+    );
+  };
   const verifyDueDates = async () => {
+    // A date whose check fails does not keep the other dates waiting.
+    const failed: CivilDate[] = [];
     try {
       for (
         let date = await readDueDate(database);
         date !== null;
-        date = await readDueDate(database)
+        date = await readDueDate(database, failed)
       ) {
         const startedMs = performance.now();
-        const { alterations, repairPullId } = await verifyDate(database, date, signal);
-        if (alterations.length > 0) {
-          logger.error(
-            { date, alterations: alterations.length, pullId: repairPullId?.toString() ?? null },
-            'titles were altered outside of a merge',
-          );
+        try {
+          await verifyLogged(date);
+        } catch (error) {
+          if (signal.aborted) throw error;
+          failed.push(date);
+          logger.warn({ date, err: describeError(error) }, 'a date was not verified');
         }
         await sleep(REST * (performance.now() - startedMs), undefined, { signal });
       }

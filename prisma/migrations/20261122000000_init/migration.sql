@@ -64,7 +64,11 @@ CREATE TABLE conciliation.title (
   erased_at                      timestamptz,
 
   CONSTRAINT title_status_check CHECK (status IN ('current', 'withdrawn')),
-  CONSTRAINT title_occurrence_check CHECK (occurrence >= 1)
+  CONSTRAINT title_occurrence_check CHECK (occurrence >= 1),
+  -- The dates that the program can read, here and in the other tables.
+  CONSTRAINT title_dates_check
+    CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31'
+           AND anticipated_due_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 -- Also serves reads by date, because accepted_date is its first column.
@@ -170,7 +174,8 @@ CREATE TABLE conciliation.title_revision (
   CONSTRAINT title_revision_title_id_fkey FOREIGN KEY (title_id)
     REFERENCES conciliation.title (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
   CONSTRAINT title_revision_kind_check CHECK (kind IN ('changed', 'withdrawn', 'restored')),
-  CONSTRAINT title_revision_revision_check CHECK (revision >= 1)
+  CONSTRAINT title_revision_revision_check CHECK (revision >= 1),
+  CONSTRAINT title_revision_object_check CHECK (jsonb_typeof(before) = 'object' AND jsonb_typeof(after) = 'object')
 );
 
 CREATE INDEX title_revision_pull_idx ON conciliation.title_revision (pull_id);
@@ -227,7 +232,9 @@ COMMENT ON COLUMN conciliation.title_change.row_hash IS
 CREATE TABLE conciliation.title_check (
   date       date        PRIMARY KEY,
   checked_at timestamptz NOT NULL,
-  titles     integer     NOT NULL
+  titles     integer     NOT NULL,
+
+  CONSTRAINT title_check_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 COMMENT ON TABLE conciliation.title_check IS
@@ -252,8 +259,9 @@ CREATE TABLE conciliation.title_finding (
   closed_at       timestamptz,
 
   CONSTRAINT title_finding_problem_check
-    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day')),
-  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem = 'day'))
+    CHECK (problem IN ('content', 'record', 'unrecorded', 'missing', 'history', 'day', 'unchecked')),
+  CONSTRAINT title_finding_title_check CHECK ((title_id IS NULL) = (problem IN ('day', 'unchecked'))),
+  CONSTRAINT title_finding_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX title_finding_open_key ON conciliation.title_finding (date, problem, title_id)
@@ -266,9 +274,9 @@ COMMENT ON COLUMN conciliation.title_finding.id IS
 COMMENT ON COLUMN conciliation.title_finding.date IS
   'The accepted date whose comparison found the difference.';
 COMMENT ON COLUMN conciliation.title_finding.title_id IS
-  'title.id of the title; null where the problem is the row of day.';
+  'title.id of the title; null where the problem is day or unchecked.';
 COMMENT ON COLUMN conciliation.title_finding.problem IS
-  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row. day: counts, sums or digest of the row of day are not those of the titles.';
+  'content: the columns do not have the recorded content hash or identity hash. record: the row does not have the hash that its newest change recorded. unrecorded: no merge inserted the row. missing: the row is gone. history: the revisions do not agree with the recorded changes or with the row, or the first recorded change is not the insertion by the pull in first_pull_id. day: counts, sums or digest of the row of day are not those of the titles, their number is not that of the newest merged answer, or the seal is not that of sign_off. unchecked: a value in the tables makes a part of the comparison fail.';
 COMMENT ON COLUMN conciliation.title_finding.found_at IS
   'When the difference was found first.';
 COMMENT ON COLUMN conciliation.title_finding.acknowledged_at IS
@@ -300,8 +308,8 @@ CREATE VIEW conciliation.title_feed AS
 SELECT
   change.change_seq,
   change.kind AS change_kind,
-  title.id,
-  title.status,
+  change.title_id AS id,
+  coalesce(title.status, 'withdrawn') AS status,
   title.order_uid,
   title.occurrence,
   title.accepted_date,
@@ -337,12 +345,13 @@ SELECT
   title.created_at,
   title.changed_at
 FROM conciliation.title_change change
-JOIN conciliation.title title ON title.id = change.title_id;
+-- A row that was deleted outside of the program must leave the consumers too.
+LEFT JOIN conciliation.title title ON title.id = change.title_id;
 
 -- A column without a comment here gets the comment of its column in title: see the end of the staging
 -- tables.
 COMMENT ON VIEW conciliation.title_feed IS
-  'What an ERP consumer reads: WHERE change_seq > :last ORDER BY change_seq, where :last is the greatest change_seq that the consumer has processed (0 at first). One row for every change of a title; every row shows the title as it is now, so store titles by id. A consumer misses no change: when a change_seq is visible, no smaller one can still appear.';
+  'What an ERP consumer reads: WHERE change_seq > :last ORDER BY change_seq, where :last is the greatest change_seq that the consumer has processed (0 at first). One row for every change of a title; every row shows the title as it is now, so store titles by id. A title whose row was deleted outside of the program has the status withdrawn, and null in every column from order_uid on. A consumer misses no change: when a change_seq is visible, no smaller one can still appear.';
 COMMENT ON COLUMN conciliation.title_feed.change_seq IS
   'Position in the feed; remember the greatest one processed. Not dense: numbers may be skipped.';
 COMMENT ON COLUMN conciliation.title_feed.change_kind IS
@@ -350,7 +359,7 @@ COMMENT ON COLUMN conciliation.title_feed.change_kind IS
 COMMENT ON COLUMN conciliation.title_feed.id IS
   'title.id: the key to store the title by.';
 COMMENT ON COLUMN conciliation.title_feed.status IS
-  'current: to be reconciled. withdrawn: no longer stated by the platform; undo the bookings of the title.';
+  'current: to be reconciled. withdrawn: no longer stated by the platform, or the row was deleted outside of the program; undo the bookings of the title.';
 
 
 -- Days and pulls -------------------------------------------------------------------------------
@@ -386,7 +395,11 @@ CREATE TABLE conciliation.day (
   CONSTRAINT day_counts_check
     CHECK (title_count >= 0 AND withdrawn_count >= 0 AND rejected_count >= 0),
   CONSTRAINT day_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL))
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL)),
+  CONSTRAINT day_dates_check
+    CHECK (date BETWEEN '0001-01-01' AND '9999-12-31' AND latest_due_date BETWEEN '0001-01-01' AND '9999-12-31'),
+  -- The versions that this version of the program knows. A release with a further version widens the range.
+  CONSTRAINT day_content_version_check CHECK (content_version = 1)
 );
 
 CREATE INDEX day_state_idx ON conciliation.day (state);
@@ -529,7 +542,8 @@ CREATE TABLE conciliation.pull (
            AND withdrawn >= 0 AND restored >= 0 AND unchanged >= 0 AND rejected >= 0),
   CONSTRAINT pull_withheld_check CHECK (withheld >= 0),
   CONSTRAINT pull_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL))
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$' AND (fold_count IS NULL) = (fold_sum IS NULL)),
+  CONSTRAINT pull_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX pull_fence_key ON conciliation.pull (fence);
@@ -650,7 +664,8 @@ CREATE TABLE conciliation.sweep (
   CONSTRAINT sweep_counts_check
     CHECK (attempts >= 0 AND round >= 0 AND response_bytes >= 0 AND titles >= 0
            AND dates_differing BETWEEN 0 AND dates_compared
-           AND undated_titles >= 0 AND future_titles >= 0 AND early_titles >= 0)
+           AND undated_titles >= 0 AND future_titles >= 0 AND early_titles >= 0),
+  CONSTRAINT sweep_from_date_check CHECK (from_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE UNIQUE INDEX sweep_fence_key ON conciliation.sweep (fence);
@@ -721,7 +736,8 @@ CREATE TABLE conciliation.sweep_difference (
   CONSTRAINT sweep_difference_sweep_id_fkey FOREIGN KEY (sweep_id)
     REFERENCES conciliation.sweep (id) ON DELETE NO ACTION ON UPDATE NO ACTION,
   CONSTRAINT sweep_difference_fold_check
-    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$')
+    CHECK (fold_count >= 0 AND fold_sum ~ '^[0-9a-f]{32}$'),
+  CONSTRAINT sweep_difference_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX sweep_difference_date_idx ON conciliation.sweep_difference (date);
@@ -751,7 +767,10 @@ CREATE TABLE conciliation.checkpoint (
   pull_id              bigint,
   updated_at           timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
-  CONSTRAINT checkpoint_single_row_check CHECK (id = 1)
+  CONSTRAINT checkpoint_single_row_check CHECK (id = 1),
+  CONSTRAINT checkpoint_dates_check
+    CHECK (start_date BETWEEN '0001-01-01' AND '9999-12-31'
+           AND last_reconciled_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 COMMENT ON TABLE conciliation.checkpoint IS
@@ -788,7 +807,8 @@ CREATE TABLE conciliation.rejected_title (
   reason        text,
 
   CONSTRAINT rejected_title_status_check CHECK (status IN ('open', 'accepted', 'resolved')),
-  CONSTRAINT rejected_title_counts_check CHECK (ordinal >= 0 AND raw_bytes >= 0)
+  CONSTRAINT rejected_title_counts_check CHECK (ordinal >= 0 AND raw_bytes >= 0),
+  CONSTRAINT rejected_title_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX rejected_title_date_idx ON conciliation.rejected_title (date, status);
@@ -877,7 +897,8 @@ CREATE TABLE conciliation.alert (
   delivery_attempts integer     NOT NULL DEFAULT 0,
   next_delivery_at  timestamptz,
 
-  CONSTRAINT alert_delivery_attempts_check CHECK (delivery_attempts >= 0)
+  CONSTRAINT alert_delivery_attempts_check CHECK (delivery_attempts >= 0),
+  CONSTRAINT alert_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX alert_kind_idx ON conciliation.alert (kind, raised_at);
@@ -947,7 +968,8 @@ CREATE TABLE conciliation.sign_off (
   ended_by                       text,
   end_reason                     text,
 
-  CONSTRAINT sign_off_ended_check CHECK ((ended_at IS NULL) = (ended_by IS NULL))
+  CONSTRAINT sign_off_ended_check CHECK ((ended_at IS NULL) = (ended_by IS NULL)),
+  CONSTRAINT sign_off_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX sign_off_date_idx ON conciliation.sign_off (date, id);
@@ -1216,7 +1238,8 @@ CREATE TABLE conciliation.account_change (
 
   CONSTRAINT account_change_kind_check CHECK (kind IN ('provider', 'financial_agent')),
   CONSTRAINT account_change_acknowledged_check
-    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL))
+    CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)),
+  CONSTRAINT account_change_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
 CREATE INDEX account_change_acknowledged_idx ON conciliation.account_change (acknowledged_at, id);
@@ -1798,6 +1821,31 @@ CREATE TRIGGER audit_entry_append_only
 CREATE TRIGGER audit_chain_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.audit_chain
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
+
+
+-- The check of titles finds the recorded changes of a date by the pulls of the date.
+CREATE FUNCTION conciliation.keep_pull() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+  RAISE EXCEPTION 'id, date, origin and fence of a pull are kept, so % of %.% is refused',
+    TG_OP, TG_TABLE_SCHEMA, TG_TABLE_NAME
+    USING ERRCODE = 'restrict_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME;
+END
+$$;
+
+COMMENT ON FUNCTION conciliation.keep_pull() IS
+  'Trigger of pull: refuses another key, date or origin, an older fence, and another fence or state of a pull that has ended.';
+
+CREATE TRIGGER pull_kept
+  BEFORE UPDATE OF id, date, origin, fence, state ON conciliation.pull
+  FOR EACH ROW
+  WHEN (
+    (OLD.id, OLD.date, OLD.origin) IS DISTINCT FROM (NEW.id, NEW.date, NEW.origin)
+    OR NEW.fence < OLD.fence OR (OLD.fence IS NOT NULL AND NEW.fence IS NULL)
+    OR (OLD.state IN ('merged', 'unchanged', 'superseded', 'failed', 'cancelled')
+        AND (OLD.state, OLD.fence) IS DISTINCT FROM (NEW.state, NEW.fence))
+  )
+  EXECUTE FUNCTION conciliation.keep_pull();
 
 
 CREATE FUNCTION conciliation.keep_seal() RETURNS trigger

@@ -51,6 +51,7 @@ const en = {
       checkpoint_stale: 'Checkpoint does not advance',
       restated_after_sign_off: 'Restated after sign-off',
       titles_altered: 'Titles altered',
+      verification_overdue: 'Titles not checked',
       provider_rejected: 'Provider refused',
       push_failing: 'Providers not sent',
       account_changed: 'Bank account changed',
@@ -224,6 +225,7 @@ const ptBR: typeof en = {
       checkpoint_stale: 'Ponto de controle parado',
       restated_after_sign_off: 'Alterado depois do fechamento',
       titles_altered: 'Títulos adulterados',
+      verification_overdue: 'Títulos sem conferência',
       provider_rejected: 'Fornecedor recusado',
       push_failing: 'Fornecedores não enviados',
       account_changed: 'Conta bancária mudou',
@@ -249,6 +251,8 @@ const ptBR: typeof en = {
       restated_after_sign_off: 'O dia mudou depois do fechamento.',
       titles_altered:
         'Registros do dia foram alterados no banco de dados fora de uma busca; uma nova busca restaura os valores da plataforma.',
+      verification_overdue:
+        'Há datas cujos títulos não são comparados com os registros das buscas há mais de 26 horas.',
       provider_rejected: 'Há fornecedores recusados pela plataforma ou inválidos.',
       push_failing: 'Há mais de uma hora nenhum envio de fornecedores dá certo.',
       account_changed: 'Títulos trouxeram outra conta bancária; confira antes de pagar.',

@@ -15,7 +15,7 @@ import { countOpenRejects, mergeRejects } from '../../ledger/rejects.sql.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { applyChanges, numberChanges } from './merge-apply.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
-import { recordMissing } from './merge-repair.sql.ts';
+import { recordMissing, restoreSeal } from './merge-repair.sql.ts';
 
 export interface DriftRecord {
   readonly path: string;
@@ -93,6 +93,7 @@ async function mergeOwnDate(
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
   const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
+  if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };

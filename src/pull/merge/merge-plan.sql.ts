@@ -74,9 +74,12 @@ export async function planChanges(
   const withheld = await withholdWithdrawals(tx, fence);
   const plan = await countPlan(tx, fence, withheld);
   if (plan.inserted === 0) return plan;
-  if (day.withdrawnCount > 0) await matchWithdrawn(tx, fence, day);
+  // The count of the day may be wrong where the difference from the titles of the date is not known: the
+  // status of a row may have been altered.
+  const mayHaveWithdrawn = base === undefined || day.withdrawnCount > 0;
+  if (mayHaveWithdrawn) await matchWithdrawn(tx, fence, day);
   await numberInsertions(tx, fence, day);
-  return day.withdrawnCount > 0 ? countPlan(tx, fence, withheld) : plan;
+  return mayHaveWithdrawn ? countPlan(tx, fence, withheld) : plan;
 }
 
 /** @param isDifference whether only the difference from the titles of the date was staged */

@@ -29,6 +29,17 @@ export async function findAlteredTitles(tx: Transaction, date: CivilDate): Promi
                          WHERE problem IN ('content', 'unrecorded')))`;
 }
 
+/** Gives the row of a date the seal that `sign_off` has. */
+export async function restoreSeal(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.day
+    SET signed_off_at = seal.signed_off_at, signed_off_by = seal.signed_off_by,
+        signed_off_digest = seal.content_digest
+    FROM (SELECT) AS one LEFT JOIN conciliation.sign_off AS seal
+      ON seal.date = ${date}::date AND seal.ended_at IS NULL
+    WHERE day.date = ${date}::date AND day.signed_off_digest IS DISTINCT FROM seal.content_digest`;
+}
+
 /**
  * Plans a change for each altered title whose content the response has: the change writes the columns that
  * no content hash covers, and records the row. The copies are numbered as `planChanges` numbers them.

@@ -68,6 +68,38 @@ test('planned pulls that have not ended two hours after their slot are one alert
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
+test('dates whose newest check is older than 26 hours are one alert', async () => {
+  const [first, second] = [daysFrom(50), daysFrom(51)];
+  const checked = (date: string, ago: string) => world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.title_check (date, checked_at, titles)
+    VALUES (${date}::date, now() - ${ago}::interval, 0)
+    ON CONFLICT (date) DO UPDATE SET checked_at = excluded.checked_at`;
+  const merged = (date: string, ago: string) => world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.day (date, verified_at) VALUES (${date}::date, now() - ${ago}::interval)`;
+  // A date that was never checked has waited since its newest merge.
+  await merged(first, '25 hours');
+  await merged(second, '27 hours');
+  await checked(second, '25 hours');
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.day SET verified_at = now() - interval '28 hours' WHERE date = ${first}::date`;
+  // A check in the future is none.
+  await checked(second, '-1 hour');
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await openAlerts()).toMatchObject([
+    {
+      kind: 'verification_overdue',
+      date: first,
+      message: `2 dates were not checked for altered titles for 26 hours; the oldest check is that of ${first}`,
+    },
+  ]);
+  await checked(first, '1 minute');
+  await checked(second, '1 minute');
+  expect(await derive()).toEqual({ raised: 0, resolved: 1 });
+  await world.database.prisma
+    .$executeRaw`DELETE FROM conciliation.day WHERE date >= ${first}::date`;
+});
+
 test('a day that could not be pulled is an alert until it is', async () => {
   const date = daysFrom(1);
   setDay(date, ['a']);

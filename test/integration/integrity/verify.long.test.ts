@@ -1,9 +1,14 @@
 /** Rows that something other than a merge has changed are found, raise an alert and are repaired by a pull. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import {
+  COMPUTED_IDENTITY_HASH,
+  computedContentHash,
+  ROW_HASH,
+} from '../../../src/database/title-hashes.sql.ts';
 import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import { TITLE_COLUMNS } from '../../../src/domain/title.ts';
+import { newestContentVersion, TITLE_COLUMNS } from '../../../src/domain/title.ts';
 import { checkDate, type Problem } from '../../../src/integrity/check-date.sql.ts';
 import {
   acknowledgeFindings,
@@ -11,6 +16,7 @@ import {
   readOpenFindings,
 } from '../../../src/integrity/findings.sql.ts';
 import { startVerification, verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import { runPull } from '../../../src/pull/run-pull.ts';
@@ -266,6 +272,40 @@ describe('an altered row', () => {
     );
   });
 
+  test.each([
+    ['by a repair', false],
+    ['by an ordinary pull that comes first', true],
+  ])(
+    'of a date without a withdrawn title keeps its id where its status was altered (%s)',
+    async (_, isPulled) => {
+      const date = freshDate();
+      world.sandbox.setDayTexts(
+        date,
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((uid) => titleText({ date, uid })),
+      );
+      await world.pull(date);
+      const [before, day] = [await stateOf(date), await dayOf(date)];
+      await alter(
+        `UPDATE conciliation.title SET status = 'withdrawn' WHERE accepted_date = $1 AND order_uid = 'c'`,
+        [date],
+      );
+      if (isPulled) await world.pull(date);
+      else expect(await verifyAndRepair(date)).toEqual(['record', 'day']);
+      expect(await check(date)).toEqual([]);
+      expect([await stateOf(date), await dayOf(date)]).toEqual([before, day]);
+      const feed = await query(
+        `SELECT id, status FROM conciliation.title_feed
+       WHERE accepted_date = $1 AND order_uid = 'c' ORDER BY change_seq`,
+        [date],
+      );
+      const id = before.find((row) => row.order_uid === 'c')?.id;
+      expect(feed).toEqual([
+        { id, status: 'current' },
+        { id, status: 'current' },
+      ]);
+    },
+  );
+
   test('leaves the alteration in a revision, and reaches the feed', async () => {
     const date = await pullTitles();
     await alter(
@@ -422,7 +462,7 @@ const markChecked = (exceptFor: CivilDate) =>
     [exceptFor],
   );
 
-test('an altered day is found and computed again; the alert lasts until a check finds nothing', async () => {
+test('an altered day is found and computed again; the alert lasts for a day after the repair', async () => {
   const date = await pullTitles();
   const day = await dayOf(date);
   await alter(`UPDATE conciliation.day SET original_value_sum = 1 WHERE date = $1`, [date]);
@@ -435,11 +475,294 @@ test('an altered day is found and computed again; the alert lasts until a check 
   // The repair makes the date due again.
   await markChecked(date);
   expect(await readDueDate(world.database)).toBe(date);
+  // Found and repaired between two derivations of the alerts.
+  await query(`DELETE FROM conciliation.alert WHERE date = $1`, [date]);
   expect(await verifyAndRepair(date)).toEqual([]);
+  expect(await alertOf(date)).toMatchObject({ message: expect.stringMatching(/1 difference$/) });
+  await query(
+    `UPDATE conciliation.title_finding SET found_at = found_at - interval '24 hours' WHERE date = $1`,
+    [date],
+  );
   expect(await alertOf(date)).toBeUndefined();
   expect(
     (await readOpenFindings(world.database, 10)).filter((finding) => finding.date === date),
   ).toEqual([]);
+});
+
+test('a person ends the alert of a difference that was repaired', async () => {
+  const date = await pullTitles();
+  await alter(`UPDATE conciliation.day SET withdrawn_count = 5 WHERE date = $1`, [date]);
+  await verifyAndRepair(date);
+  expect(await verifyAndRepair(date)).toEqual([]);
+  expect(await alertOf(date)).toBeDefined();
+  await acknowledgeFindings(world.database, { by: 'ana', reason: 'a test' });
+  expect(await alertOf(date)).toBeUndefined();
+});
+
+test('a check and a repair that end in the future put off neither the check nor the repair', async () => {
+  const date = await pullTitles();
+  await verifyAndRepair(date);
+  await markChecked(date);
+  await alter(`UPDATE conciliation.title_check SET checked_at = 'infinity' WHERE date = $1`, [
+    date,
+  ]);
+  expect(await readDueDate(world.database)).toBe(date);
+  await query(
+    `INSERT INTO conciliation.pull (origin, date, requested_by, state, finished_at)
+     VALUES ('repair', $1, 'verification', 'merged', NULL),
+            ('repair', $1, 'verification', 'unchanged', now() + interval '100 years')`,
+    [date],
+  );
+  await alter(
+    `UPDATE conciliation.title SET billing_fee = 5 WHERE accepted_date = $1 AND order_uid = 'third'`,
+    [date],
+  );
+  expect(await verifyAndRepair(date)).toEqual(['content', 'day']);
+  expect(await verifyAndRepair(date)).toEqual([]);
+  expect(await readDueDate(world.database)).toBeNull();
+});
+
+test('a revision that cannot be read is found, and hides no other alteration', async () => {
+  const [poisoned, date] = [await pullTitles(), await pullTitles()];
+  await query(
+    `INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, before, after, content_hash)
+     SELECT id, 9, 'changed', first_pull_id, '{"anticipated_due_date": "x"}', '{}', content_hash
+     FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'second'`,
+    [poisoned],
+  );
+  for (const each of [poisoned, date]) {
+    await alter(
+      `UPDATE conciliation.title SET billing_fee = 5 WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [each],
+    );
+  }
+  await markChecked(poisoned);
+  await query(`DELETE FROM conciliation.title_check WHERE date IN ($1, $2)`, [poisoned, date]);
+  const { database, parts } = world;
+  const verification = startVerification({ database, logger: parts.logger, intervalMs: 50 });
+  await eventually(async () => expect(await readDueDate(database)).toBeNull());
+  await verification.stop();
+  const found = async (of: CivilDate) =>
+    (
+      await query(`SELECT problem FROM conciliation.title_finding WHERE date = $1 ORDER BY id`, [
+        of,
+      ])
+    )
+      .map(({ problem }) => problem)
+      .sort();
+  expect(await found(poisoned)).toEqual(['content', 'day', 'unchecked']);
+  expect(await found(date)).toEqual(['content', 'day']);
+  expect(await verifyAndRepair(poisoned)).toEqual(['content', 'day', 'unchecked']);
+  expect(await verifyAndRepair(poisoned)).toEqual(['unchecked']);
+  expect(await alertOf(poisoned)).toBeDefined();
+});
+
+const INTO_DAY = 'INSERT INTO conciliation.day (date) VALUES';
+test.each([
+  [`UPDATE conciliation.title SET accepted_date = '20226-03-02'`],
+  [`UPDATE conciliation.title SET accepted_date = '-infinity'`],
+  [`UPDATE conciliation.title SET anticipated_due_date = 'infinity'`],
+  [`${INTO_DAY} ('infinity')`],
+  [`${INTO_DAY} ('20000-01-01')`],
+  [`${INTO_DAY} ('0044-03-15 BC')`],
+  [`UPDATE conciliation.day SET content_version = 99`],
+  [`INSERT INTO conciliation.pull (origin, date, requested_by) VALUES ('manual', 'infinity', 'x')`],
+  [`INSERT INTO conciliation.title_check VALUES ('infinity', now(), 0)`],
+  [
+    `INSERT INTO conciliation.title_finding (date, title_id, problem) VALUES ('infinity', 1, 'content')`,
+  ],
+  [`UPDATE conciliation.checkpoint SET start_date = 'infinity'`],
+  [
+    `INSERT INTO conciliation.title_revision (title_id, revision, kind, pull_id, before, after, content_hash)
+     SELECT id, 9, 'changed', first_pull_id, '[1]', '{}', content_hash FROM conciliation.title LIMIT 1`,
+  ],
+])('the database refuses what no check could read: %s', async (statement) => {
+  await expect(query(statement)).rejects.toThrow(/violates check constraint/);
+});
+
+test('the database admits the versions of content hashes that the program has', async () => {
+  const [{ newest }] = await query(
+    `SELECT max(version) AS newest FROM generate_series(1, 100) AS version
+     WHERE (SELECT bool_and(version::text = ANY(regexp_split_to_array(pg_get_constraintdef(oid), '[^0-9]+')))
+            FROM pg_constraint WHERE conname = 'day_content_version_check')`,
+  );
+  expect(newest).toBe(newestContentVersion());
+});
+
+test('acknowledged differences that no repair mends hide no other one', async () => {
+  const date = freshDate();
+  const gone = Array.from({ length: 1_050 }, (_, index) => `w${index}`);
+  const kept = Array.from({ length: 4_500 }, (_, index) => `k${index}`);
+  const setTexts = (uids: readonly string[]) =>
+    world.sandbox.setDayTexts(
+      date,
+      uids.map((uid) => titleText({ date, uid })),
+    );
+  setTexts([...gone, ...kept]);
+  await world.pull(date);
+  setTexts(kept);
+  expect(await world.pull(date)).toMatchObject({ withdrawn: gone.length });
+  await alter(
+    `UPDATE conciliation.title SET payment_account = 'x' WHERE accepted_date = $1 AND status = 'withdrawn'`,
+    [date],
+  );
+  const acknowledge = async () => {
+    await verifyDate(world.database, date, signal);
+    return acknowledgeFindings(world.database, { by: 'ana', reason: 'known' });
+  };
+  while ((await acknowledge()) > 0);
+  await alter(
+    `UPDATE conciliation.title SET payment_account = '666' WHERE accepted_date = $1 AND order_uid = 'k7'`,
+    [date],
+  );
+  expect(await check(date)).toHaveLength(gone.length + 1);
+  await verifyDate(world.database, date, signal);
+  expect(await alertOf(date)).toMatchObject({ message: expect.stringMatching(/1 difference \(/) });
+});
+
+/** What the service's database user can write to make an alteration look like a merge. */
+describe('an alteration is found although the records were added to or moved:', () => {
+  const HASHES = `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${computedContentHash(1).sql}`;
+
+  /** Changes a title, its hashes, and the row of its day. */
+  async function alterAll(date: CivilDate): Promise<void> {
+    const third = `WHERE accepted_date = $1 AND order_uid = 'third'`;
+    await alter(`UPDATE conciliation.title SET original_value = 999999 ${third}`, [date]);
+    await alter(`UPDATE conciliation.title SET ${HASHES}, raw_hash = gen_random_uuid() ${third}`, [
+      date,
+    ]);
+    await alter(
+      `UPDATE conciliation.day
+       SET original_value_sum = total, content_digest = digest
+       FROM (SELECT sum(original_value) AS total,
+                    encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex') AS digest
+             FROM conciliation.title WHERE accepted_date = $1 AND status = 'current') AS present
+       WHERE date = $1`,
+      [date],
+    );
+  }
+
+  test('a second insertion of the title', async () => {
+    const date = await pullTitles();
+    await alterAll(date);
+    await query(
+      `INSERT INTO conciliation.title_change (title_id, kind, pull_id, row_hash)
+       SELECT id, 'inserted', first_pull_id, ${ROW_HASH.sql}
+       FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+  });
+
+  test('the insertion of the title is gone', async () => {
+    const date = await pullTitles();
+    await asOwner(
+      'title_change',
+      'title_change_append_only',
+      `DELETE FROM conciliation.title_change
+       WHERE kind = 'inserted'
+         AND title_id = (SELECT id FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'first')`,
+      [date],
+    );
+    expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+  });
+
+  test('the row names another pull as the first', async () => {
+    const date = await pullTitles();
+    await alter(
+      `UPDATE conciliation.title SET first_pull_id = (SELECT max(id) FROM conciliation.pull WHERE date = $1)
+       WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+  });
+
+  test('a row that no merge inserted, withdrawn by an ordinary pull', async () => {
+    const date = await pullTitles();
+    await alter(
+      `INSERT INTO conciliation.title
+         (occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+       SELECT 99, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id
+       FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    expect(await world.pull(date)).toMatchObject({ withdrawn: 1 });
+    expect(await check(date)).toMatchObject([{ problem: 'history' }]);
+  });
+
+  test('a row with a record, which the newest answer does not have', async () => {
+    const date = await pullTitles();
+    await alter(
+      `WITH added AS (
+         INSERT INTO conciliation.title
+           (occurrence, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+         SELECT 99, ${TITLE_COLUMNS.join(', ')}, identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id
+         FROM conciliation.title WHERE accepted_date = $1 AND order_uid = 'third'
+         RETURNING *)
+       INSERT INTO conciliation.title_change (title_id, kind, pull_id, row_hash)
+       SELECT id, 'inserted', first_pull_id, ${ROW_HASH.sql} FROM added`,
+      [date],
+    );
+    await alter(
+      `UPDATE conciliation.day
+       SET title_count = present.titles, original_value_sum = present.total, content_digest = present.digest
+       FROM (SELECT count(*) AS titles, sum(original_value) AS total,
+                    encode(sha256(string_agg(uuid_send(content_hash), '' ORDER BY content_hash)), 'hex') AS digest
+             FROM conciliation.title WHERE accepted_date = $1 AND status = 'current') AS present
+       WHERE date = $1`,
+      [date],
+    );
+    expect(await verifyAndRepair(date)).toContain('day');
+    expect(await stateOf(date)).toHaveLength(6);
+  });
+
+  test('a seal in the row of the day that is not the seal of the date', async () => {
+    const date = await pullTitles();
+    const [{ content_digest: seenDigest }] = await dayOf(date);
+    await signOffDay(world.database, date, {
+      by: 'ana',
+      reason: null,
+      seenDigest,
+      fourEyes: true,
+    });
+    expect(await check(date)).toEqual([]);
+    world.sandbox.setDayTexts(
+      date,
+      ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].map((uid) =>
+        titleText({ date, uid, discount: '9' }),
+      ),
+    );
+    await world.pull(date);
+    expect(await check(date)).toEqual([]);
+    const isRestated = async () =>
+      (
+        await query(`SELECT restated_after_sign_off AS it FROM conciliation.day WHERE date = $1`, [
+          date,
+        ])
+      )[0].it;
+    await alter(
+      `UPDATE conciliation.day SET restated_after_sign_off = false, signed_off_digest = content_digest
+       WHERE date = $1`,
+      [date],
+    );
+    expect(await verifyAndRepair(date)).toEqual(['day']);
+    expect(await check(date)).toEqual([]);
+    expect(await isRestated()).toBe(true);
+  });
+});
+
+test.each([
+  [`date = '1999-01-01'`],
+  [`origin = 'repair'`],
+  ['id = id + 1000000'],
+  ['fence = fence + 1000000'],
+  ['fence = NULL'],
+  [`state = 'queued'`],
+])('a pull that has ended keeps what the check and the seals find it by: %s', async (change) => {
+  const date = await pullTitles();
+  await expect(
+    query(`UPDATE conciliation.pull SET ${change} WHERE date = $1`, [date]),
+  ).rejects.toThrow(/are kept, so UPDATE of conciliation.pull is refused/);
 });
 
 test('two checks at a time request one repair', async () => {
@@ -522,7 +845,7 @@ describe('conciliation verify', () => {
     const found = await run('--from', date, '--to', date);
     expect(found.exit).toBe(3);
     expect(found.stdout).toMatch(/the columns do not have their recorded hash +\d+/);
-    expect(found.stdout).toMatch(/counts, sums or digest of the day/);
+    expect(found.stdout).toMatch(/counts, sums, digest or seal of the day/);
     const json = await run('--from', date, '--json');
     expect(json.exit).toBe(3);
     expect(JSON.parse(json.stdout)).toMatchObject({

@@ -230,15 +230,56 @@ test('a date that got titles while the answer was on its way is compared with th
           // An older request, merged last: the newer one has still everything to say.
           await world.pull(date);
           await world.database.pool.query(
+            'ALTER TABLE conciliation.pull DISABLE TRIGGER pull_kept',
+          );
+          await world.database.pool.query(
             `UPDATE conciliation.pull SET fence = 0 WHERE date = $1 AND state = 'merged'`,
             [date],
           );
+          await world.database.pool.query('ALTER TABLE conciliation.pull ENABLE TRIGGER pull_kept');
         }
         return response;
       },
     },
   });
   expect(report).toMatchObject({ state: 'unchanged', titles: 2, inserted: 0 });
+});
+
+test('a row that something else inserted during the load fails the merge, and is withdrawn by the next attempt', async () => {
+  const date = freshDay();
+  gate.next(['a', 'b', 'c'].map((uid) => titleText({ date, uid })));
+  const pullId = await newPull(date);
+  const signal = new AbortController().signal;
+  const parts = { ...world.parts, ...gated };
+  const loading = runPull(parts, pullId, signal);
+  const answer = await gate.begun();
+  await vi.waitFor(async () => {
+    const { rowCount } = await world.database.pool.query(
+      'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
+    );
+    expect(rowCount).toBe(1);
+  }, 60_000);
+  await world.database.pool.query(
+    `INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
+       raw_hash, first_pull_id, last_change_pull_id)
+     VALUES ('false', 1, $1, 123456, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), $2, $2)`,
+    [date, pullId],
+  );
+  answer.release();
+  expect(await loading).toMatchObject({
+    kind: 'retry',
+    error: { message: expect.stringContaining('4 changes instead of 3') },
+  });
+  world.sandbox.setDayTexts(
+    date,
+    ['a', 'b', 'c'].map((uid) => titleText({ date, uid })),
+  );
+  await world.database.pool.query(
+    'UPDATE conciliation.pull SET next_attempt_at = NULL WHERE id = $1',
+    [pullId],
+  );
+  const again = await runPull({ ...world.parts, withdrawalLimitPercent: 100 }, pullId, signal);
+  expect(again).toMatchObject({ kind: 'done', report: { inserted: 3, withdrawn: 1 } });
 });
 
 test('a load that fails leaves no line of its date in the ledger', async () => {

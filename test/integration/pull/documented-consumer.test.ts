@@ -5,7 +5,9 @@ import { Client, type QueryResult } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../../src/database/migrate.ts';
-import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { verifyDate } from '../../../src/integrity/verify-dates.ts';
+import { runPull } from '../../../src/pull/run-pull.ts';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.ts';
 import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -13,6 +15,7 @@ import { titleText } from '../../support/titles.ts';
 
 const PAGE = 'LIMIT 1000';
 const ROUNDS = 8;
+let repairs = 0;
 const dates = [1, 2, 3, 4].map((days) => daysFrom(days));
 
 let world: PullWorld;
@@ -50,6 +53,12 @@ async function read(client: Client): Promise<boolean> {
   // Several statements have several results.
   const results = (await client.query(again)) as unknown as QueryResult[];
   return results.find(({ command }) => command === 'UPDATE')?.rowCount === 1;
+}
+
+async function readToTheEnd(): Promise<void> {
+  const client = await connect();
+  while (await read(client));
+  await client.end();
 }
 
 /** Some of the titles that the date could have, with one of few values each. */
@@ -113,9 +122,7 @@ test('two consumers, one of them killed again and again, end with exactly the ti
   await Promise.allSettled(work);
   await Promise.all(work);
 
-  const last = await connect();
-  while (await read(last));
-  await last.end();
+  await readToTheEnd();
   const query = (table: string) =>
     world.database.pool.query(`SELECT ${COLUMNS} FROM ${table} ORDER BY id`);
   const { rows: titles } = await query('conciliation.title');
@@ -131,4 +138,42 @@ test('two consumers, one of them killed again and again, end with exactly the ti
   expect(rows[0].changes).toBeGreaterThan(2 * titles.length);
   expect(pages).toBeGreaterThan(20);
   expect(deaths).toBeGreaterThan(0);
+});
+
+test.each([
+  ['whose status was altered', `UPDATE conciliation.title SET status = 'withdrawn'`],
+  ['that was deleted', 'DELETE FROM conciliation.title'],
+  ['whose key was altered', 'UPDATE conciliation.title SET id = id + 1000000'],
+  ['that was moved to another date', `UPDATE conciliation.title SET accepted_date = '2026-04-02'`],
+])('a repair brings a title %s to the consumer', async (_, statement) => {
+  const { database, sandbox } = world;
+  const date = daysFrom(40 + repairs++);
+  const current = (table: string) =>
+    database.pool.query(`SELECT ${COLUMNS} FROM ${table} WHERE status = 'current' ORDER BY id`);
+  const uids = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const titles = uids.map((uid) => titleText({ uid, date }));
+  sandbox.setDayTexts(date, titles);
+  await world.pull(date);
+  // Another date of the ledger, from which a moved row is withdrawn.
+  const other = toCivilDate('2026-04-02');
+  sandbox.setDayTexts(other, titles);
+  await world.pull(other);
+  await readToTheEnd();
+  await database.pool.query('ALTER TABLE conciliation.title DISABLE TRIGGER title_kept');
+  await database.pool.query(`${statement} WHERE accepted_date = $1 AND order_uid = 'c'`, [date]);
+  await database.pool.query('ALTER TABLE conciliation.title ENABLE TRIGGER title_kept');
+  for (const each of [date, other]) {
+    const { repairPullId } = await verifyDate(database, each, new AbortController().signal);
+    if (repairPullId !== null) {
+      await runPull(world.parts, repairPullId, new AbortController().signal);
+    }
+  }
+  await readToTheEnd();
+  expect((await current('erp.title')).rows).toEqual((await current('conciliation.title')).rows);
+  const { rows } = await database.pool.query(
+    `SELECT order_uid FROM conciliation.title
+     WHERE accepted_date = $1 AND status = 'current' ORDER BY order_uid`,
+    [date],
+  );
+  expect(rows.map((row) => row.order_uid)).toEqual(uids);
 });

@@ -354,6 +354,9 @@ describe('a sweep that does not end', () => {
   });
 
   test('leaves dates alone that a newer version of the program has written', async () => {
+    // A migration of the newer version has widened the range.
+    await world.database.prisma.$executeRaw`
+      ALTER TABLE conciliation.day DROP CONSTRAINT day_content_version_check`;
     await world.database.prisma.$executeRaw`
       UPDATE conciliation.day SET content_version = 2 WHERE date = ${DAY}::date`;
     const { kind, sweepId } = await attemptSweep(world, DAY);
