@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { migrate, pendingMigrations } from '../../../src/database/migrate.ts';
 import { ConfigError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
+import { within } from '../../../src/runtime/within.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { describeDrift, diagnoseHistory } from '../../support/schema-drift.ts';
 
@@ -93,7 +94,7 @@ describe('applying migrations', () => {
     const { rows } = await client.query(
       'SELECT pg_backend_pid() AS pid, current_user AS user, pg_advisory_lock(72707369)',
     );
-    const failure = await short().catch((error: unknown) => error);
+    const failure = await within(30_000, short()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StagingUnavailableError);
     expect(String(failure)).toContain(
       `after 0.2 s another session still had a lock: process ${rows[0].pid} of PostgreSQL ` +

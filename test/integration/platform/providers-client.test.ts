@@ -179,7 +179,8 @@ describe('the answer', () => {
   ])('200 that drips is no answer, as a pull’s: %s', async (limit, limits) => {
     const options = { timeoutMs: 300, limits: { ...LIMITS, ...limits }, concurrency: 1 };
     const client = openClient((await dripping(200)).url, options);
-    const failure = await failureOf(client.pushProviders([PROVIDER], signal));
+    const pushing = client.pushProviders([PROVIDER], AbortSignal.timeout(30_000));
+    const failure = await failureOf(pushing);
     expect(failure).toBeInstanceOf(PlatformUnavailableError);
     expect(failure.context).toMatchObject({ limit });
   });
