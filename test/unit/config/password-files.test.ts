@@ -52,9 +52,22 @@ test.each([
 });
 
 describe.each([
-  { variable: 'DATABASE_PASSWORD_FILE', urlVariable: 'DATABASE_URL', scheme: 'postgresql' },
-  { variable: 'REDIS_PASSWORD_FILE', urlVariable: 'REDIS_URL', scheme: 'redis' },
-])('$variable', ({ variable, urlVariable, scheme }) => {
+  {
+    variable: 'DATABASE_PASSWORD_FILE',
+    urlVariable: 'DATABASE_URL',
+    scheme: 'postgresql',
+    withPassword: [
+      'postgresql://worker:other@localhost/1',
+      'postgresql://localhost/1?password=other',
+    ],
+  },
+  {
+    variable: 'REDIS_PASSWORD_FILE',
+    urlVariable: 'REDIS_URL',
+    scheme: 'redis',
+    withPassword: ['redis://worker:other@localhost/1'],
+  },
+])('$variable', ({ variable, urlVariable, scheme, withPassword }) => {
   const url = `${scheme}://worker@localhost/1`;
   const problems = (address = url) =>
     problemsOf(() => read({ [urlVariable]: address, [variable]: path }));
@@ -63,14 +76,11 @@ describe.each([
     expect(problems('')).toEqual([`${variable}: set, and ${urlVariable} is not`]);
   });
 
-  test.each([`${scheme}://worker:other@localhost/1`, `${scheme}://localhost/1?password=other`])(
-    'is refused beside a password in %s',
-    (address) => {
-      expect(problems(address)).toEqual([
-        `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
-      ]);
-    },
-  );
+  test.each(withPassword)('is refused beside a password in %s', (address) => {
+    expect(problems(address)).toEqual([
+      `${variable}, ${urlVariable}: got two passwords, expected ${urlVariable} without a password`,
+    ]);
+  });
 
   test.each([
     [0o644, 'can be read by everybody on this machine; run chmod 600 on it'],
