@@ -171,10 +171,12 @@ export async function readTitlePage(
 /**
  * Returns the number of selected titles, and the sums of the current ones as decimal text. For
  * whole days the values come from the ledger.
+ * @param today no later row of the ledger counts
  */
 export async function readTitleCount(
   database: Database,
   filter: TitleFilter,
+  today: CivilDate,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
   const { from, to, ...narrowing } = filter;
   const areWholeDays = Object.values(narrowing).every((value) => value === null);
@@ -184,7 +186,7 @@ export async function readTitleCount(
         SELECT coalesce(sum(title_count + withdrawn_count), 0)::float8 AS titles,
                coalesce(sum(original_value_sum), 0)::text AS "originalValueSum"
         FROM conciliation.day
-        WHERE date BETWEEN coalesce(${from}::date, '-infinity') AND coalesce(${to}::date, 'infinity')`
+        WHERE date >= coalesce(${from}::date, '-infinity') AND date <= least(${to}::date, ${today}::date)`
       : Prisma.sql`
         SELECT count(*)::float8 AS titles,
                coalesce(sum(original_value) FILTER (WHERE status = 'current'), 0)::text AS "originalValueSum"

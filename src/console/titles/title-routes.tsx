@@ -32,7 +32,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const [day, page, count] = await Promise.all([
       date === null ? null : readLedgerDay(database, date, today),
       readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
-      readTitleCount(database, query.filter),
+      readTitleCount(database, query.filter, today),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.titles.title,
