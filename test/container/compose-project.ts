@@ -61,7 +61,7 @@ export function openComposeProject(
 ): ComposeProject {
   const name = `conciliation-test-${randomBytes(4).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'conciliation-compose-'));
-  for (const part of ['docker-compose.yml', 'compose']) {
+  for (const part of ['docker-compose.yml', 'compose', 'prisma/advisory-locks.sql']) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
   // Port 0 takes any free port.
