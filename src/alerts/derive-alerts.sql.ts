@@ -47,9 +47,10 @@ export interface AlertPolicy extends StalenessLimits {
 }
 
 /**
- * Updates the alerts to the state of the tables: raises new ones and resolves those that are over. Alerts
- * about providers are those of `deriveProviderAlerts`. Alerts are derived from tables and not from events, so that the next call raises the alert of a
- * merge whose process died. Several processes may call this function at the same time.
+ * Updates the alerts to the state of the tables: raises new ones and resolves those that are over.
+ * `deriveProviderAlerts` does so for the alerts about providers. Alerts are derived from tables and not from
+ * events, so that the next call raises the alert of a merge whose process died. Several processes may call
+ * this function at the same time.
  */
 export function deriveAlerts(
   database: Database,

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import type { Identity } from '../../domain/person.ts';
 import type { ConsoleRole } from '../../domain/role.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
 
 export interface SessionUser {
   readonly name: string;
@@ -69,6 +70,11 @@ export function startSession(
   });
 }
 
+/** The condition for a session that has not ended. */
+const isOpen = ({ idleMinutes }: SessionLimits) => Prisma.sql`
+  session.expires_at > now()
+  AND session.last_seen_at > now() - make_interval(mins => ${idleMinutes}::int)`;
+
 /** Returns the user of a token; null: there is no session, or it has ended. */
 export async function readSession(
   database: Database,
@@ -85,9 +91,7 @@ export async function readSession(
            session.last_seen_at < now() - interval '1 minute' AS "isOld"
     FROM conciliation.console_session session
     JOIN conciliation.console_user owner ON owner.id = session.user_id
-    WHERE session.token_hash = ${hash} AND session.expires_at > now()
-      AND session.last_seen_at > now() - make_interval(mins => ${limits.idleMinutes}::int)
-      AND owner.disabled_at IS NULL`;
+    WHERE session.token_hash = ${hash} AND ${isOpen(limits)} AND owner.disabled_at IS NULL`;
   if (session === undefined) return null;
   if (session.isOld) {
     await database.prisma.$executeRaw`
@@ -116,9 +120,8 @@ export function readSessionsOf(
   return database.prisma.$queryRaw<OpenSession[]>`
     SELECT created_at AS "createdAt", last_seen_at AS "lastSeenAt", address, by_oidc AS "byOidc",
            token_hash = ${hashToken(user.token)} AS "isOwn"
-    FROM conciliation.console_session
-    WHERE user_id = ${user.id} AND expires_at > now()
-      AND last_seen_at > now() - make_interval(mins => ${limits.idleMinutes}::int)
+    FROM conciliation.console_session session
+    WHERE user_id = ${user.id} AND ${isOpen(limits)}
     ORDER BY created_at DESC`;
 }
 

@@ -20,7 +20,7 @@ import { newPasswordFault } from './new-password.ts';
 import { OIDC_SIGN_OUT_PATH } from './oidc-client.ts';
 import { hashPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { nextOf, showLogin, signIn } from './sign-in.tsx';
+import { nextOf, showLogin, showTooMany, signIn } from './sign-in.tsx';
 import { passwordOf, type SignInCheck } from './sign-in-check.ts';
 
 const PREFERENCE_SECONDS = 365 * 86_400;
@@ -33,15 +33,6 @@ export function addLoginRoutes(
 ): void {
   const { database, publicUrl, logger } = parts;
 
-  const showTooMany = (request: FastifyRequest, reply: FastifyReply, wait: number) => {
-    const seconds = String(wait);
-    reply.header('retry-after', seconds);
-    return showLogin(request, reply, parts, {
-      status: 429,
-      error: ({ text }) => text.login.tooMany(seconds),
-    });
-  };
-
   server.get('/login', async (request, reply) =>
     request.principal === null
       ? showLogin(request, reply, parts, { status: 200 })
@@ -51,7 +42,7 @@ export function addLoginRoutes(
   server.post('/login', async (request, reply) => {
     const name = parseUserName(textParameter(request.body, 'name') ?? '') ?? '';
     const checked = await signInCheck.check(request, name);
-    if (checked.outcome === 'limited') return showTooMany(request, reply, checked.wait);
+    if (checked.outcome === 'limited') return showTooMany(request, reply, parts, checked.wait);
     if (checked.outcome === 'wrong') {
       return showLogin(request, reply, parts, {
         status: 401,

@@ -9,7 +9,7 @@ import { SignOutPage } from './login-page.tsx';
 import { OIDC_CALLBACK_PATH, OIDC_SIGN_OUT_PATH, type OidcFault } from './oidc-client.ts';
 import { beginOidcLogin, findOidcUser, takeOidcLogin } from './oidc-logins.sql.ts';
 import { logSecurityEvent } from './security-events.ts';
-import { nextOf, PER_ADDRESS, showLogin, signIn } from './sign-in.tsx';
+import { nextOf, PER_ADDRESS, showLogin, showTooMany, signIn } from './sign-in.tsx';
 import { countTry } from './sign-in-limits.sql.ts';
 
 const STATUS: Readonly<Record<keyof Text['login']['oidcFaults'], number>> = {
@@ -49,12 +49,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     const wait = await countTry(database, `oidc ${clientNetwork(request)}`, PER_ADDRESS);
     if (wait === 0) return null;
     logSecurityEvent(logger, request, 'sign_in_limited');
-    const seconds = String(wait);
-    reply.header('retry-after', seconds);
-    return showLogin(request, reply, parts, {
-      status: 429,
-      error: ({ text }) => text.login.tooMany(seconds),
-    });
+    return showTooMany(request, reply, parts, wait);
   };
 
   // A link, not a form: the form-action policy of browsers also applies to the redirect after a form.

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;
 
-/** A hash takes a thread with 30 MB, and as much CPU time as 1,000 titles. */
+/** Two threads at once took 63 MB in a flood of sign-ins (bench/sign-ins.mjs). */
 const MAX_AT_ONCE = 1;
 const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;

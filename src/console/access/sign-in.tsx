@@ -65,6 +65,21 @@ export function showLogin(
   }));
 }
 
+/** @param wait until the next try, in seconds */
+export function showTooMany(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: ConsoleParts,
+  wait: number,
+): Promise<FastifyReply> {
+  const seconds = String(wait);
+  reply.header('retry-after', seconds);
+  return showLogin(request, reply, parts, {
+    status: 429,
+    error: ({ text }) => text.login.tooMany(seconds),
+  });
+}
+
 /** Returns the path after the sign-in, which is always a path of this console. */
 export function nextOf(request: FastifyRequest): string {
   const next = textParameter(request.body, 'next') ?? textParameter(request.query, 'next') ?? '/';
