@@ -4,6 +4,11 @@ import { createOidcClient, type OidcOptions } from '../../src/console/access/oid
 import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import type { Database } from '../../src/database/database.ts';
 import {
+  type CertifiedOptions,
+  type CertifiedProvider,
+  startCertifiedProvider,
+} from './certified-provider.ts';
+import {
   type ConsoleAnswer,
   type ConsoleClient,
   type ConsoleWorld,
@@ -57,6 +62,17 @@ export interface OidcWorld<P extends TestProvider> {
 }
 
 let people = 0;
+
+/** With a certified provider, at which the console of `PUBLIC_URL` is registered. */
+export async function openCertifiedWorld(
+  database: Database,
+  options: Omit<CertifiedOptions, 'publicUrl'> = {},
+): Promise<OidcWorld<CertifiedProvider>> {
+  return openOidcWorld(
+    database,
+    await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options }),
+  );
+}
 
 export async function openOidcWorld<P extends TestProvider>(
   database: Database,

@@ -1,14 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../support/certified-provider.ts';
-import {
-  expectNobody,
-  type OidcWorld,
-  openOidcWorld,
-  PUBLIC_URL,
-} from '../../support/oidc-world.ts';
+import type { CertifiedProvider } from '../../support/certified-provider.ts';
+import { expectNobody, type OidcWorld, openCertifiedWorld } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 let world: PullWorld;
@@ -17,10 +9,7 @@ beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
-  oidc = await openOidcWorld(
-    world.database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
-  );
+  oidc = await openCertifiedWorld(world.database);
 });
 afterEach(async () => {
   vi.useRealTimers();

@@ -1,15 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser, readUsers } from '../../../src/console/access/console-users.sql.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../support/certified-provider.ts';
+import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import {
   auditOf,
   expectNobody,
   type OidcWorld,
-  openOidcWorld,
+  openCertifiedWorld,
   PUBLIC_URL,
 } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -21,10 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   // A console of its own, because it remembers who tried too often.
-  oidc = await openOidcWorld(
-    world.database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
-  );
+  oidc = await openCertifiedWorld(world.database);
 });
 afterEach(() => oidc.close());
 afterAll(() => world.close());

@@ -1,9 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../support/certified-provider.ts';
+import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,
@@ -13,8 +10,7 @@ import {
   auditOf,
   expectNobody,
   type OidcWorld,
-  openOidcWorld,
-  PUBLIC_URL,
+  openCertifiedWorld,
 } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { createTestLog } from './console-world.ts';
@@ -25,10 +21,7 @@ beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
-  oidc = await openOidcWorld(
-    world.database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
-  );
+  oidc = await openCertifiedWorld(world.database);
 });
 afterEach(() => oidc.close());
 afterAll(() => world.close());
@@ -116,10 +109,7 @@ test('a session with a password or a link ends without the provider', async () =
 });
 
 test('a provider without a sign-out: the page says that the account may still be signed in', async () => {
-  const other = await openOidcWorld(
-    world.database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL, hasSignOut: false }),
-  );
+  const other = await openCertifiedWorld(world.database, { hasSignOut: false });
   try {
     const { account } = await other.newPerson();
     const { client } = await other.signIn(account);

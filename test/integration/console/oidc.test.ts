@@ -1,16 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
-import {
-  type CertifiedProvider,
-  startCertifiedProvider,
-} from '../../support/certified-provider.ts';
+import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import { openConsole } from '../../support/console-client.ts';
 import {
   auditOf,
   expectNobody,
   type OidcWorld,
-  openOidcWorld,
-  PUBLIC_URL,
+  openCertifiedWorld,
 } from '../../support/oidc-world.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { createTestLog } from './console-world.ts';
@@ -22,10 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   // A console of its own, because it remembers who tried too often.
-  oidc = await openOidcWorld(
-    world.database,
-    await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
-  );
+  oidc = await openCertifiedWorld(world.database);
 });
 afterEach(() => oidc.close());
 afterAll(() => world.close());
@@ -110,8 +103,7 @@ test.each([
   ['in no ID token is asked for', { hasFullTokens: false }],
   ['in the ID token counts', { hasFullTokens: true }],
 ])('an address that is %s', async (_, options) => {
-  const provider = await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options });
-  const other = await openOidcWorld(world.database, provider);
+  const other = await openCertifiedWorld(world.database, options);
   try {
     const { account } = await other.newPerson();
     expect((await other.signIn(account)).answer.status).toBe(303);
@@ -123,11 +115,7 @@ test.each([
 });
 
 test('a provider that takes the secret in a header only gets it there', async () => {
-  const provider = await startCertifiedProvider({
-    publicUrl: PUBLIC_URL,
-    method: 'client_secret_basic',
-  });
-  const other = await openOidcWorld(world.database, provider);
+  const other = await openCertifiedWorld(world.database, { method: 'client_secret_basic' });
   try {
     const { account } = await other.newPerson();
     expect((await other.signIn(account)).answer.status).toBe(303);
@@ -151,8 +139,7 @@ test.each([
   ['a header', { method: 'client_secret_basic' as const }],
 ])('a wrong secret in %s signs no user in, and the log has the reason', async (_, options) => {
   const { logger, lines } = createTestLog();
-  const provider = await startCertifiedProvider({ publicUrl: PUBLIC_URL, ...options });
-  const own = await openOidcWorld(world.database, provider);
+  const own = await openCertifiedWorld(world.database, options);
   const other = await own.open({ clientSecret: 'of another client' }, { logger });
   try {
     const { account } = await own.newPerson();

@@ -5,7 +5,6 @@ import { readConfig } from '../../../src/config/config.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
-import { startCertifiedProvider } from '../../support/certified-provider.ts';
 import {
   type ConsoleAnswer,
   type ConsoleClient,
@@ -13,7 +12,7 @@ import {
   createClient,
   openConsole,
 } from '../../support/console-client.ts';
-import { openOidcWorld, PUBLIC_URL } from '../../support/oidc-world.ts';
+import { openCertifiedWorld } from '../../support/oidc-world.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { codeOf, PASSWORD, setFactor, setPassword } from '../../support/second-factor.ts';
 import { createTestLog } from './console-world.ts';
@@ -359,10 +358,7 @@ describe('where a second factor is required', () => {
   });
 
   test('company accounts are exempt', async () => {
-    const oidc = await openOidcWorld(
-      world.database,
-      await startCertifiedProvider({ publicUrl: PUBLIC_URL }),
-    );
+    const oidc = await openCertifiedWorld(world.database);
     const other = await oidc.open({}, { requiresSecondFactor: true });
     try {
       const { account } = await oidc.newPerson();
