@@ -53,7 +53,8 @@ export async function verifyPassword(password: string, hash: string | null): Pro
 
 /**
  * Whether a password is too easy to guess: one of the common passwords, or made of common words,
- * names, dates, repetitions or keyboard patterns, in Portuguese and English, as zxcvbn estimates.
+ * names, dates, repetitions or keyboard patterns, as zxcvbn estimates. The words and names are Portuguese;
+ * of English, the list has the words of Diceware.
  * @param owner the name and the e-mail address of the user; a password made of their parts is weak
  * @throws PasswordsBusyError
  */
