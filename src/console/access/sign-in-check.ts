@@ -7,7 +7,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import type { SignInProof } from './console-sessions.sql.ts';
 import { findLoginUser, type LoginUser } from './console-users.sql.ts';
-import { MAX_PASSWORD_LENGTH, verifyPassword } from './password.ts';
+import { MAX_PASSWORD_LENGTH, PasswordsBusyError, verifyPassword } from './password.ts';
 import { logSecurityEvent } from './security-events.ts';
 import { PER_ADDRESS } from './sign-in.tsx';
 import { countDelayedTry, countTry, forgetTries } from './sign-in-limits.sql.ts';
@@ -20,6 +20,9 @@ const AUDITED = {
   perAddress: { max: 5, seconds: 60 },
   overall: { max: 60, seconds: 60 },
 };
+
+/** A flood beyond this is refused before the first query, so that pulls and pages keep their process. */
+const MAX_UNDER_WAY = 20;
 
 type SignInOutcome =
   /** `wait`: seconds until the next try. */
@@ -61,36 +64,42 @@ export function createSignInCheck({ database, logger }: ConsoleParts): SignInChe
   const countAddress = (request: FastifyRequest) =>
     countTry(database, `address ${clientNetwork(request)}`, PER_ADDRESS);
 
+  const checkCounted = async (request: FastifyRequest, name: string): Promise<SignInOutcome> => {
+    const addressWait = await countAddress(request);
+    if (addressWait > 0) {
+      await noteRefusal(request, 'sign_in_limited', null);
+      return { outcome: 'limited', wait: addressWait };
+    }
+    const key = `user ${name} ${clientNetwork(request)}`;
+    const user = await findLoginUser(database, name);
+    const wait = await countDelayedTry(database, key);
+    if (wait > 0) {
+      await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
+      return { outcome: 'limited', wait };
+    }
+    const password = passwordOf(request.body, 'password') ?? '';
+    const passwordHash = user?.passwordHash ?? null;
+    const isPassword = await verifyPassword(password, passwordHash);
+    if (user === null || passwordHash === null || !isPassword || !(await hasCode(request, user))) {
+      await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
+      return { outcome: 'wrong' };
+    }
+    await forgetTries(database, key);
+    const proof = { passwordHash, totpSecret: user.factor?.secret ?? null };
+    return { outcome: 'right', user, proof };
+  };
+
+  let underWay = 0;
   return {
     countAddress,
     async check(request, name) {
-      const addressWait = await countAddress(request);
-      if (addressWait > 0) {
-        await noteRefusal(request, 'sign_in_limited', null);
-        return { outcome: 'limited', wait: addressWait };
+      if (underWay >= MAX_UNDER_WAY) throw new PasswordsBusyError();
+      underWay += 1;
+      try {
+        return await checkCounted(request, name);
+      } finally {
+        underWay -= 1;
       }
-      const key = `user ${name} ${clientNetwork(request)}`;
-      const user = await findLoginUser(database, name);
-      const wait = await countDelayedTry(database, key);
-      if (wait > 0) {
-        await noteRefusal(request, 'sign_in_limited', user?.name ?? null);
-        return { outcome: 'limited', wait };
-      }
-      const password = passwordOf(request.body, 'password') ?? '';
-      const passwordHash = user?.passwordHash ?? null;
-      const isPassword = await verifyPassword(password, passwordHash);
-      if (
-        user === null ||
-        passwordHash === null ||
-        !isPassword ||
-        !(await hasCode(request, user))
-      ) {
-        await noteRefusal(request, 'sign_in_failed', user?.name ?? null);
-        return { outcome: 'wrong' };
-      }
-      await forgetTries(database, key);
-      const proof = { passwordHash, totpSecret: user.factor?.secret ?? null };
-      return { outcome: 'right', user, proof };
     },
   };
 
