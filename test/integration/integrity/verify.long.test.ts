@@ -238,6 +238,17 @@ describe('an altered row', () => {
     expect(await verifyAndRepair(date)).toEqual([]);
   });
 
+  test.each(AMOUNTS)('is found where only the digits differ: %s', async (column) => {
+    const date = await pullTitles();
+    const before = await stateOf(date);
+    await alter(
+      `UPDATE conciliation.title SET ${column} = ${column} * 1.0 WHERE accepted_date = $1 AND order_uid = 'third'`,
+      [date],
+    );
+    expect(await verifyAndRepair(date)).toEqual(['record']);
+    expect(await stateOf(date)).toEqual(before);
+  });
+
   test('is found where hashes, sums and digest of the day were made to agree', async () => {
     const date = await pullTitles();
     const before = await stateOf(date);
