@@ -48,19 +48,23 @@ const ABSENT = `'\\xff'::bytea`;
 /**
  * `title_change.row_hash` of a row of `title`. The content hash stands for the columns that it covers;
  * amounts are covered once more, with the digits that were written. An erased row has lost what its content
- * hash covers, so its columns are covered themselves.
+ * hash covers, so its columns are covered themselves. Nulls are left out, so that a column which a release
+ * adds changes no hash.
  */
-export const ROW_HASH = Prisma.raw(
-  `substring(sha256(${[
-    'int8send(id)',
-    'int4send(occurrence)',
-    `convert_to(status, 'UTF8')`,
-    'uuid_send(identity_hash)',
-    'uuid_send(content_hash)',
-    'uuid_send(raw_hash)',
-    `coalesce(convert_to(extra::text, 'UTF8'), ${ABSENT})`,
-    ...AMOUNT_COLUMNS.map((column) => `coalesce(numeric_send(${column}), ${ABSENT})`),
-    `CASE WHEN erased_at IS NULL THEN ''
-        ELSE convert_to(ROW(${VALUE_COLUMNS.join(', ')})::text, 'UTF8') END`,
-  ].join(' || ')}), 1, 16)`,
-);
+export const rowHash = (columns: readonly ValueColumn[]) =>
+  Prisma.raw(
+    `substring(sha256(${[
+      'int8send(id)',
+      'int4send(occurrence)',
+      `convert_to(status, 'UTF8')`,
+      'uuid_send(identity_hash)',
+      'uuid_send(content_hash)',
+      'uuid_send(raw_hash)',
+      `coalesce(convert_to(extra::text, 'UTF8'), ${ABSENT})`,
+      ...AMOUNT_COLUMNS.map((column) => `coalesce(numeric_send(${column}), ${ABSENT})`),
+      `CASE WHEN erased_at IS NULL THEN '' ELSE convert_to(jsonb_strip_nulls(jsonb_build_object(
+        ${columns.map((column) => `'${column}', ${column}`).join(', ')}))::text, 'UTF8') END`,
+    ].join(' || ')}), 1, 16)`,
+  );
+
+export const ROW_HASH = rowHash(VALUE_COLUMNS);
