@@ -637,7 +637,7 @@ test('acknowledged differences that no repair mends hide no other one', async ()
 
 /** What the service's database user can write to make an alteration look like a merge. */
 describe('an alteration is found although the records were added to or moved:', () => {
-  const HASHES = `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${computedContentHash(1).sql}`;
+  const HASHES = `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${computedContentHash(newestContentVersion()).sql}`;
 
   /** Changes a title, its hashes, and the row of its day. */
   async function alterAll(date: CivilDate): Promise<void> {
