@@ -47,24 +47,29 @@ export function computedContentHash(version: number): Prisma.Sql {
  * `title_change.row_hash` of a row of `title`. The content hash stands for the columns that it covers, and for
  * the identity hash, which is made of some of them. It covers an amount without its trailing zeros, so the
  * scales of the amounts are covered as well: together these are the digits that were written. An erased row
- * has lost what its content hash covers, so its columns are covered themselves.
+ * has lost what its content hash covers, so its columns are covered themselves. Nulls are left out, so that a
+ * column which a release adds changes no hash.
  *
  * A merge computes these hashes under the lock of the closing phase, so few functions are called for each row.
  */
-export const ROW_HASH = Prisma.raw(
-  `substring(sha256(${[
-    'int8send(id)',
-    'int4send(occurrence)',
-    `convert_to(status, 'UTF8')`,
-    'uuid_send(content_hash)',
-    'uuid_send(raw_hash)',
-    `coalesce(convert_to(extra::text, 'UTF8'), '\\xff')`,
-    scales(AMOUNT_COLUMNS.slice(0, 3)),
-    scales(AMOUNT_COLUMNS.slice(3)),
-    `CASE WHEN erased_at IS NULL THEN ''
-        ELSE convert_to(ROW(identity_hash, ${VALUE_COLUMNS.join(', ')})::text, 'UTF8') END`,
-  ].join(' || ')}), 1, 16)`,
-);
+export const rowHash = (columns: readonly ValueColumn[]) =>
+  Prisma.raw(
+    `substring(sha256(${[
+      'int8send(id)',
+      'int4send(occurrence)',
+      `convert_to(status, 'UTF8')`,
+      'uuid_send(content_hash)',
+      'uuid_send(raw_hash)',
+      `coalesce(convert_to(extra::text, 'UTF8'), '\\xff')`,
+      scales(AMOUNT_COLUMNS.slice(0, 3)),
+      scales(AMOUNT_COLUMNS.slice(3)),
+      `CASE WHEN erased_at IS NULL THEN ''
+          ELSE uuid_send(identity_hash) || convert_to(jsonb_strip_nulls(jsonb_build_object(
+            ${columns.map((column) => `'${column}', ${column}`).join(', ')}))::text, 'UTF8') END`,
+    ].join(' || ')}), 1, 16)`,
+  );
+
+export const ROW_HASH = rowHash(VALUE_COLUMNS);
 
 /** Up to four scales in eight bytes. A scale of numeric takes 14 bits. */
 function scales(columns: readonly string[]): string {

@@ -1,46 +1,20 @@
 import type { CivilDate } from '../../src/domain/business-day.ts';
+import { TITLE_LAYOUT, ValueKind } from '../../src/reader/title-layout.ts';
 import { documentWith, GONE, type HostileResponse, merged, sends } from './hostile-responses.ts';
 import { titleText } from './titles.ts';
 
 type FieldType = 'string' | 'number' | 'boolean' | 'object' | 'date';
 
+const TYPES: Readonly<Record<ValueKind, FieldType>> = {
+  [ValueKind.text]: 'string',
+  [ValueKind.date]: 'date',
+  [ValueKind.amount]: 'number',
+  [ValueKind.boolean]: 'boolean',
+  [ValueKind.object]: 'object',
+};
+
 /** Every documented field of a title: its path, its type, its column where it has one of its own. */
-const FIELDS: readonly (readonly [path: string, type: FieldType, column?: string])[] = [
-  ['order', 'object'],
-  ['order.uid', 'string', 'order_uid'],
-  ['financialAgent', 'object'],
-  ['financialAgent.type', 'string', 'financial_agent_type'],
-  ['financialAgent.identificationNumber', 'string', 'financial_agent_identification'],
-  ['financialAgent.name', 'string', 'financial_agent_name'],
-  ['financialAgent.buyerIsFinancial', 'boolean'],
-  ['financialAgent.payment', 'object'],
-  ['financialAgent.payment.type', 'string', 'payment_type'],
-  ['financialAgent.payment.bank', 'string', 'payment_bank'],
-  ['financialAgent.payment.agency', 'string', 'payment_agency'],
-  ['financialAgent.payment.agencyDigit', 'string', 'payment_agency_digit'],
-  ['financialAgent.payment.account', 'string', 'payment_account'],
-  ['financialAgent.payment.accountDigit', 'string', 'payment_account_digit'],
-  ['buyerIdentification', 'string', 'buyer_identification'],
-  ['providerExternalId', 'string', 'provider_external_id'],
-  ['platformDiscountedValue', 'number'],
-  ['financialDiscountedValue', 'number'],
-  ['buyerDiscountedValue', 'number'],
-  ['billingFee', 'number'],
-  ['moneyTransferFee', 'number'],
-  ['originalValue', 'number'],
-  ['anticipatedDueDate', 'date'],
-  ['acceptedDate', 'date'],
-  ['platformCommission', 'string', 'platform_commission'],
-  ['provider', 'object'],
-  ['provider.identification', 'string', 'provider_identification'],
-  ['provider.externalId', 'string'],
-  ['provider.bankAccount', 'object'],
-  ['provider.bankAccount.bank', 'string', 'provider_bank'],
-  ['provider.bankAccount.agency', 'string', 'provider_agency'],
-  ['provider.bankAccount.agencyDigit', 'string', 'provider_agency_digit'],
-  ['provider.bankAccount.account', 'string', 'provider_account'],
-  ['provider.bankAccount.accountDigit', 'string', 'provider_account_digit'],
-];
+const FIELDS = TITLE_LAYOUT.map(({ path, kind, column }) => [path, TYPES[kind], column] as const);
 const REQUIRED = ['order', 'order.uid', 'acceptedDate', 'originalValue'];
 
 /** JSON of every type but the field's own. */
@@ -120,7 +94,7 @@ function exactText([name, text]: readonly [string, string]): HostileResponse {
   const texts = FIELDS.filter(([, type]) => type === 'string');
   const values = Object.fromEntries(texts.map(([path]) => [path, JSON.stringify(text)]));
   const row = Object.fromEntries(
-    texts.flatMap(([, , column]) => (column === undefined ? [] : [[column, text]])),
+    texts.flatMap(([, , column]) => (column === null ? [] : [[column, text]])),
   );
   return sends(
     `${name} in every text field`,

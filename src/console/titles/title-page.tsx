@@ -7,47 +7,41 @@ import { ActionForm, Card, DayLink, Instant } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { ChangingPull, TitleDetail } from './title-detail.sql.ts';
 
-const GROUPS = {
-  obligation: [
-    'order_uid',
-    'accepted_date',
-    'anticipated_due_date',
-    'buyer_identification',
-    'platform_commission',
-  ],
-  amounts: [
-    'original_value',
-    'platform_discounted_value',
-    'financial_discounted_value',
-    'buyer_discounted_value',
-    'billing_fee',
-    'money_transfer_fee',
-  ],
-  provider: [
-    'provider_external_id',
-    'provider_identification',
-    'provider_bank',
-    'provider_agency',
-    'provider_agency_digit',
-    'provider_account',
-    'provider_account_digit',
-  ],
-  agent: [
-    'financial_agent_name',
-    'financial_agent_type',
-    'financial_agent_identification',
-    'buyer_is_financial',
-  ],
-  payment: [
-    'payment_type',
-    'payment_bank',
-    'payment_agency',
-    'payment_agency_digit',
-    'payment_account',
-    'payment_account_digit',
-  ],
-  other: ['extra'],
-} as const satisfies Readonly<Record<string, readonly TitleColumn[]>>;
+const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
+
+/** Within a group, the columns are shown in this order. */
+const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
+  order_uid: 'obligation',
+  accepted_date: 'obligation',
+  anticipated_due_date: 'obligation',
+  buyer_identification: 'obligation',
+  platform_commission: 'obligation',
+  original_value: 'amounts',
+  platform_discounted_value: 'amounts',
+  financial_discounted_value: 'amounts',
+  buyer_discounted_value: 'amounts',
+  billing_fee: 'amounts',
+  money_transfer_fee: 'amounts',
+  provider_external_id: 'provider',
+  provider_identification: 'provider',
+  provider_bank: 'provider',
+  provider_agency: 'provider',
+  provider_agency_digit: 'provider',
+  provider_account: 'provider',
+  provider_account_digit: 'provider',
+  financial_agent_name: 'agent',
+  financial_agent_type: 'agent',
+  financial_agent_identification: 'agent',
+  buyer_is_financial: 'agent',
+  payment_type: 'payment',
+  payment_bank: 'payment',
+  payment_agency: 'payment',
+  payment_agency_digit: 'payment',
+  payment_account: 'payment',
+  payment_account_digit: 'payment',
+  extra: 'other',
+};
+const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
 
 export function TitlePageBody(props: {
   readonly context: PageContext;
@@ -57,7 +51,6 @@ export function TitlePageBody(props: {
   const { context, title, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
-  const groups = Object.keys(GROUPS) as (keyof typeof GROUPS)[];
   return (
     <>
       <nav class="crumbs" aria-label={text.nav.days}>
@@ -89,17 +82,15 @@ export function TitlePageBody(props: {
         )}
       </div>
       <div class="columns">
-        {groups
-          .filter((group) => group !== 'other' || title.fields.extra !== null)
-          .map((group) => (
-            <Card key={group} title={text.title[group]}>
-              <dl class="fields">
-                {GROUPS[group].map((column) => (
-                  <FieldRow key={column} {...props} column={column} />
-                ))}
-              </dl>
-            </Card>
-          ))}
+        {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
+          <Card key={group} title={text.title[group]}>
+            <dl class="fields">
+              {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
+                <FieldRow key={column} {...props} column={column} />
+              ))}
+            </dl>
+          </Card>
+        ))}
       </div>
       <Card title={text.title.history}>
         <ol class="timeline">
@@ -153,14 +144,13 @@ function FieldRow(props: {
   const { text, formats } = context;
   const value = props.title.fields[column];
   const shown = isRevealed ? value : maskColumn(column, value);
-  const isAmount = (GROUPS.amounts as readonly string[]).includes(column);
   return (
     <>
       <dt>{text.title.fields[column]}</dt>
       <dd class={column === 'extra' || isSensitive(column) ? 'number' : undefined}>
         {shown === null ? (
           <span class="quiet">{text.day.notStated}</span>
-        ) : isAmount ? (
+        ) : GROUP_OF[column] === 'amounts' ? (
           formats.amount(shown)
         ) : column === 'accepted_date' ? (
           <DayLink context={context} date={props.title.acceptedDate} />

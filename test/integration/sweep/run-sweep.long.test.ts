@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
+import { newestContentVersion } from '../../../src/domain/title.ts';
 import {
   createPlatformClient,
   type PlatformClient,
@@ -358,14 +359,15 @@ describe('a sweep that does not end', () => {
     await world.database.prisma.$executeRaw`
       ALTER TABLE conciliation.day DROP CONSTRAINT day_content_version_check`;
     await world.database.prisma.$executeRaw`
-      UPDATE conciliation.day SET content_version = 2 WHERE date = ${DAY}::date`;
+      UPDATE conciliation.day SET content_version = ${newestContentVersion() + 1} WHERE date = ${DAY}::date`;
     const { kind, sweepId } = await attemptSweep(world, DAY);
     expect(kind).toBe('failed');
     expect(await readSweep(sweepId)).toMatchObject({
       error_code: 'CONFIG_INVALID',
       error_message: expect.stringContaining(`a newer version of this program has written ${DAY}`),
     });
-    await world.database.prisma.$executeRaw`UPDATE conciliation.day SET content_version = 1`;
+    await world.database.prisma
+      .$executeRaw`UPDATE conciliation.day SET content_version = ${newestContentVersion()}`;
   });
 });
 
