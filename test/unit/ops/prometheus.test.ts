@@ -51,14 +51,14 @@ function exportedNames(): Set<string> {
   registerReadiness(registry, unread);
   const names = new Set(['up']);
   for (const { name, type } of registry.getMetricsAsArray()) {
-    // The type of the library says a number; the value is the name of the type.
+    // The library declares a number here; the value is the name of the type.
     if (String(type) !== 'histogram') names.add(name);
     else for (const suffix of ['bucket', 'sum', 'count']) names.add(`${name}_${suffix}`);
   }
   return names;
 }
 
-/** The names of metrics in an expression: the words before a selector, a range or the end of a term. */
+/** The names of metrics in an expression, by their prefixes. */
 function metricsIn(expression: string): string[] {
   return expression.match(/\bup\b|\b(?:conciliation|nodejs|process)_\w+/g) ?? [];
 }
