@@ -42,9 +42,9 @@ describeContainer('docker compose', () => {
     await expect
       .poll(() => readGauges(consoleUrl), POLL)
       .toMatchObject({
-        'conciliation_days{state="reconciled"}': daysBetween(startDate, yesterday) + 1,
-        'conciliation_days{state="failed"}': 0,
-        conciliation_checkpoint_lag_days: 0,
+        'conciliation_dates{state="reconciled"}': daysBetween(startDate, yesterday) + 1,
+        'conciliation_dates{state="failed"}': 0,
+        conciliation_checkpoint_lag_dates: 0,
       });
     const health = async () => healthOf((await rehearsal.containersOf('rehearsal'))[0] ?? '');
     await expect.poll(health, POLL).toBe('healthy');

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { giveBackPort, takePort } from './own-port.ts';
+import { findProgram } from './programs.ts';
 
 /** A Redis of one test file's own, on loopback, that keeps nothing on disk. */
 export interface RedisServer {
@@ -22,16 +22,7 @@ export interface RedisServer {
 
 /** The `redis-server` on the PATH, or null. */
 export function findRedisServer(): string | null {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const program = join(folder, 'redis-server');
-    try {
-      accessSync(program, constants.X_OK);
-      return program;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return null;
+  return findProgram('redis-server');
 }
 
 const running = new Set<ChildProcess>();

@@ -33,6 +33,7 @@ import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
 import { addTitleRoutes } from '../titles/title-routes.tsx';
 import { createReadiness, type ReadinessCheck } from '../watch/health.ts';
+import { registerReadiness } from '../watch/metrics.ts';
 import { addWatchRoutes } from '../watch/watch-routes.tsx';
 import { addAssetRoutes } from './assets.ts';
 import type { ConsoleParts } from './console-parts.ts';
@@ -256,6 +257,7 @@ function answerError(
 function addMachineRoutes(server: FastifyInstance, options: ConsoleOptions): void {
   const { registry } = options;
   const readiness = createReadiness(options.checks, options.logger, options.checkTimeoutMs);
+  registerReadiness(registry, readiness);
 
   // The answer itself shows that the event loop is not blocked.
   server.get('/healthz', async () => ({ status: 'ok' }));

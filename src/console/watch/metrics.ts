@@ -5,6 +5,7 @@ import { SYNC_STATES } from '../../domain/provider.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
 import type { LedgerGauges } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
+import type { Readiness } from './health.ts';
 
 /** The outcome of one attempt at a pull: the pull's new state, or the reason why it is still queued. */
 const PULL_OUTCOMES = [
@@ -160,6 +161,20 @@ export function createMetrics(
   };
 }
 
+/** Whether each check of `/readyz` passes. The checks run at each scrape and end within their time limit. */
+export function registerReadiness(registry: Registry, readiness: () => Promise<Readiness>): void {
+  new Gauge({
+    name: 'conciliation_ready',
+    help: 'Whether the check of /readyz passes.',
+    labelNames: ['check'],
+    registers: [registry],
+    async collect() {
+      const { checks } = await readiness();
+      for (const { name, ok } of checks) this.set({ check: name }, ok ? 1 : 0);
+    },
+  });
+}
+
 type LabelledValue = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 function registerSources(
@@ -201,8 +216,8 @@ function registerSources(
     });
 
   ledgerGauge(
-    'conciliation_checkpoint_lag_days',
-    'Days from the checkpoint to the last date that is over.',
+    'conciliation_checkpoint_lag_dates',
+    'Dates that are over and later than the checkpoint.',
     [],
     ({ lagDays }) => (lagDays === null ? [] : [[{}, lagDays]]),
   );
@@ -212,7 +227,7 @@ function registerSources(
     [],
     ({ oldestDueAgeSeconds }) => [[{}, oldestDueAgeSeconds]],
   );
-  ledgerGauge('conciliation_days', 'Days of the ledger by state.', ['state'], ({ days }) =>
+  ledgerGauge('conciliation_dates', 'Dates of the ledger by state.', ['state'], ({ days }) =>
     DAY_STATES.map((state) => [{ state }, days[state] ?? 0]),
   );
   ledgerGauge('conciliation_alerts_open', 'Open alerts, by kind.', ['kind'], ({ openAlerts }) =>

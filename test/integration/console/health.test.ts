@@ -47,6 +47,9 @@ test('a database without its migrations is reachable and not ready, until they a
     const console = await open({
       checks: [databaseCheck(database), migrationsCheck(() => pendingMigrations(proxy.url))],
     });
+    const gauges = async () => (await console.get('/metrics')).text;
+    expect(await gauges()).toContain('conciliation_ready{check="database"} 1\n');
+    expect(await gauges()).toContain('conciliation_ready{check="migrations"} 0\n');
     const before = await console.get('/readyz');
     expect(before.status).toBe(503);
     expect(reasons(before)).toEqual({
@@ -55,6 +58,7 @@ test('a database without its migrations is reachable and not ready, until they a
     });
     await migrate({ databaseUrl: testDatabase.url, logger });
     expect((await console.get('/readyz')).status).toBe(200);
+    expect(await gauges()).toContain('conciliation_ready{check="migrations"} 1\n');
   } finally {
     await database.close();
   }

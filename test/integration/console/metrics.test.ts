@@ -6,6 +6,7 @@ import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { ensureCheckpoint } from '../../../src/ledger/day-ledger.sql.ts';
 import { readLedgerGauges } from '../../../src/ledger/ledger-gauges.sql.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
+import { findProgram, runProgram } from '../../support/programs.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { startConsole, type TestConsole } from './console-world.ts';
 import { type DatabaseProxy, startDatabaseProxy } from './database-proxy.ts';
@@ -40,6 +41,7 @@ const JOBS = {
 
 interface Scraped {
   readonly metrics: Metrics;
+  readonly console: TestConsole;
   /** Every sample of the scrape by its name and labels, as they are written. */
   scrape(): Promise<Map<string, number>>;
 }
@@ -61,6 +63,7 @@ async function open(
   consoles.push(console);
   return {
     metrics,
+    console,
     async scrape() {
       const answer = await console.get('/metrics');
       expect(answer.status).toBe(200);
@@ -141,9 +144,9 @@ test('the process reports its own metrics, including the lag of its event loop',
 test('a ledger that has not begun has no lag, and its other gauges are zero', async () => {
   const { scrape } = await open();
   const samples = await scrape();
-  expect(samples.has('conciliation_checkpoint_lag_days')).toBe(false);
+  expect(samples.has('conciliation_checkpoint_lag_dates')).toBe(false);
   expect(samples.get('conciliation_oldest_due_age_seconds')).toBe(0);
-  expect(samples.get('conciliation_days{state="reconciled"}')).toBe(0);
+  expect(samples.get('conciliation_dates{state="reconciled"}')).toBe(0);
   expect(samples.get('conciliation_alerts_open{kind="day_held"}')).toBe(0);
   expect(samples.get('conciliation_providers{state="rejected"}')).toBe(0);
   expect(samples.get('conciliation_oldest_pending_provider_age_seconds')).toBe(0);
@@ -192,10 +195,10 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
   const { scrape } = await open();
   const samples = await scrape();
   expect(Object.fromEntries(samples)).toMatchObject({
-    conciliation_checkpoint_lag_days: 3,
-    'conciliation_days{state="reconciled"}': 2,
-    'conciliation_days{state="held"}': 1,
-    'conciliation_days{state="failed"}': 0,
+    conciliation_checkpoint_lag_dates: 3,
+    'conciliation_dates{state="reconciled"}': 2,
+    'conciliation_dates{state="held"}': 1,
+    'conciliation_dates{state="failed"}': 0,
     'conciliation_queue_jobs{queue="pulls",state="waiting"}': 1,
     'conciliation_queue_jobs{queue="pulls",state="delayed"}': 3,
     'conciliation_queue_jobs{queue="pushes",state="active"}': 1,
@@ -220,6 +223,22 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
   );
 });
 
+const promtool = findProgram('promtool');
+
+test.skipIf(promtool === null)(
+  'promtool has no complaint about the names of the program (skipped without promtool)',
+  async () => {
+    const { console } = await open();
+    const { text } = await console.get('/metrics');
+    expect(text).toContain('conciliation_checkpoint_lag_dates 3\n');
+    const { output } = runProgram(promtool ?? '', ['check', 'metrics'], text);
+    // The library that exports the metrics of the process names some gauges as counters.
+    expect(output.split('\n').filter((line) => !/^nodejs_active_\w+_total /.test(line))).toEqual([
+      '',
+    ]);
+  },
+);
+
 test('scrapes at the same time and soon after share one read of the ledger', async () => {
   let reads = 0;
   const { scrape } = await open({
@@ -231,15 +250,15 @@ test('scrapes at the same time and soon after share one read of the ledger', asy
   const [first, second] = await Promise.all([scrape(), scrape()]);
   await scrape();
   expect(reads).toBe(1);
-  expect(first?.get('conciliation_checkpoint_lag_days')).toBe(3);
-  expect(second?.get('conciliation_checkpoint_lag_days')).toBe(3);
+  expect(first?.get('conciliation_checkpoint_lag_dates')).toBe(3);
+  expect(second?.get('conciliation_checkpoint_lag_dates')).toBe(3);
 });
 
 test.each(['refuse', 'hang'] as const)(
   'with the database down (%s) a scrape answers with the rest, and not with old numbers',
   async (fault) => {
     const { metrics, scrape } = await open();
-    expect((await scrape()).get('conciliation_checkpoint_lag_days')).toBe(3);
+    expect((await scrape()).get('conciliation_checkpoint_lag_dates')).toBe(3);
     metrics.observePull('manual', 'retry', 10, null);
 
     proxy.set(fault);
@@ -247,7 +266,7 @@ test.each(['refuse', 'hang'] as const)(
     const samples = await scrape();
     expect(performance.now() - startedMs).toBeLessThan(8_000);
     const ofLedger = [...samples.keys()].filter((series) =>
-      /^conciliation_(checkpoint|oldest|days|alerts|providers|account|sweep_)/.test(series),
+      /^conciliation_(checkpoint|oldest|dates|alerts|providers|account|sweep_)/.test(series),
     );
     expect(ofLedger).toEqual([]);
     expect(Object.fromEntries(samples)).toMatchObject({
@@ -259,6 +278,8 @@ test.each(['refuse', 'hang'] as const)(
 
     proxy.set('refuse');
     proxy.set('pass');
-    await expect.poll(async () => (await scrape()).get('conciliation_checkpoint_lag_days')).toBe(3);
+    await expect
+      .poll(async () => (await scrape()).get('conciliation_checkpoint_lag_dates'))
+      .toBe(3);
   },
 );

@@ -1,0 +1,117 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { runProgram } from '../../support/programs.ts';
+import { codeIn, ROOT, readDocument, tableRowsOf } from '../docs/documents.ts';
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+const FOLDER = join(ROOT, 'ops/kubernetes');
+const TYPES = join(ROOT, 'node_modules/kubernetes-types');
+/** The version of YAML that kubectl reads: a mode such as 0440 is octal. */
+const YAML_OF_KUBECTL = { version: '1.1' } as const;
+
+const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
+
+const kustomization = parse(read('kustomization.yaml'), YAML_OF_KUBECTL);
+const manifests: Manifest[] = kustomization.resources.flatMap((name: string) =>
+  parseAllDocuments(read(name), YAML_OF_KUBECTL).map((document) => document.toJS()),
+);
+
+/**
+ * What the TypeScript compiler finds in the manifests, by the types that `kubernetes-types` makes of the
+ * published OpenAPI of Kubernetes: unknown fields, missing fields and values of another type.
+ */
+function faultsOf(given: readonly Manifest[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'conciliation-kubernetes-'));
+  try {
+    const lines = given.map((manifest, index) => {
+      const group = manifest.apiVersion === 'v1' ? 'core/v1' : manifest.apiVersion;
+      const file = join(TYPES, group.replace('.k8s.io', ''));
+      const type = `import(${JSON.stringify(file)}).${manifest.kind}`;
+      return `export const manifest${index}: ${type} = ${JSON.stringify(manifest)};`;
+    });
+    writeFileSync(join(folder, 'manifests.ts'), lines.join('\n'));
+    const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+    const options =
+      '--ignoreConfig --noEmit --strict --skipLibCheck --module esnext --moduleResolution bundler';
+    const { output } = runProgram(process.execPath, [
+      compiler,
+      ...options.split(' '),
+      join(folder, 'manifests.ts'),
+    ]);
+    return output.split('\n').filter((line) => line !== '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test('the manifests have the types of the Kubernetes API', () => {
+  expect(manifests.map(({ kind }) => kind)).toContain('Deployment');
+  expect(faultsOf(manifests)).toEqual([]);
+});
+
+test('a field that is misspelt, missing or of another type is a fault', () => {
+  const [selector, template] = [{}, {}];
+  const broken = [
+    { selector, template, replica: 1 },
+    { template },
+    { selector, template, replicas: '1' },
+    { selector, template: { spec: { containers: [{ name: 'a', readynessProbe: {} }] } } },
+  ].map((spec) => ({ apiVersion: 'apps/v1', kind: 'Deployment', spec }));
+  expect(faultsOf(broken).filter((line) => line.includes('error TS'))).toHaveLength(4);
+});
+
+test('the kustomization names every file of the folder', () => {
+  const named = [
+    'kustomization.yaml',
+    ...kustomization.resources,
+    ...kustomization.configMapGenerator.flatMap(({ envs }: { envs: string[] }) => envs),
+  ];
+  expect(named.toSorted()).toEqual(readdirSync(FOLDER).toSorted());
+});
+
+test('the program knows every variable that the manifests set', () => {
+  const known = tableRowsOf(readDocument('docs/configuration.md')).flatMap(([cell = '']) =>
+    codeIn(cell),
+  );
+  const set = [
+    ...read('conciliation.env').matchAll(/^(\w+)=/gm),
+    ...JSON.stringify(manifests).matchAll(/"name":"([A-Z][A-Z_]+)"/g),
+  ].map(([, name = '']) => name);
+  expect(set).toContain('PLATFORM_TOKEN_FILE');
+  expect(set.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('every pod runs without root, without rights and on a read-only file system', () => {
+  const pods = manifests
+    .filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+    .map((manifest) => manifest['spec']);
+  expect(pods).toHaveLength(2);
+  for (const pod of pods) {
+    expect(pod).toMatchObject({
+      template: {
+        spec: {
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          containers: [
+            {
+              securityContext: {
+                readOnlyRootFilesystem: true,
+                allowPrivilegeEscalation: false,
+                capabilities: { drop: ['ALL'] },
+              },
+            },
+          ],
+          volumes: [{ secret: { defaultMode: 0o440 } }],
+        },
+      },
+    });
+  }
+});
