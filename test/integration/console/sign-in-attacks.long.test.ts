@@ -1,4 +1,6 @@
 /** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
+import { once } from 'node:events';
+import { request } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
@@ -69,6 +71,20 @@ test('without TRUSTED_PROXIES X-Forwarded-For is ignored', async () => {
     statuses.push(answer.status);
   }
   expect(statuses.at(-1)).toBe(429);
+});
+
+test('a request whose body does not end is ended after ten seconds', async () => {
+  console = await openConsole(world.database);
+  const sent = request(`${console.url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 100 },
+  });
+  sent.write('name=x');
+  const startedMs = performance.now();
+  const [response] = await once(sent, 'response');
+  expect(response.statusCode).toBe(408);
+  expect(performance.now() - startedMs).toBeLessThan(15_000);
+  sent.destroy();
 });
 
 describe('a flood of passwords', () => {
