@@ -125,6 +125,37 @@ export function readSessionsOf(
     ORDER BY created_at DESC`;
 }
 
+/** The user whose password, and code, a form had, as the user was when they were compared. */
+export interface ProvenUser {
+  readonly id: bigint;
+  readonly name: string;
+  readonly passwordHash: string | null;
+  /** Null: a password was enough. */
+  readonly factor: { readonly secret: string } | null;
+}
+
+/**
+ * Locks the user and the session of the token. A password takes time to compare; password, second factor and
+ * session may be replaced or end meanwhile.
+ * @returns false: one of them is not as it was
+ */
+export async function lockProven(
+  tx: Transaction,
+  user: ProvenUser,
+  token: string,
+): Promise<boolean> {
+  const owners = await tx.$queryRaw<unknown[]>`
+    SELECT 1 AS found FROM conciliation.console_user
+    WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
+      AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
+    FOR UPDATE`;
+  if (owners.length === 0) return false;
+  const sessions = await tx.$queryRaw<unknown[]>`
+    SELECT 1 AS found FROM conciliation.console_session
+    WHERE token_hash = ${hashToken(token)} AND user_id = ${user.id} FOR UPDATE`;
+  return sessions.length === 1;
+}
+
 export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
   await tx.consoleSession.deleteMany({ where: { userId } });
 }
@@ -140,7 +171,7 @@ export async function endOtherSessions(
 
 /**
  * Ends the other sessions of the user, and gives the session another token, so that the earlier
- * token has no value after a change of the user's credentials.
+ * token has no value after a change of the user's credentials. To be called after `lockProven`.
  * @returns the new token
  */
 export async function keepOnlySession(

@@ -6,7 +6,12 @@ import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
-import { endSessionsOf, keepOnlySession } from './console-sessions.sql.ts';
+import {
+  endSessionsOf,
+  keepOnlySession,
+  lockProven,
+  type ProvenUser,
+} from './console-sessions.sql.ts';
 import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
@@ -199,19 +204,19 @@ export async function findLoginUser(database: Database, name: string): Promise<L
  * Changes the password of a user who knows the present one. Ends the other sessions of the user and
  * the links that were not used. `password_from` stays: a person who had the link of the present
  * password could make this change too.
- * @returns the new token of the session; null: the password is not `presentHash` any more
+ * @returns the new token of the session; null: password, second factor or session are not as they were
  */
 export function changeOwnPassword(
   database: Database,
-  user: { readonly id: bigint; readonly name: string; readonly presentHash: string | null },
+  user: ProvenUser,
   change: { readonly passwordHash: string; readonly token: string },
 ): Promise<string | null> {
   return database.prisma.$transaction(async (tx) => {
-    const changed = await tx.consoleUser.updateMany({
-      where: { id: user.id, disabledAt: null, passwordHash: user.presentHash },
+    if (!(await lockProven(tx, user, change.token))) return null;
+    await tx.consoleUser.update({
+      where: { id: user.id },
       data: { passwordHash: change.passwordHash },
     });
-    if (changed.count === 0) return null;
     await voidLinks(tx, user.id);
     await recordAudit(tx, { actor: user.name, action: 'user.own_password' });
     return keepOnlySession(tx, user.id, change.token);
