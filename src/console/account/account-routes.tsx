@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
+import { readApiKeys } from '../access/api-keys.sql.ts';
 import { endOtherSessions, readSessionsOf } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
 import { newPasswordFault } from '../access/new-password.ts';
@@ -63,6 +64,9 @@ export function addAccountRoutes(
       { id: user.id, token: request.visit },
       SESSION_LIMITS,
     );
+    const keys = (await readApiKeys(database)).filter(
+      (key) => key.user === user.name && key.revokedAt === null,
+    );
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.account.title,
       active: null,
@@ -75,6 +79,7 @@ export function addAccountRoutes(
             recoveryCodesLeft: user.factor?.recoveryHashes.length ?? null,
             requiresSecondFactor,
             sessions,
+            keys,
             error: refusal?.error(context) ?? null,
           }}
         />

@@ -1,6 +1,7 @@
 /** What users do with their own account: the password, and the sessions. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import {
   type ConsoleClient,
@@ -285,4 +286,24 @@ test('users see their own sessions and end the others', async () => {
   expect((await browser.get('/account')).location).toContain('/login');
   expect((await ana.get('/account')).text).not.toContain('End the other sessions');
   expect((await other.get('/account')).status).toBe(200);
+});
+
+test('users see their own keys that are not revoked', async () => {
+  const { database } = world;
+  const key = { role: 'viewer', scopes: ['read'], validDays: 1, by: 'test' } as const;
+  await console.as('viewer', 'owner-of-keys');
+  await createApiKey(database, { ...key, name: 'of another', user: 'owner-of-keys' });
+  await createApiKey(database, { ...key, name: 'of nobody', user: null });
+  expect((await ana.get('/account')).text).not.toContain('Keys for scripts');
+  const text = await createApiKey(database, { ...key, name: 'nightly import', user: name });
+  const page = await ana.get('/account');
+  expect(page.text).toContain('nightly import');
+  expect(page.text).toContain(text.slice(0, 19));
+  expect(page.text).not.toMatch(/of another|of nobody/);
+  expect(page.text).not.toContain(text);
+  const { id } = await database.prisma.apiKey.findFirstOrThrow({
+    where: { name: 'nightly import' },
+  });
+  await revokeApiKey(database, id, 'test');
+  expect((await ana.get('/account')).text).not.toContain('nightly import');
 });
