@@ -31,10 +31,13 @@ WHERE to_regrole(role) IS NULL
 
 ALTER ROLE migrator LOGIN PASSWORD :'migrator_password';
 ALTER ROLE worker LOGIN PASSWORD :'worker_password';
-ALTER ROLE finance LOGIN PASSWORD :'finance_password';
-ALTER ROLE erp LOGIN PASSWORD :'erp_password';
+-- The service keeps connections of the server's 100.
+ALTER ROLE finance LOGIN CONNECTION LIMIT 20 PASSWORD :'finance_password';
+ALTER ROLE erp LOGIN CONNECTION LIMIT 20 PASSWORD :'erp_password';
 
 GRANT conciliation_worker TO worker;
 GRANT conciliation_finance TO finance;
 GRANT conciliation_erp TO erp;
 ALTER DATABASE conciliation OWNER TO migrator;
+-- The other databases of the server have no use for these logins, and would take their temporary tables.
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;
