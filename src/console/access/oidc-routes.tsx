@@ -87,7 +87,8 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       logSecurityEvent(logger, request, 'sign_in_failed');
       return show(request, reply, user.outcome);
     }
-    return signIn(reply, parts, { user, next: login.next, proof: 'company account' });
+    const { issuer, subject } = identity;
+    return signIn(reply, parts, { user, next: login.next, proof: { issuer, subject } });
   });
 
   // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
