@@ -57,6 +57,13 @@ describe('behind a proxy', () => {
     expect(await exhaust((tries) => `2001:db8::${tries}`)).toEqual({ same: 429, other: 401 });
   });
 
+  test('a client behind NAT64 is the client of its IPv4 address', async () => {
+    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+    const address = (tries: number) => (tries % 2 === 0 ? '192.0.2.1' : '64:ff9b::c000:201');
+    expect(await exhaust(address)).toEqual({ same: 429, other: 401 });
+    expect((await tryFrom('64:ff9b::c000:202', { name: 'z', password: 'x' })).status).toBe(401);
+  });
+
   test('a proxy that is not trusted says nothing about its clients', async () => {
     console = await openConsole(world.database, { trustedProxies: ['192.0.2.0/24'] });
     expect(await exhaust((tries) => `203.0.113.${tries}`)).toEqual({ same: 429, other: 429 });
