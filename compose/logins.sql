@@ -31,7 +31,7 @@ WHERE to_regrole(role) IS NULL
 
 ALTER ROLE migrator LOGIN PASSWORD :'migrator_password';
 ALTER ROLE worker LOGIN PASSWORD :'worker_password';
--- The service keeps connections of the server's 100.
+-- The server has 100 connections. These limits leave most of them to the service.
 ALTER ROLE finance LOGIN CONNECTION LIMIT 20 PASSWORD :'finance_password';
 ALTER ROLE erp LOGIN CONNECTION LIMIT 20 PASSWORD :'erp_password';
 
@@ -39,5 +39,5 @@ GRANT conciliation_worker TO worker;
 GRANT conciliation_finance TO finance;
 GRANT conciliation_erp TO erp;
 ALTER DATABASE conciliation OWNER TO migrator;
--- The other databases of the server have no use for these logins, and would take their temporary tables.
+-- The logins need no other database of the server. There they could fill the disk with temporary tables.
 REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;
