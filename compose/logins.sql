@@ -31,10 +31,13 @@ WHERE to_regrole(role) IS NULL
 
 ALTER ROLE migrator LOGIN PASSWORD :'migrator_password';
 ALTER ROLE worker LOGIN PASSWORD :'worker_password';
-ALTER ROLE finance LOGIN PASSWORD :'finance_password';
-ALTER ROLE erp LOGIN PASSWORD :'erp_password';
+-- The server has 100 connections. These limits leave most of them to the service.
+ALTER ROLE finance LOGIN CONNECTION LIMIT 20 PASSWORD :'finance_password';
+ALTER ROLE erp LOGIN CONNECTION LIMIT 20 PASSWORD :'erp_password';
 
 GRANT conciliation_worker TO worker;
 GRANT conciliation_finance TO finance;
 GRANT conciliation_erp TO erp;
 ALTER DATABASE conciliation OWNER TO migrator;
+-- The logins need no other database of the server. There they could fill the disk with temporary tables.
+REVOKE CONNECT, TEMPORARY ON DATABASE postgres, template1 FROM PUBLIC;

@@ -2,6 +2,9 @@
 -- on PostgreSQL uses advisory locks, and PostgreSQL lets every login take any of them, without a limit. So a login
 -- that may only read could stop the queue. With REDIS_URL the queue needs no such lock.
 --
+-- Takes the right to make large objects from every login as well. The program uses none, and a login that may only
+-- read could fill the disk with them.
+--
 -- "conciliation migrate --roles" runs this file if its user is a superuser. Otherwise a superuser runs the file
 -- with psql, in the database of the program. The file may run any number of times. Other programs in the same
 -- database that use advisory locks need a GRANT as below.
@@ -25,3 +28,6 @@ BEGIN
   END LOOP;
 END
 $$;
+
+REVOKE EXECUTE ON FUNCTION lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea), lo_put(oid, bigint, bytea)
+  FROM PUBLIC;

@@ -79,6 +79,8 @@ export const MAX_FAULTS = 20;
 const MAX_KEY_CHARACTERS = 255;
 const MAX_TEXT_CHARACTERS = 1000;
 const MAX_ITEMS = 100;
+/** Of a list as JSON. The limit of the table is twice as much, because its text has blanks between the values. */
+const MAX_LIST_BYTES = 32 * 1024;
 
 const TAX_ID_EXPECTATION = 'expected a CPF or CNPJ with the right check digits';
 
@@ -226,12 +228,16 @@ class FieldReader {
       return undefined;
     }
     if (value.length > MAX_ITEMS) this.fault(field, `expected at most ${MAX_ITEMS} items`);
-    return value.slice(0, MAX_ITEMS).flatMap((item: unknown, index) => {
+    const items = value.slice(0, MAX_ITEMS).flatMap((item: unknown, index) => {
       const path = `${this.#path}${field}[${index}]`;
       if (isObject(item)) return [read(new FieldReader(item, `${path}.`, this.#faults))];
       this.#faults.push({ field: path, expected: 'expected an object' });
       return [];
     });
+    if (Buffer.byteLength(JSON.stringify(items)) > MAX_LIST_BYTES) {
+      this.fault(field, `expected at most ${MAX_LIST_BYTES} bytes`);
+    }
+    return items;
   }
 
   /** An unknown field is probably misspelled, and its content would be lost. */

@@ -60,6 +60,15 @@ const WRITING = [
 /** A lock of a reader could stop the queue on PostgreSQL. */
 const ADVISORY_LOCKS = ['SELECT pg_advisory_lock(1)', 'SELECT pg_try_advisory_xact_lock(1, 2)'];
 
+/** Every login could fill the disk with them. */
+const LARGE_OBJECTS = [
+  'SELECT lo_creat(-1)',
+  'SELECT lo_create(0)',
+  `SELECT lo_from_bytea(0, '')`,
+  `SELECT lo_put(1, 0, '')`,
+  `SELECT lo_import('/etc/hostname')`,
+];
+
 const SECRETS_OF_THE_PROGRAM = [
   'SELECT password_hash FROM conciliation.console_user',
   'SELECT totp_secret FROM conciliation.console_user',
@@ -72,12 +81,13 @@ const SECRETS_OF_THE_PROGRAM = [
 
 /** The statements that PostgreSQL refuses a member of each role with INSUFFICIENT_PRIVILEGE. */
 export const FORBIDDEN: Readonly<Record<RoleName, readonly string[]>> = {
-  worker: [...DDL, ...REWRITING],
+  worker: [...DDL, ...REWRITING, ...LARGE_OBJECTS],
   finance: [
     ...DDL,
     ...REWRITING,
     ...WRITING,
     ...ADVISORY_LOCKS,
+    ...LARGE_OBJECTS,
     ...SECRETS_OF_THE_PROGRAM,
     'SELECT FROM conciliation.provider',
     'CREATE TEMPORARY TABLE mine (id int)',
@@ -87,6 +97,7 @@ export const FORBIDDEN: Readonly<Record<RoleName, readonly string[]>> = {
     ...REWRITING.filter((statement) => !statement.endsWith('conciliation.provider')),
     ...WRITING,
     ...ADVISORY_LOCKS,
+    ...LARGE_OBJECTS,
     ...SECRETS_OF_THE_PROGRAM,
     ...['title', 'title_revision', 'audit_entry', 'rejected_title', 'sign_off'].map(
       (table) => `SELECT FROM conciliation.${table}`,

@@ -1098,7 +1098,14 @@ CREATE TABLE conciliation.provider (
   changed_at            timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
   CONSTRAINT provider_sync_state_check
-    CHECK (sync_state IN ('pending', 'synced', 'rejected', 'invalid'))
+    CHECK (sync_state IN ('pending', 'synced', 'rejected', 'invalid')),
+  -- The service reads pages of 100 rows. Every row that the check of the program accepts is below these limits.
+  CONSTRAINT provider_size_check
+    CHECK (octet_length(external_id) <= 1020 AND octet_length(identification_number) <= 1020
+           AND octet_length(type) <= 4000 AND octet_length(name) <= 4000
+           AND octet_length(phones::text) <= 65536
+           AND octet_length(email_addresses::text) <= 65536
+           AND octet_length(accounts::text) <= 65536)
 );
 
 -- In the order in which pending rows are pushed.
@@ -1110,7 +1117,7 @@ CREATE INDEX provider_sent_tax_ids_idx ON conciliation.provider USING gin (sent_
   WITH (fastupdate = off);
 
 COMMENT ON TABLE conciliation.provider IS
-  'The ERP''s providers (suppliers), to be registered with the platform. The ERP inserts and updates rows; the program pushes those that are pending. A trigger sets a row with changed content to pending. Deleting a row does not remove the provider from the platform.';
+  'The ERP''s providers (suppliers), to be registered with the platform. The ERP inserts and updates rows; the program pushes those that are pending. A trigger sets a row with changed content to pending. Deleting a row does not remove the provider from the platform. A row has at most 1020 bytes in external_id and in identification_number, 4000 in type and in name, and 65536 in each list as text.';
 COMMENT ON COLUMN conciliation.provider.external_id IS
   'externalId: the provider''s key in the ERP.';
 COMMENT ON COLUMN conciliation.provider.type IS

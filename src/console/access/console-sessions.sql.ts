@@ -17,12 +17,13 @@ export interface SessionUser {
 
 /**
  * The proof with which a user signs in. A password is given as the hash that was compared, with the secret of
- * the second factor (null: none), because both may be replaced while the comparison takes its time.
+ * the second factor (null: none), because both may be replaced while the comparison takes its time. So may the
+ * company account of the user.
  */
 export type SignInProof =
   | { readonly passwordHash: string; readonly totpSecret: string | null }
-  | 'link'
-  | 'company account';
+  | { readonly issuer: string; readonly subject: string }
+  | 'link';
 
 /** The lifetime of a session in use, and of an idle one. */
 export interface SessionLimits {
@@ -44,7 +45,13 @@ export function startSession(
   address: string | null,
   proof: SignInProof,
 ): Promise<string | null> {
-  const { passwordHash = null, totpSecret = null } = typeof proof === 'object' ? proof : {};
+  const { passwordHash, totpSecret, issuer, subject } = {
+    passwordHash: null,
+    totpSecret: null,
+    issuer: null,
+    subject: null,
+    ...(proof !== 'link' && proof),
+  };
   return database.prisma.$transaction(async (tx) => {
     // A replacement of the password locks this row first and then deletes the sessions of the user: the
     // sign-in either sees the replacement, or its session is deleted.
@@ -52,7 +59,8 @@ export function startSession(
       UPDATE conciliation.console_user SET last_login_at = now()
       WHERE id = ${user.id} AND disabled_at IS NULL
         AND (${passwordHash}::text IS NULL
-             OR (password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret}))`;
+             OR (password_hash = ${passwordHash} AND totp_secret IS NOT DISTINCT FROM ${totpSecret}))
+        AND (${issuer}::text IS NULL OR (oidc_issuer = ${issuer} AND oidc_subject = ${subject}))`;
     if (isValid === 0) return null;
     const token = newToken();
     await tx.$executeRaw`DELETE FROM conciliation.console_session WHERE expires_at <= now()`;
@@ -60,7 +68,7 @@ export function startSession(
       INSERT INTO conciliation.console_session (token_hash, user_id, address, expires_at, by_oidc)
       VALUES (${hashToken(token)}, ${user.id}, ${address},
               now() + make_interval(mins => ${limits.lifetimeMinutes}::int),
-              ${proof === 'company account'})`;
+              ${issuer !== null})`;
     await recordAudit(tx, {
       actor: user.name,
       action: 'session.start',
@@ -125,6 +133,37 @@ export function readSessionsOf(
     ORDER BY created_at DESC`;
 }
 
+/** The user whose password, and code, a form had, as the user was when they were compared. */
+export interface ProvenUser {
+  readonly id: bigint;
+  readonly name: string;
+  readonly passwordHash: string | null;
+  /** Null: a password was enough. */
+  readonly factor: { readonly secret: string } | null;
+}
+
+/**
+ * Locks the user and the session of the token. A password takes time to compare; password, second factor and
+ * session may be replaced or end meanwhile.
+ * @returns false: one of them is not as it was
+ */
+export async function lockProven(
+  tx: Transaction,
+  user: ProvenUser,
+  token: string,
+): Promise<boolean> {
+  const owners = await tx.$queryRaw<unknown[]>`
+    SELECT 1 AS found FROM conciliation.console_user
+    WHERE id = ${user.id} AND disabled_at IS NULL AND password_hash = ${user.passwordHash}
+      AND totp_secret IS NOT DISTINCT FROM ${user.factor?.secret ?? null}
+    FOR UPDATE`;
+  if (owners.length === 0) return false;
+  const sessions = await tx.$queryRaw<unknown[]>`
+    SELECT 1 AS found FROM conciliation.console_session
+    WHERE token_hash = ${hashToken(token)} AND user_id = ${user.id} FOR UPDATE`;
+  return sessions.length === 1;
+}
+
 export async function endSessionsOf(tx: Transaction, userId: bigint): Promise<void> {
   await tx.consoleSession.deleteMany({ where: { userId } });
 }
@@ -140,7 +179,7 @@ export async function endOtherSessions(
 
 /**
  * Ends the other sessions of the user, and gives the session another token, so that the earlier
- * token has no value after a change of the user's credentials.
+ * token has no value after a change of the user's credentials. To be called after `lockProven`.
  * @returns the new token
  */
 export async function keepOnlySession(

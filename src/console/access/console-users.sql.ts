@@ -6,7 +6,12 @@ import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
-import { endSessionsOf, keepOnlySession } from './console-sessions.sql.ts';
+import {
+  endSessionsOf,
+  keepOnlySession,
+  lockProven,
+  type ProvenUser,
+} from './console-sessions.sql.ts';
 import { parseEmailAddress } from './email-address.ts';
 
 export interface ConsoleUser {
@@ -50,6 +55,7 @@ export type UserFault =
   | 'email_taken'
   | 'unknown_user'
   | 'own_user'
+  | 'own_access'
   | 'last_admin'
   | 'disabled_user'
   | 'own_factor'
@@ -63,6 +69,7 @@ const FAULTS: Readonly<Record<UserFault, string>> = {
   email_taken: 'another user has that e-mail address already',
   unknown_user: 'there is no user of that name',
   own_user: 'another user has to disable you or change your role',
+  own_access: 'another user has to make a link for you or set your e-mail address',
   last_admin: 'that is the last administrator; make another user an administrator first',
   disabled_user: 'that user is disabled',
   own_factor: 'you remove your own second factor on the page of your account',
@@ -108,7 +115,7 @@ export function changeUser(
   database: Database,
   change: {
     readonly name: string;
-    /** The acting user, who cannot disable the own account or change the own role. */
+    /** The acting user, who cannot disable the own account or change its role or address. */
     readonly by: string;
     readonly role?: ConsoleRole;
     readonly isDisabled?: boolean;
@@ -126,6 +133,8 @@ export function changeUser(
     const { id, name } = await requireUser(tx, change.name);
     const isDemoted = isDisabled === true || (role !== null && role !== 'admin');
     if (name === by && (isDisabled === true || role !== null)) throw userFault('own_user');
+    // Otherwise a stolen session would sign in with a company account of the thief.
+    if (name === by && change.email !== undefined) throw userFault('own_access');
     if (isDemoted && admins.length === 1 && admins[0]?.name === name) {
       throw userFault('last_admin');
     }
@@ -199,19 +208,19 @@ export async function findLoginUser(database: Database, name: string): Promise<L
  * Changes the password of a user who knows the present one. Ends the other sessions of the user and
  * the links that were not used. `password_from` stays: a person who had the link of the present
  * password could make this change too.
- * @returns the new token of the session; null: the password is not `presentHash` any more
+ * @returns the new token of the session; null: password, second factor or session are not as they were
  */
 export function changeOwnPassword(
   database: Database,
-  user: { readonly id: bigint; readonly name: string; readonly presentHash: string | null },
+  user: ProvenUser,
   change: { readonly passwordHash: string; readonly token: string },
 ): Promise<string | null> {
   return database.prisma.$transaction(async (tx) => {
-    const changed = await tx.consoleUser.updateMany({
-      where: { id: user.id, disabledAt: null, passwordHash: user.presentHash },
+    if (!(await lockProven(tx, user, change.token))) return null;
+    await tx.consoleUser.update({
+      where: { id: user.id },
       data: { passwordHash: change.passwordHash },
     });
-    if (changed.count === 0) return null;
     await voidLinks(tx, user.id);
     await recordAudit(tx, { actor: user.name, action: 'user.own_password' });
     return keepOnlySession(tx, user.id, change.token);
@@ -221,7 +230,7 @@ export function changeOwnPassword(
 /**
  * Creates a link that works once, and ends the older link of the user.
  * @returns the token for the link, which is not stored
- * @throws InputError for an unknown or disabled user
+ * @throws InputError with a `UserFault`: for an unknown or disabled user, and for the acting user
  */
 export function createLink(
   database: Database,
@@ -234,6 +243,8 @@ export function createLink(
   return database.prisma.$transaction(async (tx) => {
     const { id, name, isDisabled } = await requireUser(tx, link.name);
     if (isDisabled) throw userFault('disabled_user');
+    // Otherwise a stolen session would replace the password without knowing it.
+    if (name === link.by) throw userFault('own_access');
     const token = newToken();
     const issuedBy = without({ userId: Number(id), name }, identityOf(link));
     await voidLinks(tx, id);

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError } from '../../runtime/logger.ts';
 import { clientAddress, clientNetwork } from '../shell/client-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { isForeignLoad } from '../shell/csrf.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
 import type { Text } from '../shell/texts.ts';
@@ -45,7 +46,12 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     return show(request, reply, fault.fault);
   };
 
-  const tooMany = async (request: FastifyRequest, reply: FastifyReply) => {
+  const refusal = async (request: FastifyRequest, reply: FastifyReply) => {
+    // Before the count, so that pages of other sites do not use up the tries of an address.
+    if (isForeignLoad(request)) {
+      logSecurityEvent(logger, request, 'csrf_refused');
+      return show(request, reply, 'refused');
+    }
     const wait = await countTry(database, `oidc ${clientNetwork(request)}`, PER_ADDRESS);
     if (wait === 0) return null;
     logSecurityEvent(logger, request, 'sign_in_limited');
@@ -56,7 +62,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
   server.get('/login/oidc', async (request, reply) => {
     if (oidc === null) return reply.callNotFound();
     if (request.principal !== null) return reply.redirect('/', 303);
-    const refused = await tooMany(request, reply);
+    const refused = await refusal(request, reply);
     if (refused !== null) return refused;
     const begun = await oidc.begin();
     if ('fault' in begun) return showFault(request, reply, begun);
@@ -68,11 +74,11 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     if (oidc === null) return reply.callNotFound();
     // Another tab has already signed in.
     if (request.principal !== null) return reply.redirect('/', 303);
-    const refused = await tooMany(request, reply);
-    if (refused !== null) return refused;
     const state = textParameter(request.query, 'state') ?? '';
     const login = await takeOidcLogin(database, state, request.visit);
     if (login === null) return show(request, reply, 'refused');
+    const refused = await refusal(request, reply);
+    if (refused !== null) return refused;
     const { searchParams } = new URL(request.url, 'http://localhost');
     const identity = await oidc.finish(searchParams, { ...login, state });
     if ('fault' in identity) return showFault(request, reply, identity);
@@ -81,14 +87,15 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       logSecurityEvent(logger, request, 'sign_in_failed');
       return show(request, reply, user.outcome);
     }
-    return signIn(reply, parts, { user, next: login.next, proof: 'company account' });
+    const { issuer, subject } = identity;
+    return signIn(reply, parts, { user, next: login.next, proof: { issuer, subject } });
   });
 
   // A page, not a redirect: the form-action policy of the sign-out form applies to every redirect
   // after that form, also to those of the provider. A refresh begins a navigation of its own.
   server.get(OIDC_SIGN_OUT_PATH, async (request, reply) => {
     if (request.principal !== null) return reply.redirect('/', 303);
-    const refused = await tooMany(request, reply);
+    const refused = await refusal(request, reply);
     if (refused !== null) return refused;
     // Null also where the configuration has no provider any more.
     const url = (await oidc?.signOutUrl()) ?? null;

@@ -79,7 +79,7 @@ function Secret({ context, secret }: { context: PageContext; secret: NewSecret }
       <h2>{isLink ? users.linkTitle(secret.name) : users.keyTitle(secret.name)}</h2>
       <p>{isLink ? users.linkHelp(formats.count(PASSWORD_LINK_HOURS)) : users.keyHelp}</p>
       <p class="mono">{secret.text}</p>
-      {isLink && secret.name !== context.principal?.name && <p>{users.linkPersons(secret.name)}</p>}
+      {isLink && <p>{users.linkPersons(secret.name)}</p>}
       {isLink && secret.text.startsWith('/') && <p>{users.linkPathHelp}</p>}
     </section>
   );
@@ -133,34 +133,36 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
             {isOwn ? (
               <p class="quiet small">{users.ownHelp}</p>
             ) : (
-              <ActionForm context={context} action={`${path}/role`}>
-                <RoleField
-                  context={context}
-                  label={users.role}
-                  roles={CONSOLE_ROLES}
-                  chosen={user.role}
-                />
-                <button type="submit" class="button">
-                  {users.saveRole}
-                </button>
-              </ActionForm>
+              <>
+                <ActionForm context={context} action={`${path}/role`}>
+                  <RoleField
+                    context={context}
+                    label={users.role}
+                    roles={CONSOLE_ROLES}
+                    chosen={user.role}
+                  />
+                  <button type="submit" class="button">
+                    {users.saveRole}
+                  </button>
+                </ActionForm>
+                <ActionForm context={context} action={`${path}/email`}>
+                  <Field label={users.email}>
+                    <input
+                      name="email"
+                      type="email"
+                      maxLength={254}
+                      autocomplete="off"
+                      value={user.email ?? ''}
+                    />
+                  </Field>
+                  <p class="quiet small">{users.saveEmailHelp}</p>
+                  <button type="submit" class="button">
+                    {users.saveEmail}
+                  </button>
+                </ActionForm>
+              </>
             )}
-            <ActionForm context={context} action={`${path}/email`}>
-              <Field label={users.email}>
-                <input
-                  name="email"
-                  type="email"
-                  maxLength={254}
-                  autocomplete="off"
-                  value={user.email ?? ''}
-                />
-              </Field>
-              <p class="quiet small">{users.saveEmailHelp}</p>
-              <button type="submit" class="button">
-                {users.saveEmail}
-              </button>
-            </ActionForm>
-            {state !== 'disabled' && (
+            {state !== 'disabled' && !isOwn && (
               <ActionForm context={context} action={`${path}/link`}>
                 <button type="submit" class="button">
                   {users.newLink}

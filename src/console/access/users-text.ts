@@ -31,7 +31,8 @@ const en = {
     disableHelp:
       'Signs the user out immediately, blocks further sign-ins, and revokes the user’s keys.',
     enable: 'Enable again',
-    ownHelp: 'Another administrator has to change your role or disable you.',
+    ownHelp:
+      'You change your password on the page “My account”. Another administrator, or “conciliation user” at the command line, has to change your role or address, make a link for you or disable you.',
     linkTitle: (name: string) => `The link for ${name}`,
     linkHelp: (hours: string) =>
       `Send it over a way that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
@@ -78,6 +79,8 @@ const en = {
       email_taken: 'Another user has that e-mail address already.',
       unknown_user: 'There is no user of that name.',
       own_user: 'Another administrator has to disable you or change your role.',
+      own_access:
+        'Another administrator, or “conciliation user” at the command line, has to make a link for you or set your address.',
       last_admin: 'This is the last administrator. Make another user an administrator first.',
       disabled_user: 'That user is disabled.',
       own_factor: 'You remove your own second factor on the page “My account”.',
@@ -119,7 +122,8 @@ const ptBR: typeof en = {
     disable: 'Desativar',
     disableHelp: 'Encerra os acessos na hora, impede novos e revoga as chaves do usuário.',
     enable: 'Ativar de novo',
-    ownHelp: 'Somente outro administrador pode mudar o seu perfil ou desativar o seu usuário.',
+    ownHelp:
+      'Você troca a sua senha na página “Minha conta”. Somente outro administrador, ou “conciliation user” na linha de comando, pode mudar o seu perfil ou e-mail, gerar um link para você ou desativar o seu usuário.',
     linkTitle: (name) => `O link de ${name}`,
     linkHelp: (hours) =>
       `Envie por um meio que outros não possam ler. Funciona uma vez, por ${hours} horas, e só aparece agora.`,
@@ -166,6 +170,8 @@ const ptBR: typeof en = {
       email_taken: 'Outro usuário já tem esse e-mail.',
       unknown_user: 'Não existe usuário com esse nome.',
       own_user: 'Somente outro administrador pode mudar o seu perfil ou desativar o seu usuário.',
+      own_access:
+        'Somente outro administrador, ou “conciliation user” na linha de comando, pode gerar um link para você ou definir o seu e-mail.',
       last_admin: 'Esse é o último administrador. Antes, dê esse perfil a outra pessoa.',
       disabled_user: 'Esse usuário está desativado.',
       own_factor: 'A sua verificação em duas etapas você desativa na página “Minha conta”.',

@@ -1,4 +1,5 @@
 import { encode } from 'uqr';
+import type { ApiKey } from '../access/api-keys.sql.ts';
 import type { OpenSession } from '../access/console-sessions.sql.ts';
 import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
 import { DataTable } from '../shell/data-table.tsx';
@@ -14,6 +15,8 @@ export interface AccountPageData {
   readonly recoveryCodesLeft: number | null;
   readonly requiresSecondFactor: boolean;
   readonly sessions: readonly OpenSession[];
+  /** Those of the user that are not revoked. */
+  readonly keys: readonly ApiKey[];
   /** Why the action failed; null: there was no action, or it succeeded. */
   readonly error: string | null;
 }
@@ -37,6 +40,7 @@ export function AccountPage(props: {
         <p>{account.noPassword}</p>
       )}
       <SessionsCard context={context} sessions={data.sessions} />
+      {data.keys.length > 0 && <OwnKeysCard context={context} keys={data.keys} />}
     </>
   );
 }
@@ -173,6 +177,33 @@ function SessionsCard(props: {
           </button>
         </ActionForm>
       )}
+    </Card>
+  );
+}
+
+function OwnKeysCard(props: { readonly context: PageContext; readonly keys: readonly ApiKey[] }) {
+  const { context, keys } = props;
+  const { account, users } = context.text;
+  return (
+    <Card title={users.keys}>
+      <p class="quiet">{account.keysHelp}</p>
+      <DataTable
+        label={users.keys}
+        heads={[users.keyName, users.begins, users.expires, users.lastUsed]}
+      >
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td class="anywhere">{key.name}</td>
+            <td class="mono">{key.start}…</td>
+            <td>
+              <Instant context={context} at={key.expiresAt} />
+            </td>
+            <td>
+              <Instant context={context} at={key.lastUsedAt} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
     </Card>
   );
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
+import { readApiKeys } from '../access/api-keys.sql.ts';
 import { endOtherSessions, readSessionsOf } from '../access/console-sessions.sql.ts';
 import { changeOwnPassword, findLoginUser, type LoginUser } from '../access/console-users.sql.ts';
 import { newPasswordFault } from '../access/new-password.ts';
@@ -63,6 +64,9 @@ export function addAccountRoutes(
       { id: user.id, token: request.visit },
       SESSION_LIMITS,
     );
+    const keys = (await readApiKeys(database)).filter(
+      (key) => key.user === user.name && key.revokedAt === null,
+    );
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.account.title,
       active: null,
@@ -75,6 +79,7 @@ export function addAccountRoutes(
             recoveryCodesLeft: user.factor?.recoveryHashes.length ?? null,
             requiresSecondFactor,
             sessions,
+            keys,
             error: refusal?.error(context) ?? null,
           }}
         />
@@ -116,11 +121,10 @@ export function addAccountRoutes(
     const password = passwordOf(request.body, 'newPassword') ?? '';
     const error = await newPasswordFault(password, passwordOf(request.body, 'again'), user);
     if (error !== null) return showAccount(request, reply, { status: 400, error });
-    const token = await changeOwnPassword(
-      database,
-      { ...user, presentHash: user.passwordHash },
-      { passwordHash: await hashPassword(password), token: request.visit },
-    );
+    const token = await changeOwnPassword(database, user, {
+      passwordHash: await hashPassword(password),
+      token: request.visit,
+    });
     if (token === null) return reply.redirect('/account', 303);
     logSecurityEvent(logger, request, 'password_changed', user.name);
     return renew(request, reply, token).redirect('/account?notice=password_changed', 303);
@@ -158,6 +162,7 @@ export function addAccountRoutes(
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
     const token = await removeFactor(database, user, request.visit);
+    if (token === null) return reply.redirect('/account', 303);
     logSecurityEvent(logger, request, 'second_factor_removed', user.name);
     return renew(request, reply, token).redirect('/account?notice=factor_removed', 303);
   });
@@ -165,7 +170,7 @@ export function addAccountRoutes(
   server.post('/account/recovery-codes', async (request, reply) => {
     const user = await prove(request, reply);
     if ('error' in user) return showAccount(request, reply, user);
-    const codes = await renewRecoveryCodes(database, user);
+    const codes = await renewRecoveryCodes(database, user, request.visit);
     if (codes === null) return reply.redirect('/account', 303);
     logSecurityEvent(logger, request, 'recovery_codes_made', user.name);
     return showCodes(request, reply, codes);

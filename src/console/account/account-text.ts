@@ -28,6 +28,8 @@ const en = {
     ways: { password: 'Password or link', company: 'Company account' },
     own: 'this session',
     endOthers: 'End the other sessions',
+    keysHelp:
+      'A change of your password does not revoke them. An administrator revokes a key that you do not know, on the page “Users and keys”.',
     wrong: 'The password or the code is wrong. A code works once, so type a new one.',
     enrolTitle: 'Set up a second factor',
     enrolRequired: 'This console requires a second factor. Set it up to go on.',
@@ -77,6 +79,8 @@ const ptBR: typeof en = {
     ways: { password: 'Senha ou link', company: 'Conta da empresa' },
     own: 'este acesso',
     endOthers: 'Encerrar os outros acessos',
+    keysHelp:
+      'A troca da senha não as revoga. Uma chave que você não reconhece, um administrador revoga na página “Usuários e chaves”.',
     wrong: 'A senha ou o código não confere. Cada código vale uma vez; digite um novo.',
     enrolTitle: 'Ativar a verificação em duas etapas',
     enrolRequired: 'Este console exige a verificação em duas etapas. Ative-a para continuar.',

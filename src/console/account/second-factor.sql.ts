@@ -1,7 +1,12 @@
 import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken } from '../../database/secret-token.ts';
-import { endSessionsOf, keepOnlySession } from '../access/console-sessions.sql.ts';
+import {
+  endSessionsOf,
+  keepOnlySession,
+  lockProven,
+  type ProvenUser,
+} from '../access/console-sessions.sql.ts';
 import { requireUser, userFault } from '../access/console-users.sql.ts';
 import {
   type CodeMatch,
@@ -11,18 +16,13 @@ import {
   newSecret,
 } from './second-factor.ts';
 
-interface Owner {
-  readonly id: bigint;
-  readonly name: string;
-}
-
 /**
  * Uses a code up. Of two concurrent calls with one code one returns false.
  * @returns false: the code, or a newer one, was used before, or the second factor is another now
  */
 export function useCode(
   database: Database,
-  user: Owner & { readonly secret: string },
+  user: { readonly id: bigint; readonly name: string; readonly secret: string },
   match: CodeMatch,
 ): Promise<boolean> {
   return database.prisma.$transaction(async (tx) => {
@@ -71,7 +71,10 @@ export async function offerSecret(
 export type EnrolOutcome =
   | { readonly outcome: 'enrolled'; readonly token: string; readonly recoveryCodes: string[] }
   | { readonly outcome: 'wrong_code' }
-  /** The session was offered another secret, or the user has a second factor already. */
+  /**
+   * The session was offered another secret, the user has a second factor already, or password or session are not
+   * as they were.
+   */
   | { readonly outcome: 'gone' };
 
 /**
@@ -80,7 +83,7 @@ export type EnrolOutcome =
  */
 export function enrol(
   database: Database,
-  user: Owner,
+  user: ProvenUser,
   {
     token,
     secret,
@@ -88,24 +91,23 @@ export function enrol(
   }: { readonly token: string; readonly secret: string; readonly code: string },
 ): Promise<EnrolOutcome> {
   return database.prisma.$transaction(async (tx): Promise<EnrolOutcome> => {
+    if (user.factor !== null || !(await lockProven(tx, user, token))) return { outcome: 'gone' };
     const [offer] = await tx.$queryRaw<[{ seconds: number }?]>`
       SELECT extract(epoch FROM clock_timestamp())::float8 AS seconds
       FROM conciliation.console_session
-      WHERE token_hash = ${hashToken(token)} AND user_id = ${user.id} AND totp_offer = ${secret}
-      FOR UPDATE`;
+      WHERE token_hash = ${hashToken(token)} AND totp_offer = ${secret}`;
     if (offer === undefined) return { outcome: 'gone' };
     const match = matchCode({ secret, recoveryHashes: [] }, code, offer.seconds);
     if (match === null || !('step' in match)) return { outcome: 'wrong_code' };
     const recoveryCodes = newRecoveryCodes();
-    const enrolled = await tx.consoleUser.updateMany({
-      where: { id: user.id, totpSecret: null },
+    await tx.consoleUser.update({
+      where: { id: user.id },
       data: {
         totpSecret: secret,
         totpStep: match.step,
         recoveryHashes: recoveryCodes.map(hashRecoveryCode),
       },
     });
-    if (enrolled.count === 0) return { outcome: 'gone' };
     await auditFactor(tx, user.name, 'set');
     return {
       outcome: 'enrolled',
@@ -117,25 +119,38 @@ export function enrol(
 
 /**
  * Removes the second factor of the user, and ends the other sessions of the user.
- * @returns the new token of the session
+ * @returns the new token of the session; null: password, second factor or session are not as they were
  */
-export function removeFactor(database: Database, user: Owner, token: string): Promise<string> {
+export function removeFactor(
+  database: Database,
+  user: ProvenUser,
+  token: string,
+): Promise<string | null> {
   return database.prisma.$transaction(async (tx) => {
+    if (!(await lockProven(tx, user, token))) return null;
     await clearFactor(tx, user.id);
     await auditFactor(tx, user.name, 'removed');
     return keepOnlySession(tx, user.id, token);
   });
 }
 
-/** Replaces the recovery codes. @returns the new ones; null: the user has no second factor */
-export function renewRecoveryCodes(database: Database, user: Owner): Promise<string[] | null> {
+/**
+ * Replaces the recovery codes.
+ * @returns the new ones; null: the user has no second factor, or password, second factor or session are not as
+ * they were
+ */
+export function renewRecoveryCodes(
+  database: Database,
+  user: ProvenUser,
+  token: string,
+): Promise<string[] | null> {
   return database.prisma.$transaction(async (tx) => {
+    if (!(await lockProven(tx, user, token)) || user.factor === null) return null;
     const recoveryCodes = newRecoveryCodes();
-    const { count } = await tx.consoleUser.updateMany({
-      where: { id: user.id, totpSecret: { not: null } },
+    await tx.consoleUser.update({
+      where: { id: user.id },
       data: { recoveryHashes: recoveryCodes.map(hashRecoveryCode) },
     });
-    if (count === 0) return null;
     await auditFactor(tx, user.name, 'recovery_codes');
     return recoveryCodes;
   });

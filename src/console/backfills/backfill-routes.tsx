@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   cancelBackfill,
   createBackfill,
@@ -20,8 +20,10 @@ import type { DayState } from '../../domain/day-state.ts';
 import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';
+import { readSession } from '../access/console-sessions.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { type PageContext, pageContext, textParameter } from '../shell/page-context.ts';
+import { SESSION_LIMITS } from '../shell/guard.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import {
@@ -33,7 +35,7 @@ import {
 } from './backfill-pages.tsx';
 
 const EVENT_INTERVAL_MS = 1_000;
-/** After this time the stream ends and the browser reconnects, which checks the session again. */
+/** After this time the stream ends and the browser reconnects. */
 const MAX_STREAM_MS = 5 * 60_000;
 
 /** Routes to preview, start, watch and cancel backfills. */
@@ -99,7 +101,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     const id = idOfPath(request);
     const backfill = id === null ? null : await readBackfillProgress(database, id);
     if (id === null || backfill === null) return reply.callNotFound();
-    const events = progressEvents(parts, pageContext(request, parts.timeZone), id);
+    const events = progressEvents(parts, request, id);
     return reply.type('text/event-stream').send(Readable.from(events));
   });
 }
@@ -153,15 +155,17 @@ async function previewBackfill(
   };
 }
 
-/** Ends with the backfill. If the reader disconnects, the stream that reads this generator is destroyed. */
+/** Ends with the backfill, and with the session of the reader. If the reader disconnects, the stream that reads this generator is destroyed. */
 async function* progressEvents(
-  { database, logger }: ConsoleParts,
-  { text, formats }: PageContext,
+  { database, logger, timeZone }: ConsoleParts,
+  request: FastifyRequest,
   id: bigint,
 ): AsyncGenerator<string> {
+  const { text, formats } = pageContext(request, timeZone);
   const startedMs = performance.now();
   try {
     while (performance.now() - startedMs < MAX_STREAM_MS) {
+      if ((await readSession(database, request.visit, SESSION_LIMITS)) === null) return;
       const backfill = await readBackfillProgress(database, id);
       if (backfill === null) return;
       const ended = backfill.done + backfill.failed + backfill.held;

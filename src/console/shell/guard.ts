@@ -91,17 +91,9 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
       routes.push(`${name} ${url}`);
     }
   });
-  server.addHook('onRequest', async (request, reply) => {
-    const { url } = request.routeOptions;
-    if (url === undefined) return undefined;
-    const access = accessOf(request.method, url);
-    if (access === null) return refuse(request, reply, 'access_refused');
-    if (access.who === 'anyone') return undefined;
-    // Before any lookup, so that the answer to a foreign request does not depend on the state of the service.
-    const isUnsafe = !SAFE_METHODS.has(request.method);
-    if (isUnsafe && isForeign(request, options.publicUrl)) {
-      return refuse(request, reply, 'csrf_refused');
-    }
+  const authorize = async (request: FastifyRequest, reply: FastifyReply) => {
+    const access = accessOf(request.method, request.routeOptions.url ?? '');
+    if (access === null || access.who === 'anyone') return undefined;
     await identify(request, reply, options, access.scope !== null);
     if (access.who === 'visitor') return undefined;
     const { principal } = request;
@@ -117,7 +109,22 @@ export function addGuard(server: FastifyInstance, options: GuardOptions): readon
       return refuse(request, reply, 'access_refused', message);
     }
     return undefined;
+  };
+  server.addHook('onRequest', async (request, reply) => {
+    const { url } = request.routeOptions;
+    if (url === undefined) return undefined;
+    const access = accessOf(request.method, url);
+    if (access === null) return refuse(request, reply, 'access_refused');
+    if (SAFE_METHODS.has(request.method)) return authorize(request, reply);
+    // Before any lookup, so that the answer to a foreign request does not depend on the state of the service.
+    return access.who !== 'anyone' && isForeign(request, options.publicUrl)
+      ? refuse(request, reply, 'csrf_refused')
+      : undefined;
   });
+  // After the body was read: the session or the key may end while the body arrives.
+  server.addHook('preValidation', async (request, reply) =>
+    SAFE_METHODS.has(request.method) ? undefined : authorize(request, reply),
+  );
   // After the body was read, because it holds the token of a form.
   server.addHook('preValidation', async (request, reply) => {
     const { url } = request.routeOptions;

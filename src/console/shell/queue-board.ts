@@ -35,8 +35,11 @@ export async function registerQueueBoard(
   });
   await server.register(
     async (board) => {
-      board.addHook('onRequest', async (request, reply) => {
+      board.addHook('onRequest', async (_request, reply) => {
         reply.header('content-security-policy', BOARD_POLICY);
+      });
+      // After the hook that refuses other people.
+      board.addHook('preValidation', async (request, reply) => {
         if (request.method !== 'GET' && request.method !== 'HEAD') {
           return reply.code(405).send({ code: 'READ_ONLY', message: 'the queue is shown only' });
         }

@@ -72,12 +72,16 @@ export interface Console {
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
+/** How often Node looks for requests beyond the timeout; its default is 30 seconds. */
+const TIMEOUT_CHECK_MS = 1_000;
 
 export function createConsole(options: ConsoleOptions): Console {
   const { host, port, logger, trustedProxies = [] } = options;
   const server = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Node takes the greater of the two timeouts for that of the request; headersTimeout is 60 seconds by default.
+    http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, headersTimeout: REQUEST_TIMEOUT_MS },
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { changeUser } from '../../../src/console/access/console-users.sql.ts';
+import { csrfTokenOf } from '../../../src/console/shell/csrf.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { CONSOLE_ROLES, type ConsoleRole } from '../../../src/domain/role.ts';
 import {
@@ -149,6 +154,55 @@ test('a page of another site is refused, with any cookie or token', async () => 
     { headers: { origin: console.url, 'sec-fetch-site': 'same-origin' } },
   );
   expect(own.status).toBe(303);
+});
+
+/** The status of a request whose body is sent after the user was disabled. */
+async function statusAfterTheEnd(
+  user: string,
+  path: string,
+  headers: Record<string, string>,
+  body: string,
+) {
+  const sent = request(console.url + path, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': body.length, expect: '100-continue' },
+  });
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  await changeUser(world.database, { name: user, by: 'admin', isDisabled: true });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+test('a session or key that ends while the body of a request arrives does nothing', async () => {
+  const gone = await console.as('admin', 'gone');
+  const cookie = gone.cookies.get('conciliation') ?? '';
+  const form = new URLSearchParams({ _csrf: csrfTokenOf(cookie), name: 'late', role: 'admin' });
+  const headers = {
+    cookie: `conciliation=${cookie}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  };
+  expect(await statusAfterTheEnd('gone', '/users', headers, form.toString())).toBe(303);
+  expect(await world.database.prisma.consoleUser.count({ where: { name: 'late' } })).toBe(0);
+
+  await console.as('operator', 'gone-too');
+  const key = await createApiKey(world.database, {
+    name: 'a key',
+    user: 'gone-too',
+    role: 'operator',
+    scopes: ['pull'],
+    validDays: 1,
+    by: 'admin',
+  });
+  const status = await statusAfterTheEnd(
+    'gone-too',
+    '/api/days/2026-03-02/pull',
+    { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    '{}',
+  );
+  expect(status).toBe(401);
 });
 
 test('pages carry a policy that lets no other host and no inline script in', async () => {

@@ -1,5 +1,7 @@
 /** What users do with their own account: the password, and the sessions. */
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { createLink } from '../../../src/console/access/console-users.sql.ts';
 import {
   type ConsoleClient,
@@ -137,6 +139,74 @@ describe('a user who changes the own password', () => {
   });
 });
 
+describe('a form whose password was right is refused', () => {
+  const PAGE = '/account/second-factor';
+  const ALL = ['/account/password', PAGE, `${PAGE}/remove`, '/account/recovery-codes'];
+  const FACTOR = `UPDATE conciliation.console_user SET totp_secret = 'JBSWY3DPEHPK3PXP', totp_step = 0,
+                  recovery_hashes = '{}' WHERE name = $1`;
+  const changes = [
+    ['a second factor', FACTOR],
+    [
+      'another password',
+      `UPDATE conciliation.console_user SET password_hash = 'replaced' WHERE name = $1`,
+    ],
+    [
+      'the end of the session',
+      `WITH owner AS (SELECT id FROM conciliation.console_user WHERE name = $1 FOR UPDATE)
+       DELETE FROM conciliation.console_session USING owner WHERE user_id = owner.id`,
+    ],
+  ] as const;
+
+  test.each(ALL.flatMap((path) => changes.map(([what, sql]) => [path, what, sql] as const)))(
+    '%s, after %s was committed',
+    async (path, _, sql) => {
+      const needsFactor = path.endsWith('remove') || path.endsWith('codes');
+      const present =
+        needsFactor && sql !== FACTOR ? (await setFactor(world.database, name)).secret : null;
+      const offered = /name="secret" value="([A-Z2-7]{32})"/.exec((await ana.get(PAGE)).text)?.[1];
+      const secret = present ?? (path === PAGE ? offered : undefined);
+      const fields = {
+        password: PASSWORD,
+        newPassword: NEW,
+        again: NEW,
+        ...(secret !== undefined && { secret, code: codeOf(secret) }),
+      };
+      const csrf = await ana.csrf();
+      const client = new Client(world.databaseUrl);
+      await client.connect();
+      try {
+        const credentials = async () => {
+          const { rows } = await client.query(
+            `SELECT password_hash, totp_secret, recovery_hashes FROM conciliation.console_user
+           WHERE name = $1`,
+            [name],
+          );
+          return rows;
+        };
+        await client.query('BEGIN');
+        await client.query(sql, [name]);
+        const committed = await credentials();
+        const underWay = ana.post(path, fields, { csrf, headers: from.headers });
+        await expect
+          .poll(async () => {
+            const { rowCount } = await client.query(
+              `SELECT FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            );
+            return rowCount;
+          })
+          .toBe(1);
+        await client.query('COMMIT');
+        const answer = await underWay;
+        expect([answer.status, answer.location]).toEqual([303, path === PAGE ? PAGE : '/account']);
+        expect(await credentials()).toEqual(committed);
+      } finally {
+        await client.end();
+      }
+    },
+  );
+});
+
 describe('a password that is easy to guess is refused', () => {
   test.each([
     'password1234',
@@ -216,4 +286,24 @@ test('users see their own sessions and end the others', async () => {
   expect((await browser.get('/account')).location).toContain('/login');
   expect((await ana.get('/account')).text).not.toContain('End the other sessions');
   expect((await other.get('/account')).status).toBe(200);
+});
+
+test('users see their own keys that are not revoked', async () => {
+  const { database } = world;
+  const key = { role: 'viewer', scopes: ['read'], validDays: 1, by: 'test' } as const;
+  await console.as('viewer', 'owner-of-keys');
+  await createApiKey(database, { ...key, name: 'of another', user: 'owner-of-keys' });
+  await createApiKey(database, { ...key, name: 'of nobody', user: null });
+  expect((await ana.get('/account')).text).not.toContain('Keys for scripts');
+  const text = await createApiKey(database, { ...key, name: 'nightly import', user: name });
+  const page = await ana.get('/account');
+  expect(page.text).toContain('nightly import');
+  expect(page.text).toContain(text.slice(0, 19));
+  expect(page.text).not.toMatch(/of another|of nobody/);
+  expect(page.text).not.toContain(text);
+  const { id } = await database.prisma.apiKey.findFirstOrThrow({
+    where: { name: 'nightly import' },
+  });
+  await revokeApiKey(database, id, 'test');
+  expect((await ana.get('/account')).text).not.toContain('nightly import');
 });

@@ -156,8 +156,34 @@ test('a client with too many tries has to wait', async () => {
   const client = oidc.console.visitor();
   const statuses: number[] = [];
   for (let tries = 0; tries < 31; tries += 1) {
-    statuses.push((await client.get('/login/oidc/callback?state=x')).status);
+    statuses.push((await client.get('/login/oidc')).status);
   }
-  expect(statuses.slice(0, 30)).toEqual(Array(30).fill(401));
+  expect(statuses.slice(0, 30)).toEqual(Array(30).fill(303));
   expect(statuses.at(-1)).toBe(429);
+});
+
+test.each([
+  ['/login/oidc', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
+  ['/login/oidc', { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' }],
+  ['/logout/oidc', { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
+])('a page of another site does not use up the tries: %s as %j', async (path, headers) => {
+  const client = oidc.console.visitor();
+  for (let tries = 0; tries < 31; tries += 1) {
+    const { status } = await client.get(path, { ...headers, 'sec-fetch-site': 'cross-site' });
+    expect(status).toBe(401);
+  }
+  expect((await client.get('/login/oidc')).status).toBe(303);
+});
+
+test('an unknown answer does not use up the tries, and a link of another site signs in', async () => {
+  const client = oidc.console.visitor();
+  for (let tries = 0; tries < 31; tries += 1) {
+    expect((await client.get('/login/oidc/callback?state=x')).status).toBe(401);
+  }
+  const headers = {
+    'sec-fetch-site': 'cross-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  };
+  expect((await client.get('/login/oidc', headers)).status).toBe(303);
 });

@@ -1,5 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startSession } from '../../../src/console/access/console-sessions.sql.ts';
 import { changeUser } from '../../../src/console/access/console-users.sql.ts';
+import { findOidcUser } from '../../../src/console/access/oidc-logins.sql.ts';
+import { SESSION_LIMITS } from '../../../src/console/shell/guard.ts';
 import type { CertifiedProvider } from '../../support/certified-provider.ts';
 import { openConsole } from '../../support/console-client.ts';
 import {
@@ -72,6 +75,19 @@ test('after the first sign-in the subject counts, not the address', async () => 
   await changeUser(world.database, { name, email: account.email ?? '', by: 'test' });
   expect((await oidc.signIn({ ...account, sub: 'somebody-else' })).answer.status).toBe(303);
   expect((await oidc.signIn(account)).answer.status).toBe(403);
+});
+
+test('an account that is released during its sign-in begins no session', async () => {
+  const { name, account } = await oidc.newPerson();
+  const issuer = oidc.provider.issuer;
+  const identity = { issuer, subject: account.sub, verifiedEmail: account.email ?? null };
+  const { database } = world;
+  const user = await findOidcUser(database, identity, '127.0.0.1');
+  if (user.outcome !== 'found') throw new Error(user.outcome);
+  const begin = () => startSession(database, user, SESSION_LIMITS, null, identity);
+  expect(await begin()).not.toBeNull();
+  await changeUser(database, { name, by: 'test', email: 'other@example.com' });
+  expect(await begin()).toBeNull();
 });
 
 test('a provider that is not available, before or after, affects no other user and recovers', async () => {

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readChainHead } from '../../../src/audit/audit-chain.sql.ts';
+import { changeUser } from '../../../src/console/access/console-users.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { lastAudit, openPagesWorld } from '../../support/pages-world.ts';
@@ -179,6 +181,27 @@ describe('a backfill', () => {
       (await operator.get(`/backfills/new?from=${daysFrom(9, TODAY)}&to=${daysFrom(10, TODAY)}`))
         .status,
     ).toBe(400);
+  });
+
+  test('events end with the session of their reader', async () => {
+    const gone = await console.as('operator', 'gone');
+    const { location } = await gone.post('/backfills', {
+      from: daysFrom(-5),
+      to: daysFrom(-3),
+      concurrency: '1',
+    });
+    const { body } = await fetch(`${console.url}${location}/events`, {
+      headers: { cookie: `conciliation=${gone.cookies.get('conciliation')}` },
+    });
+    const reader = body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await changeUser(world.database, { name: 'gone', by: 'test', isDisabled: true });
+    const end = async () => {
+      while ((await reader?.read())?.done === false);
+      return 'ended';
+    };
+    expect(await Promise.race([end(), sleep(4000, 'open')])).toBe('ended');
+    await operator.post(`${location}/cancel`);
   });
 });
 

@@ -1,4 +1,6 @@
 /** Attacks on the sign-in page: against its memory, against one user, and from behind a proxy. */
+import { once } from 'node:events';
+import { request } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addUser, changeUser } from '../../../src/console/access/console-users.sql.ts';
@@ -55,6 +57,13 @@ describe('behind a proxy', () => {
     expect(await exhaust((tries) => `2001:db8::${tries}`)).toEqual({ same: 429, other: 401 });
   });
 
+  test('a client behind NAT64 is the client of its IPv4 address', async () => {
+    console = await openConsole(world.database, { trustedProxies: ['127.0.0.0/8'] });
+    const address = (tries: number) => (tries % 2 === 0 ? '192.0.2.1' : '64:ff9b::c000:201');
+    expect(await exhaust(address)).toEqual({ same: 429, other: 401 });
+    expect((await tryFrom('64:ff9b::c000:202', { name: 'z', password: 'x' })).status).toBe(401);
+  });
+
   test('a proxy that is not trusted says nothing about its clients', async () => {
     console = await openConsole(world.database, { trustedProxies: ['192.0.2.0/24'] });
     expect(await exhaust((tries) => `203.0.113.${tries}`)).toEqual({ same: 429, other: 429 });
@@ -69,6 +78,20 @@ test('without TRUSTED_PROXIES X-Forwarded-For is ignored', async () => {
     statuses.push(answer.status);
   }
   expect(statuses.at(-1)).toBe(429);
+});
+
+test('a request whose body does not end is ended after ten seconds', async () => {
+  console = await openConsole(world.database);
+  const sent = request(`${console.url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 100 },
+  });
+  sent.write('name=x');
+  const startedMs = performance.now();
+  const [response] = await once(sent, 'response');
+  expect(response.statusCode).toBe(408);
+  expect(performance.now() - startedMs).toBeLessThan(15_000);
+  sent.destroy();
 });
 
 describe('a flood of passwords', () => {

@@ -177,6 +177,21 @@ describe('provider', () => {
     expect(await read()).toMatchObject({ sync_state: 'pending', last_error: null });
   });
 
+  test.each([
+    ['external_id', `repeat('x', 1021)`],
+    ['identification_number', `repeat('1', 1021)`],
+    ['type', `repeat('x', 4001)`],
+    ['name', `repeat('x', 4001)`],
+    ['phones', `jsonb_build_array(repeat('1', 65536))`],
+    ['email_addresses', `jsonb_build_array(repeat('1', 65536))`],
+    // Thirteen bytes, which are read as 100,001 digits.
+    ['accounts', `'[1e100000]'::jsonb`],
+  ])('a row too large for a page of 100 is refused: %s', async (column, value) => {
+    await client.query(insert);
+    const change = client.query(`UPDATE conciliation.provider SET ${column} = ${value}`);
+    await expect(change).rejects.toMatchObject({ constraint: 'provider_size_check' });
+  });
+
   test('recording the outcome of a push changes nothing else', async () => {
     await client.query(insert);
     const before = await read();

@@ -227,6 +227,24 @@ describe('JSON', () => {
   });
 });
 
+test('the table has room for the largest provider that the check accepts, and a larger one is reported', async () => {
+  const { identificationNumber } = providerOf(1);
+  const list = (length: number) => Array(100).fill({ number: '1'.repeat(length) });
+  const largest = {
+    externalId: '😀'.repeat(255),
+    identificationNumber,
+    type: '😀'.repeat(1000),
+    name: '😀'.repeat(1000),
+    phones: list(313),
+  };
+  const content = (provider: object) => JSON.stringify([provider]);
+  expect(await importFile('largest.json', content(largest))).toMatchObject({ inserted: 1 });
+  const report = await importFile('larger.json', content({ ...largest, phones: list(314) }));
+  expect(report.faults).toEqual([
+    { at: 1, field: 'phones', expected: 'expected at most 32768 bytes' },
+  ]);
+});
+
 test('a file that is not there, or of another kind, is an error of the input', async () => {
   const options = { isDryRun: false, actor: 'test', signal };
   const importing = (name: string) =>

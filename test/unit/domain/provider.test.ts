@@ -95,6 +95,10 @@ describe('checkProvider', () => {
     [{ phones: [{ number: '1' }, {}] }, 'phones[1].number: missing'],
     [{ phones: Array(101).fill({ number: '1' }) }, 'phones: expected at most 100 items'],
     [
+      { phones: Array(100).fill({ number: '1'.repeat(400) }) },
+      'phones: expected at most 32768 bytes',
+    ],
+    [
       { emailAddresses: [{ email: 'nowhere' }] },
       'emailAddresses[0].email: expected an e-mail address',
     ],
