@@ -53,14 +53,48 @@ export interface FailedPull {
   readonly errorCode: string | null;
 }
 
-export function failedPullAlert(pull: FailedPull): Alert {
-  return {
-    kind: 'pull_failed',
-    dedupeKey: `pull_failed:${pull.from}`,
-    message: `the pull of ${pull.from} failed ${afterAttempts(pull)}`,
-    date: pull.from,
-    pullId: pull.pullId,
-  };
+/** Raises one alert for each error code, because pulls that fail with the same code mostly have the same cause. */
+export function failedPullAlerts(pulls: readonly FailedPull[]): Alert[] {
+  const codes = [...new Set(pulls.map(({ errorCode }) => errorCode))];
+  return codes.flatMap((errorCode) => {
+    const failed = pulls
+      .filter((pull) => pull.errorCode === errorCode)
+      .toSorted((a, b) => daysBetween(b.from, a.from));
+    const [oldest] = failed;
+    if (oldest === undefined) return [];
+    const attempts = Math.max(...failed.map((pull) => pull.attempts));
+    const dates = listDates(failed.map(({ from }) => from));
+    const message =
+      failed.length === 1
+        ? `the pull of ${dates} failed ${afterAttempts(oldest)}`
+        : `the pulls of ${failed.length} dates failed ${afterAttempts({ attempts, errorCode })}: ${dates}`;
+    return {
+      kind: 'pull_failed',
+      dedupeKey: `pull_failed:${errorCode}`,
+      message,
+      date: oldest.from,
+      pullId: oldest.pullId,
+    };
+  });
+}
+
+/** Dates and ranges of dates that a message names. */
+const RANGES_NAMED = 3;
+
+/** @param dates in order, at least one */
+export function listDates(dates: readonly CivilDate[]): string {
+  const ranges: { from: CivilDate; to: CivilDate; dates: number }[] = [];
+  for (const date of dates) {
+    const last = ranges.at(-1);
+    if (last !== undefined && daysBetween(last.to, date) === 1) {
+      last.to = date;
+      last.dates += 1;
+    } else ranges.push({ from: date, to: date, dates: 1 });
+  }
+  const named = ranges.slice(0, RANGES_NAMED);
+  const more = dates.length - named.reduce((sum, range) => sum + range.dates, 0);
+  const texts = named.map(({ from, to }) => (from === to ? from : `${from} to ${to}`));
+  return more === 0 ? texts.join(', ') : `${texts.join(', ')} and ${more} more`;
 }
 
 export interface OverduePulls {
