@@ -81,6 +81,8 @@ test('failed pulls are one alert for each error code, which names the dates', ()
       dedupeKey: 'pull_failed:PLATFORM_UNAVAILABLE',
       message:
         'the pulls of 2 dates failed after 8 attempts (PLATFORM_UNAVAILABLE): 2026-03-08 to 2026-03-09',
+      messagePt:
+        'as buscas de 2 datas falharam após 8 tentativas (PLATFORM_UNAVAILABLE): 08/03/2026 a 09/03/2026',
       date: '2026-03-08',
       pullId: 18n,
     },
@@ -88,6 +90,7 @@ test('failed pulls are one alert for each error code, which names the dates', ()
       kind: 'pull_failed',
       dedupeKey: 'pull_failed:PLATFORM_CONTRACT',
       message: 'the pull of 2026-03-05 failed after 1 attempt (PLATFORM_CONTRACT)',
+      messagePt: 'a busca de 05/03/2026 falhou após 1 tentativa (PLATFORM_CONTRACT)',
       date: '2026-03-05',
       pullId: 15n,
     },
@@ -96,12 +99,21 @@ test('failed pulls are one alert for each error code, which names the dates', ()
 });
 
 test.each([
-  ['03-02', '2026-03-02'],
-  ['02-28 03-01 03-02', '2026-02-28 to 2026-03-02'],
-  ['03-02 03-04 03-05', '2026-03-02, 2026-03-04 to 2026-03-05'],
-  ['03-02 03-04 03-06 03-08 03-09', '2026-03-02, 2026-03-04, 2026-03-06 and 2 more'],
-])('the dates %s are named as %s', (dates, expected) => {
-  expect(listDates(dates.split(' ').map((date) => toCivilDate(`2026-${date}`)))).toBe(expected);
+  ['03-02', '2026-03-02', '02/03/2026'],
+  ['02-28 03-01 03-02', '2026-02-28 to 2026-03-02', '28/02/2026 a 02/03/2026'],
+  [
+    '03-02 03-04 03-05',
+    '2026-03-02, 2026-03-04 to 2026-03-05',
+    '02/03/2026, 04/03/2026 a 05/03/2026',
+  ],
+  [
+    '03-02 03-04 03-06 03-08 03-09',
+    '2026-03-02, 2026-03-04, 2026-03-06 and 2 more',
+    '02/03/2026, 04/03/2026, 06/03/2026 e mais 2',
+  ],
+])('the dates %s are named as %s and %s', (texts, en, ptBR) => {
+  const dates = texts.split(' ').map((date) => toCivilDate(`2026-${date}`));
+  expect([listDates(dates, 'en'), listDates(dates, 'pt-BR')]).toEqual([en, ptBR]);
 });
 
 describe('the alerts of a sweep', () => {
