@@ -77,7 +77,8 @@ BEGIN
     conciliation.title, conciliation.title_revision, conciliation.title_feed, conciliation.day,
     conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
     conciliation.checkpoint, conciliation.backfill,
-    conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.sign_off,
+    conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
+    conciliation.digest_delivery, conciliation.sign_off,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 

@@ -4,7 +4,6 @@ import type { Alert, AlertKind } from '../domain/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**
-/**
  * Takes the lock under which alerts are raised, so that two processes that see the same condition raise it
  * once. The rule "no second unresolved row of a key" is a partial unique index, which Prisma's schema cannot
  * express. To be called before the conditions are read, so that they include the alerts of the previous holder.
@@ -15,7 +14,7 @@ export function lockAlerts(tx: Transaction): Promise<void> {
 
 /**
  * Makes the unresolved alerts of `kinds` equal to `alerts`: raises new ones, resolves those that
- * are over, and updates the messages of the others without another delivery.
+ * are over, and updates the messages of the others.
  */
 export async function settleAlerts(
   tx: Transaction,
@@ -23,27 +22,26 @@ export async function settleAlerts(
   alerts: readonly Alert[],
 ): Promise<{ raised: number; resolved: number }> {
   const keys = alerts.map((alert) => alert.dedupeKey);
-  // The delivery continues: the retries of an alert that was not delivered now report that it is
-  // over.
   const resolved = await tx.$executeRaw`
     UPDATE conciliation.alert
-    SET resolved_at = now(), next_delivery_at = coalesce(next_delivery_at, now())
+    SET resolved_at = now(), announce_at = now()
     WHERE resolved_at IS NULL AND kind = ANY(${kinds}) AND dedupe_key <> ALL(${keys})`;
   await tx.$executeRaw`
     UPDATE conciliation.alert AS alert
-    SET message = latest.message, date = latest.date, pull_id = latest.pull_id
+    SET message = latest.message, message_pt = latest.message_pt, date = latest.date, pull_id = latest.pull_id
     FROM ${recordset(alerts)}
     WHERE alert.dedupe_key = latest.dedupe_key AND alert.resolved_at IS NULL
-      AND (alert.message, alert.date, alert.pull_id)
-          IS DISTINCT FROM (latest.message, latest.date, latest.pull_id)`;
+      AND (alert.message, alert.message_pt, alert.date, alert.pull_id)
+          IS DISTINCT FROM (latest.message, latest.message_pt, latest.date, latest.pull_id)`;
   return { raised: await insertNew(tx, alerts), resolved };
 }
 
-/** Due for delivery immediately. The delivery decides whether there is a recipient. */
+/** To be announced immediately. The delivery decides whether there is a recipient. */
 function insertNew(tx: Transaction, alerts: readonly Alert[]): Promise<number> {
   return tx.$executeRaw`
-    INSERT INTO conciliation.alert (kind, dedupe_key, message, date, pull_id, next_delivery_at)
-    SELECT kind, dedupe_key, message, date, pull_id, now()
+    INSERT INTO conciliation.alert
+      (kind, dedupe_key, message, message_pt, date, pull_id, announce_at)
+    SELECT kind, dedupe_key, message, message_pt, date, pull_id, now()
     FROM ${recordset(alerts)}
     WHERE NOT EXISTS (
       SELECT FROM conciliation.alert AS raised
@@ -57,9 +55,10 @@ function recordset(alerts: readonly Alert[]): Prisma.Sql {
     kind: alert.kind,
     dedupe_key: alert.dedupeKey,
     message: alert.message,
+    message_pt: alert.messagePt,
     date: alert.date,
     pull_id: alert.pullId === null ? null : String(alert.pullId),
   }));
   return Prisma.sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) AS latest
-    (kind text, dedupe_key text, message text, date date, pull_id bigint)`;
+    (kind text, dedupe_key text, message text, message_pt text, date date, pull_id bigint)`;
 }

@@ -6,17 +6,21 @@ export interface AlertRow {
   readonly id: number;
   readonly kind: AlertKind;
   readonly message: string;
+  readonly messagePt: string;
   readonly date: CivilDate | null;
   readonly pullId: number | null;
   readonly raisedAt: Date;
   readonly resolvedAt: Date | null;
+  /** When a channel took the last message about the alert; null: none has. */
   readonly deliveredAt: Date | null;
 }
 
 /** Returns open alerts first, then those that are over, newest first. */
 export function readAlerts(database: Database, limit: number): Promise<AlertRow[]> {
   return database.prisma.$queryRaw<AlertRow[]>`
-    SELECT id::float8 AS id, kind, message, date::text AS date, pull_id::float8 AS "pullId",
-           raised_at AS "raisedAt", resolved_at AS "resolvedAt", delivered_at AS "deliveredAt"
+    SELECT id::float8 AS id, kind, message, message_pt AS "messagePt", date::text AS date, pull_id::float8 AS "pullId",
+           raised_at AS "raisedAt", resolved_at AS "resolvedAt",
+           (SELECT max(delivered_at) FROM conciliation.alert_delivery
+            WHERE alert_id = alert.id) AS "deliveredAt"
     FROM conciliation.alert ORDER BY resolved_at IS NOT NULL, id DESC LIMIT ${limit}`;
 }

@@ -1,11 +1,10 @@
 import { readClock } from '../database/clock.ts';
-import type { Database } from '../database/database.ts';
-import { describeError, type Logger } from '../runtime/logger.ts';
+import { describeError } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
-import { deliverAlerts } from './deliver-alerts.ts';
+import { type DeliveryParts, deliverAlerts, settleAll } from './deliver-alerts.ts';
 import { type AlertPolicy, deriveAlerts } from './derive-alerts.sql.ts';
+import { type DigestParts, deliverDigest } from './digest.ts';
 import { deriveProviderAlerts } from './provider-alerts.sql.ts';
-import type { WebhookSecret } from './webhook-signature.ts';
 
 export interface AlertLoop {
   /** Starts no further round and cuts the running one short. */
@@ -14,15 +13,14 @@ export interface AlertLoop {
 
 const INTERVAL_MS = 60_000;
 
-/** Compares the ledger with the open alerts at once and then every minute, and delivers new alerts. */
-export function startAlertLoop(parts: {
-  readonly database: Database;
-  readonly logger: Logger;
-  readonly webhookUrl: URL | null;
-  readonly webhookSecret: WebhookSecret | null;
-  readonly policy: AlertPolicy;
-  readonly intervalMs?: number;
-}): AlertLoop {
+/** Compares the ledger with the open alerts at once and then every minute, and delivers alerts and digests. */
+export function startAlertLoop(
+  parts: DeliveryParts & {
+    readonly policy: AlertPolicy;
+    readonly digest: Pick<DigestParts, 'channels' | 'slotAt'>;
+    readonly intervalMs?: number;
+  },
+): AlertLoop {
   const abort = new AbortController();
 
   const round = async () => {
@@ -34,7 +32,10 @@ export function startAlertLoop(parts: {
           'alerts about providers wait for the next round',
         );
       });
-      await deliverAlerts(parts, abort.signal);
+      await settleAll([
+        deliverAlerts(parts, abort.signal),
+        deliverDigest({ ...parts, ...parts.digest }, abort.signal),
+      ]);
     } catch (error) {
       parts.logger.warn({ err: describeError(error) }, 'alerts wait for the next round');
     }

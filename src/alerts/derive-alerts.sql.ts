@@ -14,7 +14,7 @@ import {
   type FailedPull,
   type FailedSweep,
   FINDING_ALERT_HOURS,
-  failedPullAlert,
+  failedPullAlerts,
   failedSweepAlert,
   faultyProcessAlerts,
   type HeldDay,
@@ -62,7 +62,7 @@ export function deriveAlerts(
     const stale = await readStaleCheckpoint(tx, now, policy);
     const staleSweep = await readStaleSweep(tx, now, policy);
     const alerts: Alert[] = [
-      ...(await readFailedDayPulls(tx)).map(failedPullAlert),
+      ...failedPullAlerts(await readFailedDayPulls(tx)),
       ...(await readOverduePulls(tx)).map(overduePullsAlert),
       ...(await readFailedSweep(tx)).map(failedSweepAlert),
       ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),

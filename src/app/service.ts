@@ -3,8 +3,8 @@
  * they start. The parts stop in the opposite order, so that the database is closed last.
  */
 import { startAlertLoop } from '../alerts/alert-loop.ts';
+import type { Channel } from '../alerts/channel.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
-import { openWebhookSecret, type WebhookSecret } from '../alerts/webhook-signature.ts';
 import type { Config } from '../config/config.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
@@ -27,12 +27,13 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
-import { slotBefore } from '../scheduler/cron-slot.ts';
+import { latestSlot, slotBefore } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
+import { messageStyle, openChannels } from './alert-channels.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -101,14 +102,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onStuck = resolve;
   });
   try {
-    const webhookSecret = roles.has('scheduler') ? await openUsableSecret(options.config) : null;
+    const channels = roles.has('scheduler') ? await openUsableChannels(options.config) : [];
     const shared = await openShared(options, stops);
     startReports(shared, roles, stops);
     if (roles.has('worker')) {
       const workers = await startWorkers(shared, onStuck, shared.overrides);
       stops.push((graceMs) => workers.close(graceMs));
     }
-    const ticker = roles.has('scheduler') ? startScheduler(shared, webhookSecret, stops) : null;
+    const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
     const consoleUrl = roles.has('console')
       ? await startConsole(shared, roles, ticker, stops)
       : null;
@@ -214,29 +215,26 @@ function startReports(shared: Shared, roles: ReadonlySet<Role>, stops: Stop[]): 
   stops.push(() => reports.stop());
 }
 
-/** @throws ConfigError when alerts could not be signed with the secret */
-async function openUsableSecret(config: Config): Promise<WebhookSecret | null> {
-  const webhookSecret = openWebhookSecret({
-    secretFile: config.alertWebhookSecretFile,
-    secret: config.alertWebhookSecret,
-  });
-  await webhookSecret?.current();
-  return webhookSecret;
+/** @throws ConfigError when a channel cannot be used */
+async function openUsableChannels(config: Config): Promise<readonly Channel[]> {
+  const channels = openChannels(config);
+  for (const channel of channels) await channel.prepare();
+  return channels;
 }
 
-function startScheduler(
-  shared: Shared,
-  webhookSecret: WebhookSecret | null,
-  stops: Stop[],
-): Ticker {
+function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): Ticker {
   const { config, logger, overrides, database, planner } = shared;
   const ticker = startTicker(planner, undefined, overrides.tickExpression);
   stops.push(() => ticker.stop());
   const alerts = startAlertLoop({
     database,
     logger,
-    webhookUrl: config.alertWebhookUrl,
-    webhookSecret,
+    channels,
+    style: messageStyle(config),
+    digest: {
+      channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
+      slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
+    },
     policy: {
       ...STALENESS_LIMITS,
       timeZone: config.timeZone,

@@ -41,9 +41,12 @@ the console. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
-      // The demo uses only its own parts, not a database or platform named in the environment.
+      // The demo uses only its own parts, not a database or platform named in the environment, and sends nobody
+      // alerts about made-up titles.
       const environment = {
-        ...process.env,
+        ...Object.fromEntries(
+          Object.entries(process.env).filter(([name]) => !/^(ALERT|SMTP|DIGEST)_/.test(name)),
+        ),
         DATA_DIR: dataDir,
         DATABASE_URL: '',
         DATABASE_PASSWORD_FILE: '',

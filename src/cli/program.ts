@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'accept-rejects': async () => (await import('./decide.ts')).addAcceptRejectsCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,
   drift: async () => (await import('./drift.ts')).addDriftCommand,
+  alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
   user: async () => (await import('./user.ts')).addUserCommand,

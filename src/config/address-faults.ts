@@ -103,12 +103,18 @@ function plaintextFault(
   allowed: PlaintextHosts,
   expected: string,
 ): string | null {
+  if (isPlainHost(host, allowed)) return null;
   const name = withoutBrackets(host.toLowerCase());
-  if (isLoopback(name) || allowed.has(name)) return null;
   // After a password that is not percent-encoded the parser takes a part of the password for the host.
   const isHost = url.username !== '' || url.password !== '' || !url.href.includes('@');
   const shown = isHost ? name : 'its host';
   return `${expected}, because the connection to ${shown} would not be encrypted; or ${shown} in ALLOW_PLAINTEXT, if nobody else can read the network in between`;
+}
+
+/** Whether connections to the host may be unencrypted. */
+export function isPlainHost(host: string, allowed: PlaintextHosts): boolean {
+  const name = withoutBrackets(host.toLowerCase());
+  return isLoopback(name) || allowed.has(name);
 }
 
 function withoutBrackets(host: string): string {
@@ -172,6 +178,15 @@ export function redisAddressFault(text: string, allowed: PlaintextHosts): string
   if (url.protocol === 'rediss:') return null;
   const host = url.hostname || 'localhost';
   return plaintextFault(url, host, allowed, 'an address that begins with rediss://');
+}
+
+/** Checks SMTP_URL. The connection requires TLS, so both protocols are taken for any host. */
+export function mailAddressFault(text: string): string | null {
+  const url = /^smtps?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.hostname === '' || !/^\/?$/.test(url.pathname) || text.includes('?')) {
+    return 'smtp://user@host:587 or smtps://user@host:465';
+  }
+  return ambiguityFault(text);
 }
 
 /** Returns the system's error code for a file that cannot be read; null: it can. */

@@ -1,9 +1,17 @@
+import {
+  ALERT_CHANNELS,
+  ALERT_LANGUAGES,
+  type AlertChannel,
+  type AlertLanguage,
+} from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { readSecretFile } from '../runtime/secret-file.ts';
 import {
   databaseAddressFault,
   fileFault,
+  isPlainHost,
+  mailAddressFault,
   type PlaintextHosts,
   redisAddressFault,
   secureAddressFault,
@@ -47,11 +55,19 @@ export interface Config {
   readonly requiresSecondFactor: boolean;
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
-  /** Never logged: its path or query may hold a secret. */
+  readonly alertLanguage: AlertLanguage;
+  /** The addresses of channels are never logged: path or query may hold a secret. */
   readonly alertWebhookUrl: URL | null;
   /** At most one of the two is set; neither: webhooks carry no signature. */
   readonly alertWebhookSecretFile: string | null;
   readonly alertWebhookSecret: string | null;
+  readonly alertSlackUrl: URL | null;
+  readonly alertTeamsUrl: URL | null;
+  /** Null: alerts are not sent by e-mail. */
+  readonly alertEmail: EmailConfig | null;
+  readonly digestCron: string;
+  /** The channels that receive the daily digest. */
+  readonly digestChannels: readonly AlertChannel[];
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
@@ -71,6 +87,15 @@ export interface PlatformConfig {
   readonly maxBytes: number;
   readonly minBytesPerSecond: number;
   readonly maxTitles: number;
+}
+
+interface EmailConfig {
+  /** With the password of SMTP_PASSWORD_FILE. */
+  readonly url: URL;
+  /** Without TLS, on this machine or to a host of ALLOW_PLAINTEXT. */
+  readonly isPlain: boolean;
+  readonly from: string;
+  readonly to: readonly string[];
 }
 
 export type { Environment } from './environment-reader.ts';
@@ -121,7 +146,7 @@ export function readConfig(
     requiresSecondFactor:
       reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
-    ...readWebhook(reader, plaintextHosts),
+    ...readAlertChannels(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
@@ -264,7 +289,7 @@ function readDatabaseUrl(reader: EnvironmentReader, allowed: PlaintextHosts): st
  */
 function withPassword(
   reader: EnvironmentReader,
-  service: 'DATABASE' | 'REDIS',
+  service: 'DATABASE' | 'REDIS' | 'SMTP',
   address: string | null,
 ): string | null {
   const [variable, urlVariable] = [`${service}_PASSWORD_FILE`, `${service}_URL`];
@@ -323,11 +348,23 @@ function refuseTrustInAnybody(reader: EnvironmentReader): void {
   );
 }
 
-function readWebhook(
+function readAlertChannels(
   reader: EnvironmentReader,
   allowed: PlaintextHosts,
-): Pick<Config, 'alertWebhookUrl' | 'alertWebhookSecretFile' | 'alertWebhookSecret'> {
-  const alertWebhookUrl = readWebhookUrl(reader, allowed);
+): Pick<
+  Config,
+  | 'alertLanguage'
+  | 'alertWebhookUrl'
+  | 'alertWebhookSecretFile'
+  | 'alertWebhookSecret'
+  | 'alertSlackUrl'
+  | 'alertTeamsUrl'
+  | 'alertEmail'
+  | 'digestCron'
+  | 'digestChannels'
+> {
+  const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', ALERT_LANGUAGES);
+  const alertWebhookUrl = readChannelUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
   const alertWebhookSecretFile = reader.text('ALERT_WEBHOOK_SECRET_FILE');
   const alertWebhookSecret = reader.text('ALERT_WEBHOOK_SECRET');
   if (alertWebhookSecretFile !== null && alertWebhookSecret !== null) {
@@ -335,17 +372,92 @@ function readWebhook(
       'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET: got both, expected at most one of them',
     );
   }
-  return { alertWebhookUrl, alertWebhookSecretFile, alertWebhookSecret };
+  const channels = {
+    alertLanguage,
+    alertWebhookUrl,
+    alertWebhookSecretFile,
+    alertWebhookSecret,
+    alertSlackUrl: readChannelUrl(reader, 'ALERT_SLACK_URL', allowed),
+    alertTeamsUrl: readChannelUrl(reader, 'ALERT_TEAMS_URL', allowed),
+    alertEmail: readEmail(reader, allowed),
+    digestCron: reader.cron('DIGEST_CRON', '0 8 * * *'),
+  };
+  return { ...channels, digestChannels: readDigestChannels(reader) };
 }
 
-function readWebhookUrl(reader: EnvironmentReader, allowed: PlaintextHosts): URL | null {
-  const name = 'ALERT_WEBHOOK_URL';
-  const text = reader.text(name);
+/** A channel of the digest has to be configured. */
+function readDigestChannels(reader: EnvironmentReader): AlertChannel[] {
+  const name = 'DIGEST_CHANNELS';
+  const variables: Readonly<Record<AlertChannel, readonly string[]>> = {
+    webhook: ['ALERT_WEBHOOK_URL', 'ALERT_WEBHOOK_URL_FILE'],
+    slack: ['ALERT_SLACK_URL', 'ALERT_SLACK_URL_FILE'],
+    teams: ['ALERT_TEAMS_URL', 'ALERT_TEAMS_URL_FILE'],
+    email: ['ALERT_EMAIL_TO'],
+  };
+  const entries = reader.text(name)?.split(',') ?? [];
+  return entries.flatMap((entry) => {
+    const channel = ALERT_CHANNELS.find((known) => known === entry.trim());
+    if (channel === undefined) {
+      reader.problems.push(`${name}: expected channels of ${ALERT_CHANNELS.join(', ')}`);
+      return [];
+    }
+    if (variables[channel].every((variable) => reader.text(variable) === null)) {
+      reader.problems.push(`${name}: has ${channel}, and ${variables[channel][0]} is not set`);
+    }
+    return [channel];
+  });
+}
+
+/** The address, or the content of the file that `<name>_FILE` names. */
+function readChannelUrl(
+  reader: EnvironmentReader,
+  name: string,
+  allowed: PlaintextHosts,
+): URL | null {
+  const path = reader.text(`${name}_FILE`);
+  let text = reader.text(name);
+  if (path !== null && text !== null) {
+    reader.problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
+  } else if (path !== null) {
+    const read = readSecretFile(path);
+    if ('fault' in read) reader.problems.push(`${name}_FILE: ${read.fault}`);
+    else text = read.secret;
+  }
   if (text === null) return null;
   const fault = webhookAddressFault(text, allowed);
   if (fault !== null) reader.secretFault(name, fault);
   return fault === null ? new URL(text) : null;
 }
+
+function readEmail(reader: EnvironmentReader, allowed: PlaintextHosts): EmailConfig | null {
+  const text = reader.text('SMTP_URL');
+  const fault = text === null ? null : mailAddressFault(text);
+  if (fault !== null) reader.secretFault('SMTP_URL', fault);
+  const address = withPassword(reader, 'SMTP', fault === null ? text : null);
+  const from = reader.text('ALERT_EMAIL_FROM');
+  const to = (reader.text('ALERT_EMAIL_TO') ?? '').split(',').map((entry) => entry.trim());
+  const given = [text, from, reader.text('ALERT_EMAIL_TO')].filter((value) => value !== null);
+  if (given.length === 0) return null;
+  if (given.length < 3) {
+    reader.problems.push(
+      'SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO: expected all of them or none',
+    );
+    return null;
+  }
+  for (const [name, addresses] of [
+    ['ALERT_EMAIL_FROM', [from ?? '']],
+    ['ALERT_EMAIL_TO', to],
+  ] as const) {
+    if (!addresses.every((entry) => MAIL_ADDRESS.test(entry))) {
+      reader.secretFault(name, 'e-mail addresses such as finance@example.com');
+    }
+  }
+  if (address === null || from === null) return null;
+  const url = new URL(address);
+  return { url, isPlain: url.protocol === 'smtp:' && isPlainHost(url.hostname, allowed), from, to };
+}
+
+const MAIL_ADDRESS = /^[^\s@<>",;]+@[^\s@<>",;]+$/;
 
 function readPublicUrl(reader: EnvironmentReader, allowed: PlaintextHosts): URL | null {
   const name = 'CONSOLE_PUBLIC_URL';

@@ -28,6 +28,30 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
+export const ALERT_SEVERITIES = ['critical', 'warning'] as const;
+export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
+
+/** Kinds that stop the work or may mean fraud. ops/prometheus/rules.yml has the same list. */
+const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
+  'platform_auth',
+  'clock_skew',
+  'planning_failed',
+  'pull_overdue',
+  'checkpoint_stale',
+  'titles_altered',
+  'account_changed',
+];
+
+export function severityOf(kind: AlertKind): AlertSeverity {
+  return CRITICAL_ALERT_KINDS.includes(kind) ? 'critical' : 'warning';
+}
+
+export const ALERT_CHANNELS = ['webhook', 'slack', 'teams', 'email'] as const;
+export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+
+export const ALERT_LANGUAGES = ['en', 'pt-BR'] as const;
+export type AlertLanguage = (typeof ALERT_LANGUAGES)[number];
+
 /** Kinds that are derived from the tables of providers. */
 export const PROVIDER_ALERT_KINDS: readonly AlertKind[] = ['provider_rejected', 'push_failing'];
 
@@ -42,6 +66,8 @@ export interface Alert {
   readonly dedupeKey: string;
   /** A sentence for a person, without personal data. */
   readonly message: string;
+  /** The same sentence in Portuguese. */
+  readonly messagePt: string;
   readonly date: CivilDate | null;
   readonly pullId: bigint | null;
 }
@@ -53,14 +79,68 @@ export interface FailedPull {
   readonly errorCode: string | null;
 }
 
-export function failedPullAlert(pull: FailedPull): Alert {
-  return {
-    kind: 'pull_failed',
-    dedupeKey: `pull_failed:${pull.from}`,
-    message: `the pull of ${pull.from} failed ${afterAttempts(pull)}`,
-    date: pull.from,
-    pullId: pull.pullId,
-  };
+/** Raises one alert for each error code, because pulls that fail with the same code mostly have the same cause. */
+export function failedPullAlerts(pulls: readonly FailedPull[]): Alert[] {
+  const codes = [...new Set(pulls.map(({ errorCode }) => errorCode))];
+  return codes.flatMap((errorCode) => {
+    const failed = pulls
+      .filter((pull) => pull.errorCode === errorCode)
+      .toSorted((a, b) => daysBetween(b.from, a.from));
+    const [oldest] = failed;
+    if (oldest === undefined) return [];
+    const attempts = Math.max(...failed.map((pull) => pull.attempts));
+    const dates = failed.map(({ from }) => from);
+    const after = afterAttempts({ attempts, errorCode });
+    const afterPt = afterAttemptsPt({ attempts, errorCode });
+    return {
+      kind: 'pull_failed',
+      dedupeKey: `pull_failed:${errorCode}`,
+      ...(failed.length === 1
+        ? {
+            message: `the pull of ${oldest.from} failed ${after}`,
+            messagePt: `a busca de ${dayPt(oldest.from)} falhou ${afterPt}`,
+          }
+        : {
+            message: `the pulls of ${failed.length} dates failed ${after}: ${listDates(dates, 'en')}`,
+            messagePt: `as buscas de ${failed.length} datas falharam ${afterPt}: ${listDates(dates, 'pt-BR')}`,
+          }),
+      date: oldest.from,
+      pullId: oldest.pullId,
+    };
+  });
+}
+
+/** Dates and ranges of dates that a message names. */
+const RANGES_NAMED = 3;
+
+/** @param dates in order */
+export function listDates(dates: readonly CivilDate[], language: AlertLanguage): string {
+  const ranges: { from: CivilDate; to: CivilDate; dates: number }[] = [];
+  for (const date of dates) {
+    const last = ranges.at(-1);
+    if (last !== undefined && daysBetween(last.to, date) === 1) {
+      last.to = date;
+      last.dates += 1;
+    } else ranges.push({ from: date, to: date, dates: 1 });
+  }
+  const named = ranges.slice(0, RANGES_NAMED);
+  const more = dates.length - named.reduce((sum, range) => sum + range.dates, 0);
+  const isPt = language === 'pt-BR';
+  const texts = named.map(({ from, to }) => {
+    const [first, last] = isPt ? [dayPt(from), dayPt(to)] : [from, to];
+    return from === to ? first : `${first} ${isPt ? 'a' : 'to'} ${last}`;
+  });
+  if (more === 0) return texts.join(', ');
+  return `${texts.join(', ')} ${isPt ? `e mais ${more}` : `and ${more} more`}`;
+}
+
+/** A date as Brazilians write it. */
+function dayPt(date: string): string {
+  return date.split('-').reverse().join('/');
+}
+
+function countPt(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 export interface OverduePulls {
@@ -80,6 +160,7 @@ export function overduePullsAlert({ pulls, date, pullId }: OverduePulls): Alert 
     kind: 'pull_overdue',
     dedupeKey: 'pull_overdue',
     message: `${subject} not ended ${OVERDUE_HOURS} hours after the slot; the oldest is that of ${date}`,
+    messagePt: `${countPt(pulls, 'busca prevista não terminou', 'buscas previstas não terminaram')} ${OVERDUE_HOURS} horas depois do horário; a mais antiga é a de ${dayPt(date)}`,
     date,
     pullId,
   };
@@ -90,9 +171,14 @@ function afterAttempts(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): stri
   return `after ${attempts} (${failed.errorCode ?? 'no error recorded'})`;
 }
 
+function afterAttemptsPt(failed: Pick<FailedPull, 'attempts' | 'errorCode'>): string {
+  const attempts = countPt(failed.attempts, 'tentativa', 'tentativas');
+  return `após ${attempts} (${failed.errorCode ?? 'sem erro registrado'})`;
+}
+
 /** Without a date and a pull, because the newest sweep replaces all earlier ones. */
-function sweepAlert(kind: AlertKind, message: string): Alert {
-  return { kind, dedupeKey: kind, message, date: null, pullId: null };
+function sweepAlert(kind: AlertKind, message: string, messagePt: string): Alert {
+  return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
 }
 
 export interface FailedSweep extends Pick<FailedPull, 'from' | 'attempts' | 'errorCode'> {
@@ -101,21 +187,25 @@ export interface FailedSweep extends Pick<FailedPull, 'from' | 'attempts' | 'err
 
 export function failedSweepAlert(sweep: FailedSweep): Alert {
   const message = `the sweep since ${sweep.from} failed ${afterAttempts(sweep)}`;
+  const messagePt = `a varredura desde ${dayPt(sweep.from)} falhou ${afterAttemptsPt(sweep)}`;
+  if (!sweep.overLimit) return sweepAlert('sweep_failed', message, messagePt);
   return sweepAlert(
     'sweep_failed',
-    sweep.overLimit
-      ? `${message}: its answer exceeded a limit, so each date in its reach is pulled once a week`
-      : message,
+    `${message}: its answer exceeded a limit, so each date in its reach is pulled once a week`,
+    `${messagePt}: a resposta passou de um limite; cada data do período é buscada uma vez por semana`,
   );
 }
 
 /** @param completeAt when the newest complete sweep sent its request; null: no sweep is complete */
 export function staleSweepAlert(completeAt: Date | null): Alert {
-  const last =
-    completeAt === null
-      ? 'no sweep has been complete yet'
-      : `no sweep has been complete since ${completeAt.toISOString().slice(0, 10)}`;
-  return sweepAlert('sweep_stale', `${last}: restatements of older dates go unnoticed`);
+  const since = completeAt?.toISOString().slice(0, 10);
+  const last = since === undefined ? 'yet' : `since ${since}`;
+  const lastPt = since === undefined ? 'até agora' : `desde ${dayPt(since)}`;
+  return sweepAlert(
+    'sweep_stale',
+    `no sweep has been complete ${last}: restatements of older dates go unnoticed`,
+    `nenhuma varredura foi concluída ${lastPt}: alterações em datas antigas passam despercebidas`,
+  );
 }
 
 /** The findings of the newest complete sweep. */
@@ -136,18 +226,21 @@ const MAX_DIFFERING_SHARE = 1 / 5;
 export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
   const { from, datesCompared, datesDiffering } = sweep;
   const unplaced = [
-    [sweep.undated, 'without a readable accepted date'],
-    [sweep.future, 'of a date in the future'],
-    [sweep.early, `of a date before ${from}, which were not asked for`],
-  ]
-    .filter(([titles]) => titles !== 0)
-    .map(([titles, reason]) => `${titles} ${reason}`);
+    [sweep.undated, 'without a readable accepted date', 'sem data de aceite legível'],
+    [sweep.future, 'of a date in the future', 'de data futura'],
+    [
+      sweep.early,
+      `of a date before ${from}, which were not asked for`,
+      `de data anterior a ${dayPt(from)}, que não foi pedida`,
+    ],
+  ].filter(([titles]) => titles !== 0);
   return [
     ...(datesDiffering > datesCompared * MAX_DIFFERING_SHARE
       ? [
           sweepAlert(
             'sweep_differs',
             `the sweep since ${from} differs from the ledger on ${datesDiffering} of ${datesCompared} dates`,
+            `a varredura desde ${dayPt(from)} diverge do registro em ${datesDiffering} de ${datesCompared} datas`,
           ),
         ]
       : []),
@@ -155,7 +248,8 @@ export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
       ? [
           sweepAlert(
             'sweep_unplaced',
-            `the sweep since ${from} had titles that belong to no date: ${unplaced.join(', ')}`,
+            `the sweep since ${from} had titles that belong to no date: ${unplaced.map(([titles, reason]) => `${titles} ${reason}`).join(', ')}`,
+            `a varredura desde ${dayPt(from)} trouxe títulos que não pertencem a nenhuma data: ${unplaced.map(([titles, , reason]) => `${titles} ${reason}`).join(', ')}`,
           ),
         ]
       : []),
@@ -176,6 +270,7 @@ export function contradictedDateAlert(contradicted: ContradictedDate): Alert {
     kind: 'filters_disagree',
     dedupeKey: `filters_disagree:${date}`,
     message: `two sweeps in a row contradict the pulls of ${date} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+    messagePt: `duas varreduras seguidas contradizem as buscas de ${dayPt(date)}: por anticipationDate a data tem ${countPt(sweepTitles, 'título', 'títulos')}; por conciliationDate, ${pullTitles}`,
     date,
     pullId,
   };
@@ -197,10 +292,15 @@ export function heldDayAlert(day: HeldDay): Alert {
     day.reason === 'unreadable'
       ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
       : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
+  const whyPt =
+    day.reason === 'unreadable'
+      ? `a resposta da busca ${day.pullId} tem ${countPt(day.responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`
+      : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
   return {
     kind: 'day_held',
     dedupeKey: `day_held:${day.date}`,
     message: `${day.date} is held: ${why}`,
+    messagePt: `o dia ${dayPt(day.date)} está retido: ${whyPt}`,
     date: day.date,
     pullId: day.pullId,
   };
@@ -218,6 +318,7 @@ export function openRejectsAlert(open: OpenRejects): Alert {
     kind: 'day_attention',
     dedupeKey: `day_attention:${open.date}`,
     message: `${open.date} lacks ${titles} that broke the contract`,
+    messagePt: `o dia ${dayPt(open.date)} está incompleto: ${countPt(open.rejects, 'título fora do contrato não entrou', 'títulos fora do contrato não entraram')} nas somas`,
     date: open.date,
     pullId: open.pullId,
   };
@@ -231,6 +332,7 @@ export function restatedDayAlert(day: {
     kind: 'restated_after_sign_off',
     dedupeKey: `restated_after_sign_off:${day.date}`,
     message: `the platform restated ${day.date} after it was signed off`,
+    messagePt: `a plataforma alterou o dia ${dayPt(day.date)} depois do fechamento`,
     date: day.date,
     pullId: day.pullId,
   };
@@ -254,13 +356,18 @@ export const ALTERED_TITLES_NAMED = 5;
 
 export function alteredDateAlert({ date, findings, titleIds, pullId }: AlteredDate): Alert {
   const named = titleIds.map((id) => `title ${id}`).join(', ');
+  const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
+  const isLonger = titleIds.length < findings;
   const differences = findings === 1 ? '1 difference' : `${findings} differences`;
   return {
     kind: 'titles_altered',
     dedupeKey: `titles_altered:${date}`,
     message:
       `the tables of ${date} were altered outside of a merge: ${differences}` +
-      (named === '' ? '' : ` (${named}${titleIds.length < findings ? ' and more' : ''})`),
+      (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
+    messagePt:
+      `registros de ${dayPt(date)} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
+      (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
     date,
     pullId,
   };
@@ -283,6 +390,7 @@ export function overdueChecksAlert({ dates, date }: OverdueChecks): Alert {
     kind: 'verification_overdue',
     dedupeKey: 'verification_overdue',
     message: `${subject} not checked for altered titles for ${CHECK_OVERDUE_HOURS} hours; the oldest check is that of ${date}`,
+    messagePt: `há ${CHECK_OVERDUE_HOURS} horas ${countPt(dates, 'data está', 'datas estão')} sem conferência de títulos alterados; a conferência mais antiga é a de ${dayPt(date)}`,
     date,
     pullId: null,
   };
@@ -306,10 +414,25 @@ export function refusedProvidersAlert(refused: RefusedProviders): Alert {
     ...(refused.rejected > 0 ? [`${refused.rejected} rejected by the platform`] : []),
     ...(refused.invalid > 0 ? [`${refused.invalid} invalid and not sent`] : []),
   ];
+  const partsPt = [
+    ...(refused.rejected > 0
+      ? [`${countPt(refused.rejected, 'foi recusado', 'foram recusados')} pela plataforma`]
+      : []),
+    ...(refused.invalid > 0
+      ? [
+          countPt(
+            refused.invalid,
+            'é inválido e não foi enviado',
+            'são inválidos e não foram enviados',
+          ),
+        ]
+      : []),
+  ];
   return {
     kind: 'provider_rejected',
     dedupeKey: `provider_rejected:${refused.writtenDate}`,
     message: `of the providers written on ${refused.writtenDate}, ${parts.join(', ')}`,
+    messagePt: `dos fornecedores gravados em ${dayPt(refused.writtenDate)}, ${partsPt.join(', ')}`,
     // Not an accepted date: the alert concerns no day of the ledger.
     date: null,
     pullId: null,
@@ -330,6 +453,7 @@ export const PUSH_OVERDUE_HOURS = 2;
 
 export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
   const providers = `${pending} ${pending === 1 ? 'provider waits' : 'providers wait'}`;
+  const providersPt = countPt(pending, 'fornecedor aguarda', 'fornecedores aguardam');
   return {
     kind: 'push_failing',
     dedupeKey: 'push_failing',
@@ -337,6 +461,10 @@ export function failingPushAlert({ pending, errorCode }: FailingPush): Alert {
       errorCode === null
         ? `no request with providers was decided for over ${PUSH_OVERDUE_HOURS} hours, ${providers}`
         : `pushing has failed for over an hour (${errorCode}), ${providers}`,
+    messagePt:
+      errorCode === null
+        ? `há mais de ${PUSH_OVERDUE_HOURS} horas nenhum envio de fornecedores teve resposta; ${providersPt}`
+        : `o envio de fornecedores falha há mais de uma hora (${errorCode}); ${providersPt}`,
     date: null,
     pullId: null,
   };
@@ -357,6 +485,7 @@ export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedA
     kind: 'account_changed',
     dedupeKey: `account_changed:${pullId}`,
     message: `titles of pull ${pullId} name another bank account than before for ${parties}`,
+    messagePt: `títulos da busca ${pullId} trazem, para ${countPt(changes, 'parte', 'partes')}, outra conta bancária que não a última vista`,
     date: acceptedDate,
     pullId,
   };
@@ -385,6 +514,9 @@ export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift)
     message:
       `the response to pull ${pullId} has fields or values that the documented interface does not ` +
       `have: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    messagePt:
+      `a resposta da busca ${pullId} tem campos ou valores que a documentação da plataforma não ` +
+      `prevê: ${named.join(', ')}${more > 0 ? ` e mais ${more}` : ''}`,
     date,
     pullId,
   };
@@ -417,6 +549,7 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
   const skewed = countOf('clock_skew');
   const failing = countOf('planning_failed');
   const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
+  const ofProcessesPt = (count: number) => countPt(count, 'processo', 'processos');
   return [
     ...(refused + unusable > 0
       ? [
@@ -425,6 +558,9 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
             refused > 0
               ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
               : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
+            refused > 0
+              ? `a plataforma recusa o token de ${ofProcessesPt(refused)}: buscas e envios param ali até a troca do token`
+              : `sem token utilizável em ${ofProcessesPt(unusable)}: buscas e envios param ali até haver um`,
           ),
         ]
       : []),
@@ -433,6 +569,7 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
           processAlert(
             'clock_skew',
             `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+            `o relógio de ${ofProcessesPt(skewed)} difere do relógio do banco de dados em mais de dois minutos: nada é planejado ali`,
           ),
         ]
       : []),
@@ -441,14 +578,15 @@ export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[]
           processAlert(
             'planning_failed',
             `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
+            `o planejamento de ${ofProcessesPt(failing)} falha há cinco minutos: a fila não responde, ou o log mostra outra causa`,
           ),
         ]
       : []),
   ];
 }
 
-function processAlert(kind: AlertKind, message: string): Alert {
-  return { kind, dedupeKey: kind, message, date: null, pullId: null };
+function processAlert(kind: AlertKind, message: string, messagePt: string): Alert {
+  return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
 }
 
 /** How far the checkpoint may be behind, and how long it may stay unchanged, before an alert is raised. */
@@ -491,6 +629,7 @@ export function staleCheckpointAlert(
       : limits.maxIdleHours;
   if (idleHours <= patienceHours) return null;
   const behind = `${lagDays} ${lagDays === 1 ? 'day' : 'days'} behind`;
+  const behindPt = `atraso de ${countPt(lagDays, 'dia', 'dias')}`;
   return {
     kind: 'checkpoint_stale',
     dedupeKey: 'checkpoint_stale',
@@ -498,6 +637,10 @@ export function staleCheckpointAlert(
       checkpoint.lastReconciledDate === null
         ? `no date is reconciled yet, ${behind}`
         : `reconciled only up to ${reached}, ${behind}`,
+    messagePt:
+      checkpoint.lastReconciledDate === null
+        ? `nenhuma data foi conciliada até agora; ${behindPt}`
+        : `a conciliação só chega até ${dayPt(reached)}; ${behindPt}`,
     date: addDays(reached, 1),
     pullId: null,
   };

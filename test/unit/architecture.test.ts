@@ -88,6 +88,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker',
   ],
   cli: [
+    'alerts',
     'app',
     'audit',
     'backfills',

@@ -885,19 +885,17 @@ COMMENT ON COLUMN conciliation.drift.reason IS
 
 
 CREATE TABLE conciliation.alert (
-  id                bigserial   PRIMARY KEY,
-  kind              text        NOT NULL,
-  dedupe_key        text        NOT NULL,
-  message           text        NOT NULL,
-  date              date,
-  pull_id           bigint,
-  raised_at         timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
-  resolved_at       timestamptz,
-  delivered_at      timestamptz,
-  delivery_attempts integer     NOT NULL DEFAULT 0,
-  next_delivery_at  timestamptz,
+  id          bigserial   PRIMARY KEY,
+  kind        text        NOT NULL,
+  dedupe_key  text        NOT NULL,
+  message     text        NOT NULL,
+  message_pt  text        NOT NULL,
+  date        date,
+  pull_id     bigint,
+  raised_at   timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  resolved_at timestamptz,
+  announce_at timestamptz,
 
-  CONSTRAINT alert_delivery_attempts_check CHECK (delivery_attempts >= 0),
   CONSTRAINT alert_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
 
@@ -913,6 +911,8 @@ COMMENT ON COLUMN conciliation.alert.dedupe_key IS
   'Names the condition; while it lasts it is raised once.';
 COMMENT ON COLUMN conciliation.alert.message IS
   'The condition in words, free of personal data.';
+COMMENT ON COLUMN conciliation.alert.message_pt IS
+  'The same in Portuguese.';
 COMMENT ON COLUMN conciliation.alert.date IS
   'The accepted date concerned. Null: none in particular.';
 COMMENT ON COLUMN conciliation.alert.pull_id IS
@@ -921,12 +921,64 @@ COMMENT ON COLUMN conciliation.alert.raised_at IS
   'When the condition was noticed.';
 COMMENT ON COLUMN conciliation.alert.resolved_at IS
   'When it was over. Null: it lasts.';
-COMMENT ON COLUMN conciliation.alert.delivered_at IS
-  'When the alert webhook took it. Null: not delivered, or no webhook is configured.';
-COMMENT ON COLUMN conciliation.alert.delivery_attempts IS
+COMMENT ON COLUMN conciliation.alert.announce_at IS
+  'When the state of the alert, raised or resolved, is handed to the channels. Null: it was.';
+
+
+CREATE TABLE conciliation.alert_delivery (
+  alert_id          bigint      NOT NULL REFERENCES conciliation.alert (id) ON DELETE CASCADE,
+  channel           text        NOT NULL,
+  attempts          integer     NOT NULL DEFAULT 0,
+  next_attempt_at   timestamptz,
+  deliveries        integer     NOT NULL DEFAULT 0,
+  delivered_at      timestamptz,
+  delivered_message text,
+
+  CONSTRAINT alert_delivery_pkey PRIMARY KEY (alert_id, channel),
+  CONSTRAINT alert_delivery_channel_check CHECK (channel IN ('webhook', 'slack', 'teams', 'email'))
+);
+
+COMMENT ON TABLE conciliation.alert_delivery IS
+  'The delivery of each alert to each configured channel.';
+COMMENT ON COLUMN conciliation.alert_delivery.alert_id IS
+  'alert.id.';
+COMMENT ON COLUMN conciliation.alert_delivery.channel IS
+  'webhook, slack, teams or email.';
+COMMENT ON COLUMN conciliation.alert_delivery.attempts IS
   'Deliveries tried.';
-COMMENT ON COLUMN conciliation.alert.next_delivery_at IS
+COMMENT ON COLUMN conciliation.alert_delivery.next_attempt_at IS
   'When delivery is tried next. Null: nothing is planned.';
+COMMENT ON COLUMN conciliation.alert_delivery.deliveries IS
+  'Messages about the alert that the channel took.';
+COMMENT ON COLUMN conciliation.alert_delivery.delivered_at IS
+  'When the channel took the last message. Null: never.';
+COMMENT ON COLUMN conciliation.alert_delivery.delivered_message IS
+  'The condition in the words of that message. An alert whose words have changed is sent again after a day.';
+
+
+CREATE TABLE conciliation.digest_delivery (
+  slot_at         timestamptz NOT NULL,
+  channel         text        NOT NULL,
+  attempts        integer     NOT NULL DEFAULT 0,
+  next_attempt_at timestamptz DEFAULT CURRENT_TIMESTAMP,
+  delivered_at    timestamptz,
+
+  CONSTRAINT digest_delivery_pkey PRIMARY KEY (slot_at, channel),
+  CONSTRAINT digest_delivery_channel_check CHECK (channel IN ('webhook', 'slack', 'teams', 'email'))
+);
+
+COMMENT ON TABLE conciliation.digest_delivery IS
+  'The delivery of the daily digest to each channel of DIGEST_CHANNELS. One row for each slot of DIGEST_CRON.';
+COMMENT ON COLUMN conciliation.digest_delivery.slot_at IS
+  'The time of DIGEST_CRON at which the digest was due.';
+COMMENT ON COLUMN conciliation.digest_delivery.channel IS
+  'webhook, slack, teams or email.';
+COMMENT ON COLUMN conciliation.digest_delivery.attempts IS
+  'Deliveries tried.';
+COMMENT ON COLUMN conciliation.digest_delivery.next_attempt_at IS
+  'When delivery is tried next. Null: the digest was delivered.';
+COMMENT ON COLUMN conciliation.digest_delivery.delivered_at IS
+  'When the channel took the digest. Null: not delivered.';
 
 
 CREATE TABLE conciliation.process_fault (
@@ -2010,7 +2062,7 @@ CREATE TRIGGER provider_content_changed
 -- vacuumed and analyzed after a number of rows, whatever their size: docs/large-tables.md. A vacuum for few
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
 --
--- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, process_fault,
+-- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, alert_delivery, digest_delivery, process_fault,
 -- sign_off, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
 -- them are small numbers as well.
 

@@ -183,6 +183,7 @@ export const Alert = Type.Object({
   id,
   kind: Type.String({ description: `Such as ${ALERT_KINDS.join(', ')}.` }),
   message: Type.String(),
+  messagePt: Type.String({ description: 'The message in Portuguese.' }),
   date: dateOrNull,
   pullId: orNull('integer'),
   raisedAt: instant,

@@ -95,7 +95,6 @@ function AlertTable(props: {
   const { text } = context;
   // A kind without a text is shown by its name.
   const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
-  const sentences: Readonly<Record<string, string>> | null = text.alerts.sentences;
   return (
     <DataTable
       label={props.label}
@@ -117,12 +116,7 @@ function AlertTable(props: {
           <td>
             <DayLink context={context} date={alert.date} />
           </td>
-          <td class="prose">
-            {sentences?.[alert.kind] !== undefined && <p>{sentences[alert.kind]}</p>}
-            <p lang="en" class={sentences === null ? '' : 'quiet small'}>
-              {alert.message}
-            </p>
-          </td>
+          <td class="prose">{context.language === 'pt-BR' ? alert.messagePt : alert.message}</td>
           <td>
             <Instant context={context} at={alert.raisedAt} />
           </td>

@@ -1,4 +1,4 @@
-import type { AlertKind } from '../../domain/alert.ts';
+import { ALERT_TEXTS } from '../../alerts/alert-text.ts';
 
 const en = {
   providers: {
@@ -38,30 +38,7 @@ const en = {
     resolved: 'Until',
     message: 'What',
     kind: 'Kind',
-    kinds: {
-      pull_failed: 'Pull failed',
-      pull_overdue: 'Pulls overdue',
-      sweep_failed: 'Sweep failed',
-      sweep_stale: 'No sweep for long',
-      sweep_differs: 'Many dates differ',
-      sweep_unplaced: 'Titles of no date',
-      filters_disagree: 'Platform contradicts itself',
-      day_held: 'Day held',
-      day_attention: 'Rejected titles',
-      checkpoint_stale: 'Checkpoint does not advance',
-      restated_after_sign_off: 'Restated after sign-off',
-      titles_altered: 'Titles altered',
-      verification_overdue: 'Titles not checked',
-      provider_rejected: 'Provider refused',
-      push_failing: 'Providers not sent',
-      account_changed: 'Bank account changed',
-      contract_drift: 'Interface differs',
-      platform_auth: 'No accepted token',
-      clock_skew: 'Clock is wrong',
-      planning_failed: 'Planning fails',
-    } satisfies Readonly<Record<AlertKind, string>>,
-    // Alerts are written in English. These sentences are shown before the original.
-    sentences: null as Readonly<Record<AlertKind, string>> | null,
+    kinds: ALERT_TEXTS.en.kinds,
   },
   drift: {
     title: 'Fields and values outside the documented interface',
@@ -212,59 +189,7 @@ const ptBR: typeof en = {
     resolved: 'Até',
     message: 'O quê',
     kind: 'Tipo',
-    kinds: {
-      pull_failed: 'Busca falhou',
-      pull_overdue: 'Buscas atrasadas',
-      sweep_failed: 'Varredura falhou',
-      sweep_stale: 'Varredura desatualizada',
-      sweep_differs: 'Muitas datas divergem',
-      sweep_unplaced: 'Títulos sem data',
-      filters_disagree: 'Filtros da plataforma divergem',
-      day_held: 'Dia retido',
-      day_attention: 'Títulos rejeitados',
-      checkpoint_stale: 'Ponto de controle parado',
-      restated_after_sign_off: 'Alterado depois do fechamento',
-      titles_altered: 'Títulos adulterados',
-      verification_overdue: 'Títulos sem conferência',
-      provider_rejected: 'Fornecedor recusado',
-      push_failing: 'Fornecedores não enviados',
-      account_changed: 'Conta bancária mudou',
-      contract_drift: 'Interface diferente',
-      platform_auth: 'Sem token aceito',
-      clock_skew: 'Relógio errado',
-      planning_failed: 'Planejamento falha',
-    },
-    sentences: {
-      pull_failed: 'Todas as tentativas de buscar foram esgotadas.',
-      pull_overdue: 'Há buscas previstas que não terminaram duas horas depois do horário.',
-      sweep_failed: 'Todas as tentativas da varredura foram esgotadas.',
-      sweep_stale:
-        'Há muito tempo nenhuma varredura termina; alterações em datas antigas passam despercebidas.',
-      sweep_differs: 'A varredura diverge do registro em mais de um quinto das datas.',
-      sweep_unplaced: 'A varredura trouxe títulos que não pertencem a nenhuma data pedida.',
-      filters_disagree:
-        'Duas varreduras seguidas contradizem as buscas da data: os dois filtros da plataforma não batem.',
-      day_held:
-        'A resposta mais nova não foi incorporada: não traz títulos, retiraria títulos demais ou não pôde ser lida. Nada mudou.',
-      day_attention: 'Há títulos fora do contrato, que ficaram de fora das somas.',
-      checkpoint_stale: 'O ponto de controle não avança.',
-      restated_after_sign_off: 'O dia mudou depois do fechamento.',
-      titles_altered:
-        'Registros do dia foram alterados no banco de dados fora de uma busca; uma nova busca restaura os valores da plataforma.',
-      verification_overdue:
-        'Há datas cujos títulos não são comparados com os registros das buscas há mais de 26 horas.',
-      provider_rejected: 'Há fornecedores recusados pela plataforma ou inválidos.',
-      push_failing: 'Há mais de uma hora nenhum envio de fornecedores dá certo.',
-      account_changed: 'Títulos trouxeram outra conta bancária; confira antes de pagar.',
-      contract_drift:
-        'A resposta trouxe campos ou valores que a documentação da plataforma não prevê; nenhum título mudou por causa deles.',
-      platform_auth:
-        'A plataforma recusa o token, ou não há token utilizável; buscas e envios estão parados.',
-      clock_skew:
-        'O relógio de um processo difere do relógio do banco de dados em mais de dois minutos; nada é planejado nele.',
-      planning_failed:
-        'Há cinco minutos o planejamento falha em um processo; a fila não responde, ou o log mostra outra causa.',
-    },
+    kinds: ALERT_TEXTS['pt-BR'].kinds,
   },
   drift: {
     title: 'Campos e valores fora da interface documentada',

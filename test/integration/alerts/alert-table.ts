@@ -1,8 +1,16 @@
 import { pino } from 'pino';
 import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
+import type { MessageStyle } from '../../../src/alerts/alert-message.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
 import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
+
+/** How the messages of tests are written. */
+export const STYLE: MessageStyle = {
+  language: 'en',
+  timeZone: 'America/Sao_Paulo',
+  consoleUrl: new URL('https://conciliation.example'),
+};
 
 export interface AlertRow {
   readonly kind: AlertKind;
@@ -13,7 +21,7 @@ export interface AlertRow {
   readonly open: boolean;
   readonly delivered: boolean;
   readonly delivery_attempts: number;
-  /** Seconds until the next delivery; null when none is planned. */
+  /** Of the channel webhook: seconds until the next delivery; null when none is planned. */
   readonly wait_seconds: number | null;
 }
 
@@ -41,7 +49,8 @@ export async function openAlertTable(): Promise<AlertTable> {
     },
     async bringForward() {
       await database.prisma.$executeRaw`
-        UPDATE conciliation.alert SET next_delivery_at = now() WHERE next_delivery_at IS NOT NULL`;
+        UPDATE conciliation.alert_delivery SET next_attempt_at = now()
+        WHERE next_attempt_at IS NOT NULL`;
     },
     async close() {
       await database.close();
@@ -67,7 +76,9 @@ export async function resolveAlerts(database: Database, kind: AlertKind): Promis
 export function readAlerts(database: Database): Promise<AlertRow[]> {
   return database.prisma.$queryRaw<AlertRow[]>`
     SELECT kind, dedupe_key, message, date::text AS date, pull_id, resolved_at IS NULL AS open,
-           delivered_at IS NOT NULL AS delivered, delivery_attempts,
-           extract(epoch FROM next_delivery_at - clock_timestamp())::float8 AS wait_seconds
-    FROM conciliation.alert ORDER BY id`;
+           delivered_at IS NOT NULL AS delivered, coalesce(attempts, 0) AS delivery_attempts,
+           extract(epoch FROM next_attempt_at - clock_timestamp())::float8 AS wait_seconds
+    FROM conciliation.alert LEFT JOIN conciliation.alert_delivery
+      ON alert_id = alert.id AND channel = 'webhook'
+    ORDER BY id`;
 }

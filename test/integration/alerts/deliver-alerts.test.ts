@@ -1,7 +1,13 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { claimDueAlert, recordDelivery } from '../../../src/alerts/alert-delivery.sql.ts';
+import {
+  announceAlerts,
+  claimDueAlert,
+  recordDelivery,
+} from '../../../src/alerts/alert-delivery.sql.ts';
+import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import type { Database } from '../../../src/database/database.ts';
 import type { Alert } from '../../../src/domain/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
@@ -11,6 +17,7 @@ import {
   raiseAlert,
   readAlerts,
   resolveAlerts,
+  STYLE,
 } from './alert-table.ts';
 import { startWebhook, TOKEN, type Webhook } from './webhook.ts';
 
@@ -46,16 +53,15 @@ function deliver(
   } = {},
 ): Promise<number> {
   const { database = table.database, url = webhook.url, timeoutMs = 5_000 } = options;
-  return deliverAlerts(
-    { database, logger, webhookUrl: url, webhookSecret: null, timeoutMs },
-    signal,
-  );
+  const channels = url === null ? [] : [openWebhook({ url, secret: null, timeoutMs })];
+  return deliverAlerts({ database, logger, channels, style: STYLE }, signal);
 }
 
 const held: Alert = {
   kind: 'day_held',
   dedupeKey: 'day_held:2026-03-02',
   message: '2026-03-02 is held',
+  messagePt: 'o dia 02/03/2026 está retido',
   date: toCivilDate('2026-03-02'),
   pullId: 12n,
 };
@@ -71,13 +77,25 @@ test('an alert is delivered once when it is raised and once when it is over', as
   expect(webhook.received.map(({ body }) => body)).toEqual([
     {
       kind: 'day_held',
+      state: 'raised',
+      severity: 'warning',
       message: '2026-03-02 is held',
       date: '2026-03-02',
       pullId: 12,
       raisedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       resolvedAt: null,
+      nextStep: expect.stringMatching(/^Ask the platform/),
+      link: 'https://conciliation.example/days/2026-03-02',
     },
-    expect.objectContaining({ kind: 'day_held', resolvedAt: expect.stringMatching(/Z$/) }),
+    expect.objectContaining({
+      kind: 'day_held',
+      state: 'resolved',
+      message: expect.stringMatching(
+        /^Resolved: 2026-03-02 is held\. Lasted from \d{4}-\d\d-\d\d \d\d:\d\d to \d{4}-\d\d-\d\d \d\d:\d\d\.$/,
+      ),
+      nextStep: null,
+      resolvedAt: expect.stringMatching(/Z$/),
+    }),
   ]);
   expect(webhook.received[0]?.headers['content-type']).toBe('application/json');
   const keys = webhook.received.map(({ headers }) => headers['idempotency-key']);
@@ -177,13 +195,18 @@ test('two deliverers at once deliver every alert once', async () => {
 
 test('the claim of a deliverer that died runs out, and its late record changes nothing', async () => {
   await raiseAlert(table.database, held);
-  const lost = await claimDueAlert(table.other, 300);
+  await announceAlerts(table.other, ['webhook']);
+  const lost = await claimDueAlert(table.other, {
+    channel: 'webhook',
+    language: 'en',
+    leaseMs: 300,
+  });
   if (lost === null) throw new Error('nothing was due');
   expect(await deliver()).toBe(0);
   await expect.poll(() => deliver(), { timeout: 60_000 }).toBe(1);
 
   await resolveAlerts(table.database, held.kind);
-  await recordDelivery(table.other, lost);
+  await recordDelivery(table.other, 'webhook', lost);
   expect(await deliver()).toBe(1);
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
@@ -197,6 +220,48 @@ test('a failure ends the round, and the alert that failed does not keep the othe
   expect(await deliver()).toBe(0);
   expect(webhook.received).toHaveLength(1);
   expect(await deliver()).toBe(2);
+});
+
+test('a message that changes is sent again a day after the last delivery, and the end tells what was told last', async () => {
+  const { prisma } = table.database;
+  const settle = (message: string) =>
+    prisma.$transaction((tx) => settleAlerts(tx, [held.kind], [{ ...held, message }]));
+  const passDay = () => prisma.$executeRaw`
+    UPDATE conciliation.alert_delivery SET delivered_at = delivered_at - interval '25 hours'`;
+  await settle('two dates failed');
+  expect(await deliver()).toBe(1);
+  await settle('three dates failed');
+  expect(await deliver()).toBe(0);
+  await passDay();
+  // A failed update is tried again for as long as the alert is open.
+  webhook.answer = (response) => void response.writeHead(500).end();
+  await prisma.$executeRaw`
+    UPDATE conciliation.alert SET raised_at = raised_at - interval '3 days'`;
+  expect(await deliver()).toBe(0);
+  await table.bringForward();
+  webhook.answer = (response) => void response.writeHead(204).end();
+  expect(await deliver()).toBe(1);
+  await passDay();
+  expect(await deliver()).toBe(0);
+  await settle('one date failed');
+  await passDay();
+  await prisma.$executeRaw`
+    UPDATE conciliation.alert_delivery SET delivered_at = now()`;
+  expect(await deliver()).toBe(0);
+  await resolveAlerts(table.database, held.kind);
+  expect(await deliver()).toBe(1);
+  const [raised, , updated, resolved] = webhook.received;
+  expect([raised, updated, resolved].map((message) => message?.body)).toMatchObject([
+    { state: 'raised', message: 'two dates failed' },
+    { state: 'updated', message: 'Still open: three dates failed' },
+    { state: 'resolved', message: expect.stringMatching(/^Resolved: three dates failed\. Lasted/) },
+  ]);
+  expect(webhook.received.map(({ headers }) => headers['idempotency-key'])).toEqual([
+    expect.stringMatching(/-raised$/),
+    expect.stringMatching(/-updated-1$/),
+    expect.stringMatching(/-updated-1$/),
+    expect.stringMatching(/-resolved$/),
+  ]);
 });
 
 test('a redirect is not followed', async () => {

@@ -128,6 +128,42 @@ test('a day that could not be pulled is an alert until it is', async () => {
   expect(await openAlerts()).toEqual([]);
 });
 
+test('an outage is one alert, whatever number of dates it hits, until the last date is pulled', async () => {
+  const [first, second, third] = [60, 61, 62].map((days) => daysFrom(days)) as [
+    typeof DAY,
+    typeof DAY,
+    typeof DAY,
+  ];
+  const messages = async () => (await openAlerts()).map(({ message }) => message);
+  world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
+  await world.attempt(first, ONE_ATTEMPT);
+  await world.attempt(second, ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  await world.attempt(third, ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  expect(await messages()).toEqual([
+    `the pulls of 3 dates failed after 1 attempt (PLATFORM_UNAVAILABLE): ${first} to ${third}`,
+  ]);
+
+  world.sandbox.faults.clear();
+  for (const date of [second, first]) {
+    setDay(date, []);
+    await world.pull(date);
+  }
+  // Another cause is another alert.
+  world.sandbox.faults.add({ kind: 'status', status: 400, date: first, times: 1 });
+  await world.attempt(first, ONE_ATTEMPT);
+  expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+  expect(await messages()).toEqual([
+    `the pull of ${third} failed after 1 attempt (PLATFORM_UNAVAILABLE)`,
+    `the pull of ${first} failed after 1 attempt (PLATFORM_REQUEST)`,
+  ]);
+  setDay(third, []);
+  await world.pull(first);
+  await world.pull(third);
+  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
+});
+
 test('a reconciled day that a lookback cannot read again is an alert too, until it is read', async () => {
   const date = daysFrom(-3, TODAY);
   setDay(date, ['a']);
@@ -357,8 +393,8 @@ test('a bank account that changed is an alert for each pull that showed one, unt
 test('several processes that derive at once raise each alert once', async () => {
   const dates = [20, 21, 22, 23].map((days) => daysFrom(days));
   for (const date of dates) {
-    world.sandbox.faults.add({ kind: 'status', status: 400, date, times: 1 });
-    await world.attempt(date);
+    world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
+    await world.pull(date);
   }
   // So that whoever does not wait is sure to look before the first has committed.
   await world.database.prisma.$executeRaw`

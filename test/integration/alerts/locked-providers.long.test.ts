@@ -6,7 +6,7 @@ import { startAlertLoop } from '../../../src/alerts/alert-loop.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import { createRoleUsers } from '../../support/database-roles.ts';
 import { openPullWorld } from '../../support/pull-world.ts';
-import { readAlerts } from './alert-table.ts';
+import { readAlerts, STYLE } from './alert-table.ts';
 
 const PATIENCE = { timeout: 30_000 };
 
@@ -20,28 +20,29 @@ test('a lock on the table of providers delays the alerts about providers alone',
   onTestFinished(() => erp.end());
   await erp.query(`INSERT INTO conciliation.provider (external_id) VALUES ('F1')`);
   await erp.query('BEGIN; LOCK TABLE conciliation.provider IN ACCESS EXCLUSIVE MODE');
-  const fail = (date: string) => world.database.prisma.$executeRaw`
-    INSERT INTO conciliation.pull (origin, date, requested_by, state, fence)
-    VALUES ('manual', ${date}::date, 'test', 'failed', nextval('conciliation.pull_fence_seq'))`;
+  const fail = (code: string) => world.database.prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, error_code)
+    VALUES ('manual', '2026-03-02', 'test', 'failed', nextval('conciliation.pull_fence_seq'), ${code})`;
   const alerts = async () => (await readAlerts(world.database)).map(({ dedupe_key }) => dedupe_key);
 
   const logged: string[] = [];
   const loop = startAlertLoop({
     database: world.database,
     logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) }),
-    webhookUrl: null,
-    webhookSecret: null,
+    channels: [],
+    style: STYLE,
+    digest: { channels: [], slotAt: (now) => now },
     policy: { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 },
     intervalMs: 50,
   });
   onTestFinished(() => loop.stop());
-  await fail('2026-03-02');
-  await expect.poll(alerts, PATIENCE).toEqual(['pull_failed:2026-03-02']);
+  await fail('FIRST');
+  await expect.poll(alerts, PATIENCE).toEqual(['pull_failed:FIRST']);
   await expect
     .poll(() => logged, PATIENCE)
     .toContain('alerts about providers wait for the next round');
-  await fail('2026-03-03');
-  await expect.poll(alerts, PATIENCE).toContain('pull_failed:2026-03-03');
+  await fail('SECOND');
+  await expect.poll(alerts, PATIENCE).toContain('pull_failed:SECOND');
 
   await erp.query('ROLLBACK');
   await world.database.prisma.$executeRaw`

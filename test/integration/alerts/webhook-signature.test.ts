@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import {
   openWebhookSecret,
   signatureHeaders,
@@ -20,6 +21,7 @@ import {
   raiseAlert,
   readAlerts,
   resolveAlerts,
+  STYLE,
 } from './alert-table.ts';
 import { importDocumentedVerification } from './documented-verification.ts';
 import { type ReceivedAlert, startWebhook, type Webhook } from './webhook.ts';
@@ -58,8 +60,8 @@ function deliver(webhookSecret: WebhookSecret | null = secretInFile()): Promise<
     {
       database: table.database,
       logger: pino({ level: 'silent' }),
-      webhookUrl: webhook.url,
-      webhookSecret,
+      channels: [openWebhook({ url: webhook.url, secret: webhookSecret })],
+      style: STYLE,
     },
     new AbortController().signal,
   );
@@ -69,6 +71,7 @@ const held: Alert = {
   kind: 'day_held',
   dedupeKey: 'day_held:2026-03-02',
   message: '2026-03-02 is held: olá, 60 títulos',
+  messagePt: '',
   date: toCivilDate('2026-03-02'),
   pullId: 12n,
 };

@@ -8,6 +8,7 @@ export interface ReceivedAlert {
   readonly text: string;
   readonly body: {
     readonly kind: string;
+    readonly state: string;
     readonly message: string;
     readonly date: string | null;
     readonly pullId: number | null;

@@ -42,7 +42,13 @@ beforeAll(async () => {
   world.sandbox.setDayTexts(HELD, []);
   ({ pullId: heldPullId } = await world.pull(HELD));
   await world.database.prisma.alert.create({
-    data: { kind: 'day_held', dedupeKey: 'x', message: 'held', date: new Date(HELD) },
+    data: {
+      kind: 'day_held',
+      dedupeKey: 'x',
+      message: 'held',
+      messagePt: 'held',
+      date: new Date(HELD),
+    },
   });
 });
 afterAll(async () => {

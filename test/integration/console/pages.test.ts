@@ -226,7 +226,13 @@ test('a bank account that changed is seen masked, revealed on the record, and ac
 
 test('alerts and the audit log are shown, page by page', async () => {
   await world.database.prisma.alert.create({
-    data: { kind: 'newer_kind', dedupeKey: 'x', message: 'something else', date: new Date(date) },
+    data: {
+      kind: 'newer_kind',
+      dedupeKey: 'x',
+      message: 'something else',
+      messagePt: 'something else',
+      date: new Date(date),
+    },
   });
   expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*something else/);
   await world.database.prisma.auditEntry.createMany({

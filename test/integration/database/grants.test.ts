@@ -14,6 +14,7 @@ const EXPECTED = `
   _prisma_migrations                                     worker=r
   account_change                               finance=r worker=arw
   alert                                        finance=r worker=arw
+  alert_delivery                               finance=r worker=arw
   api_key                                                worker=arw
   audit_chain                                  finance=r worker=r
   audit_entry                                  finance=r worker=ar
@@ -24,6 +25,7 @@ const EXPECTED = `
   console_session                                        worker=arwd
   console_user                                           worker=arw
   day                                    erp=r finance=r worker=arw
+  digest_delivery                              finance=r worker=arw
   drift                                        finance=r worker=ar
   drift(acknowledged_at)                                 worker=w
   drift(acknowledged_by)                                 worker=w

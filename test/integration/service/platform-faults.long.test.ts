@@ -101,8 +101,8 @@ function handlesFaults(queue: ServiceQueue): void {
       ]);
     }));
 
-  test('an outage that outlasts every attempt ends without a person', () =>
-    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world) => {
+  test('an outage that outlasts every attempt is one alert and ends without a person', () =>
+    inWorld(FIRST, { PULL_ATTEMPTS: '3' }, async (world, webhook) => {
       world.sandbox.faults.add({ kind: 'status', status: 500, times: 'forever' });
       await world.start();
       await eventually(async () => {
@@ -115,6 +115,11 @@ function handlesFaults(queue: ServiceQueue): void {
         UPDATE conciliation.pull SET finished_at = finished_at - interval '6 minutes'`;
       await eventually(async () => expect(await readCheckpoint(world)).toBe(YESTERDAY));
       expect(await readTitles(world.database)).toEqual(predictTitles(SANDBOX, FIRST, YESTERDAY));
+      const told = () =>
+        webhook.received
+          .filter(({ body }) => body.kind === 'pull_failed')
+          .map(({ body }) => body.state);
+      await eventually(() => expect(told()).toEqual(['raised', 'resolved']));
     }));
 
   test('429 with Retry-After 7: no request for seven seconds', () =>

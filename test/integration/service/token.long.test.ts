@@ -147,7 +147,7 @@ describe('a refused token stays alerted', () => {
       // An alert whose delivery is cut off is delivered again when the claim has expired.
       const delivered = { where: { deliveredAt: { not: null } } };
       await eventually(async () =>
-        expect(await world.database.prisma.alert.count(delivered)).toBe(1),
+        expect(await world.database.prisma.alertDelivery.count(delivered)).toBe(1),
       );
       await before.kill();
 

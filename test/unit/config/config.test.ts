@@ -32,7 +32,13 @@ test('every default of the contract holds, and the result cannot be changed', ()
     sweepMaxDays: 400,
     consoleHost: '127.0.0.1',
     consolePort: 8080,
+    alertLanguage: 'en',
     alertWebhookUrl: null,
+    alertSlackUrl: null,
+    alertTeamsUrl: null,
+    alertEmail: null,
+    digestCron: '0 8 * * *',
+    digestChannels: [],
     alertWebhookSecretFile: null,
     alertWebhookSecret: null,
     trustedProxies: [],
@@ -75,6 +81,15 @@ test('all faults are reported together, each with its variable', () => {
     ALERT_WEBHOOK_URL: 'mailto:secret@host',
     ALERT_WEBHOOK_SECRET_FILE: 'a',
     ALERT_WEBHOOK_SECRET: 'whsec_secret',
+    ALERT_LANGUAGE: 'pt',
+    ALERT_SLACK_URL: 'http://slack.example/secret',
+    ALERT_SLACK_URL_FILE: 'a',
+    ALERT_TEAMS_URL_FILE: 'no-such-file',
+    SMTP_URL: 'smtp://user:secret@mail.example/path',
+    ALERT_EMAIL_FROM: 'secret',
+    ALERT_EMAIL_TO: 'a@example.com, secret',
+    DIGEST_CRON: 'daily',
+    DIGEST_CHANNELS: 'fax',
     DATABASE_URL: 'mysql://user:secret@host/db',
   });
   expect(problems.map((problem) => problem.split(':')[0])).toEqual([
@@ -93,8 +108,17 @@ test('all faults are reported together, each with its variable', () => {
     'SWEEP_CRON',
     'SWEEP_MAX_DAYS',
     'CONSOLE_PORT',
+    'ALERT_LANGUAGE',
     'ALERT_WEBHOOK_URL',
     'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET',
+    'ALERT_SLACK_URL_FILE, ALERT_SLACK_URL',
+    'ALERT_SLACK_URL',
+    'ALERT_TEAMS_URL_FILE',
+    'SMTP_URL',
+    'ALERT_EMAIL_FROM',
+    'ALERT_EMAIL_TO',
+    'DIGEST_CRON',
+    'DIGEST_CHANNELS',
     'PULL_ATTEMPTS',
     'WITHDRAWAL_LIMIT_PERCENT',
     'LOG_LEVEL',
@@ -288,4 +312,44 @@ describe('certificates', () => {
       ]);
     }
   });
+});
+
+test('e-mail needs server, sender and receivers, and TLS unless the host is listed', () => {
+  const email = {
+    SMTP_URL: 'smtp://user%40host:pass@mail.example',
+    ALERT_EMAIL_FROM: 'conciliation@example.com',
+    ALERT_EMAIL_TO: 'finance@example.com, ops@example.com',
+  };
+  const read = (environment: Record<string, string>) =>
+    readConfig({ ...GOOD, ...email, ...environment }, { platform: true }).alertEmail;
+  expect(read({})).toMatchObject({
+    isPlain: false,
+    from: 'conciliation@example.com',
+    to: ['finance@example.com', 'ops@example.com'],
+  });
+  expect(read({ ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(true);
+  expect(read({ SMTP_URL: 'smtp://127.0.0.1:1025' })?.isPlain).toBe(true);
+  expect(read({ SMTP_URL: 'smtps://mail.example', ALLOW_PLAINTEXT: 'mail.example' })?.isPlain).toBe(
+    false,
+  );
+  for (const missing of Object.keys(email)) {
+    expect(problemsOf({ ...GOOD, ...email, [missing]: '' })).toEqual([
+      'SMTP_URL, ALERT_EMAIL_FROM, ALERT_EMAIL_TO: expected all of them or none',
+    ]);
+  }
+});
+
+test('the digest takes configured channels only', () => {
+  const email = {
+    ...GOOD,
+    SMTP_URL: 'smtps://mail.example',
+    ALERT_EMAIL_FROM: 'conciliation@example.com',
+    ALERT_EMAIL_TO: 'finance@example.com',
+  };
+  expect(
+    readConfig({ ...email, DIGEST_CHANNELS: 'email' }, { platform: true }).digestChannels,
+  ).toEqual(['email']);
+  expect(problemsOf({ ...email, DIGEST_CHANNELS: 'email, slack' })).toEqual([
+    'DIGEST_CHANNELS: has slack, and ALERT_SLACK_URL is not set',
+  ]);
 });

@@ -33,6 +33,16 @@ const VARIABLES = [
     'an address that begins with https://',
   ],
   [
+    'ALERT_SLACK_URL',
+    (host: string) => `http://${host}:8080/hooks/s3cret`,
+    'an address that begins with https://',
+  ],
+  [
+    'ALERT_TEAMS_URL',
+    (host: string) => `http://${host}:8080/hooks/s3cret`,
+    'an address that begins with https://',
+  ],
+  [
     'CONSOLE_PUBLIC_URL',
     (host: string) => `http://${host}:8080`,
     'an address that begins with https://',

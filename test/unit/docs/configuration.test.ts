@@ -124,6 +124,7 @@ test('every documented choice is taken', () => {
   expect(chosen.map(({ name }) => name)).toEqual([
     'CONSOLE_SECOND_FACTOR',
     'SIGN_OFF_FOUR_EYES',
+    'ALERT_LANGUAGE',
     'LOG_LEVEL',
     'LOG_FORMAT',
   ]);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ALERT_KINDS } from '../../../src/domain/alert.ts';
+import { ALERT_KINDS, severityOf } from '../../../src/domain/alert.ts';
 import { codeIn, ROOT, readDocument, tableRowsOf } from './documents.ts';
 
 interface Rule {
@@ -62,6 +62,9 @@ test('the table of alerts has the kinds with the severity of the Prometheus rule
       `[\`${kind}\`](runbook.md#${kind})`,
       isCritical(kind) === true ? 'critical' : 'warning',
     ]),
+  );
+  expect(ALERT_KINDS.filter((kind) => severityOf(kind) === 'critical')).toEqual(
+    ALERT_KINDS.filter(isCritical),
   );
 });
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   type CheckpointProgress,
   contractDriftAlert,
-  failedPullAlert,
+  failedPullAlerts,
   failedSweepAlert,
+  listDates,
   STALENESS_LIMITS,
   staleCheckpointAlert,
   sweepFindingAlerts,
@@ -54,13 +55,65 @@ test('a ledger that never got anywhere counts from its start date', () => {
   });
 });
 
-test('a failed sweep is the same alert whatever date it begins on, a failed day is not', () => {
-  const failed = { attempts: 1, errorCode: 'PLATFORM_CONTRACT' };
+test('a failed sweep is the same alert whatever date it begins on', () => {
+  const failed = { attempts: 1, errorCode: 'PLATFORM_CONTRACT', overLimit: false };
   const dates = ['2026-03-01', '2026-03-08'].map(toCivilDate);
-  const sweeps = dates.map((from) => failedSweepAlert({ ...failed, from, overLimit: false }));
+  const sweeps = dates.map((from) => failedSweepAlert({ ...failed, from }));
   expect(new Set(sweeps.map(({ dedupeKey }) => dedupeKey)).size).toBe(1);
-  const days = dates.map((from) => failedPullAlert({ ...failed, from, pullId: 7n }));
-  expect(new Set(days.map(({ dedupeKey }) => dedupeKey)).size).toBe(2);
+});
+
+test('failed pulls are one alert for each error code, which names the dates', () => {
+  const failed = (from: string, errorCode: string, attempts: number, pullId: bigint) => ({
+    from: toCivilDate(from),
+    errorCode,
+    attempts,
+    pullId,
+  });
+  expect(
+    failedPullAlerts([
+      failed('2026-03-09', 'PLATFORM_UNAVAILABLE', 8, 19n),
+      failed('2026-03-05', 'PLATFORM_CONTRACT', 1, 15n),
+      failed('2026-03-08', 'PLATFORM_UNAVAILABLE', 2, 18n),
+    ]),
+  ).toEqual([
+    {
+      kind: 'pull_failed',
+      dedupeKey: 'pull_failed:PLATFORM_UNAVAILABLE',
+      message:
+        'the pulls of 2 dates failed after 8 attempts (PLATFORM_UNAVAILABLE): 2026-03-08 to 2026-03-09',
+      messagePt:
+        'as buscas de 2 datas falharam após 8 tentativas (PLATFORM_UNAVAILABLE): 08/03/2026 a 09/03/2026',
+      date: '2026-03-08',
+      pullId: 18n,
+    },
+    {
+      kind: 'pull_failed',
+      dedupeKey: 'pull_failed:PLATFORM_CONTRACT',
+      message: 'the pull of 2026-03-05 failed after 1 attempt (PLATFORM_CONTRACT)',
+      messagePt: 'a busca de 05/03/2026 falhou após 1 tentativa (PLATFORM_CONTRACT)',
+      date: '2026-03-05',
+      pullId: 15n,
+    },
+  ]);
+  expect(failedPullAlerts([])).toEqual([]);
+});
+
+test.each([
+  ['03-02', '2026-03-02', '02/03/2026'],
+  ['02-28 03-01 03-02', '2026-02-28 to 2026-03-02', '28/02/2026 a 02/03/2026'],
+  [
+    '03-02 03-04 03-05',
+    '2026-03-02, 2026-03-04 to 2026-03-05',
+    '02/03/2026, 04/03/2026 a 05/03/2026',
+  ],
+  [
+    '03-02 03-04 03-06 03-08 03-09',
+    '2026-03-02, 2026-03-04, 2026-03-06 and 2 more',
+    '02/03/2026, 04/03/2026, 06/03/2026 e mais 2',
+  ],
+])('the dates %s are named as %s and %s', (texts, en, ptBR) => {
+  const dates = texts.split(' ').map((date) => toCivilDate(`2026-${date}`));
+  expect([listDates(dates, 'en'), listDates(dates, 'pt-BR')]).toEqual([en, ptBR]);
 });
 
 describe('the alerts of a sweep', () => {

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alert.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { DueAlert } from './alert-delivery.sql.ts';
+import { ALERT_TEXTS } from './alert-text.ts';
+import type { Message } from './channel.ts';
+
+/** How messages are written. */
+export interface MessageStyle {
+  readonly language: AlertLanguage;
+  readonly timeZone: string;
+  /** Address of the console; null: messages have no link. */
+  readonly consoleUrl: URL | null;
+}
+
+export type AlertState = 'raised' | 'updated' | 'resolved';
+
+export function stateOf(alert: DueAlert): AlertState {
+  if (alert.resolvedAt !== null) return 'resolved';
+  return alert.deliveries === 0 ? 'raised' : 'updated';
+}
+
+export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
+  const { kind, date, pullId, raisedAt, resolvedAt } = alert;
+  const texts = ALERT_TEXTS[style.language];
+  const state = stateOf(alert);
+  const severity = severityOf(kind);
+  // What was told last may name more than what was left at the end.
+  const sentence = state === 'resolved' ? (alert.deliveredMessage ?? alert.message) : alert.message;
+  const prefix = state === 'raised' ? null : texts.states[state];
+  const from = instantText(raisedAt, style);
+  const duration =
+    resolvedAt === null ? texts.since(from) : texts.lasted(from, instantText(resolvedAt, style));
+  const nextStep = state === 'resolved' ? null : texts.nextSteps[kind];
+  const link = style.consoleUrl === null ? null : new URL(pageOf(kind, date), style.consoleUrl);
+  const text = prefix === null ? sentence : `${prefix}: ${sentence}`;
+  const thread = `alert-${alert.id}-raised`;
+  return {
+    id: `alert-${alert.id}-${state === 'updated' ? `updated-${alert.deliveries}` : state}`,
+    thread,
+    severity: state === 'resolved' ? null : severity,
+    title: `${prefix ?? texts.severities[severity]}: ${texts.kinds[kind]}`,
+    paragraphs: [
+      `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`,
+      duration,
+      ...(nextStep === null ? [] : [texts.nextStep(nextStep)]),
+    ],
+    link: link === null ? null : { url: link, label: texts.open },
+    document: {
+      kind,
+      state,
+      severity,
+      message: resolvedAt === null ? text : `${text}. ${duration}`,
+      date,
+      pullId: pullId === null ? null : Number(pullId),
+      raisedAt: raisedAt.toISOString(),
+      resolvedAt: resolvedAt?.toISOString() ?? null,
+      nextStep,
+      link: link?.href ?? null,
+    },
+  };
+}
+
+/** The page that shows what the alert is about. */
+function pageOf(kind: AlertKind, date: CivilDate | null): string {
+  if (['provider_rejected', 'push_failing', 'account_changed'].includes(kind)) return '/providers';
+  if (kind === 'contract_drift') return '/alerts#drift';
+  return date === null ? '/alerts' : `/days/${date}`;
+}
+
+/** Date and time in the configured time zone, with the offset. */
+function instantText(at: Date, { language, timeZone }: MessageStyle): string {
+  const parts = new Intl.DateTimeFormat(language === 'en' ? 'sv-SE' : language, {
+    timeZone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  });
+  return parts.format(at);
+}
+
+/** A message that only tests a channel. */
+export function testMessage({ language, consoleUrl }: MessageStyle): Message {
+  const texts = ALERT_TEXTS[language];
+  const id = `test-${randomUUID()}`;
+  return {
+    id,
+    thread: id,
+    severity: null,
+    title: texts.testTitle,
+    paragraphs: [texts.test],
+    link: consoleUrl === null ? null : { url: new URL('/alerts', consoleUrl), label: texts.open },
+    document: { kind: 'test', message: texts.test, link: consoleUrl?.href ?? null },
+  };
+}

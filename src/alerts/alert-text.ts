@@ -1,0 +1,175 @@
+import type { AlertKind, AlertSeverity } from '../domain/alert.ts';
+
+type Texts = Readonly<Record<AlertKind, string>>;
+
+const kindsEn: Texts = {
+  pull_failed: 'Pull failed',
+  pull_overdue: 'Pulls overdue',
+  sweep_failed: 'Sweep failed',
+  sweep_stale: 'No sweep for long',
+  sweep_differs: 'Many dates differ',
+  sweep_unplaced: 'Titles of no date',
+  filters_disagree: 'Platform contradicts itself',
+  day_held: 'Day held',
+  day_attention: 'Rejected titles',
+  checkpoint_stale: 'Checkpoint does not advance',
+  restated_after_sign_off: 'Restated after sign-off',
+  titles_altered: 'Titles altered',
+  verification_overdue: 'Titles not checked',
+  provider_rejected: 'Provider refused',
+  push_failing: 'Providers not sent',
+  account_changed: 'Bank account changed',
+  contract_drift: 'Interface differs',
+  platform_auth: 'No accepted token',
+  clock_skew: 'Clock is wrong',
+  planning_failed: 'Planning fails',
+};
+
+const kindsPt: Texts = {
+  pull_failed: 'Busca falhou',
+  pull_overdue: 'Buscas atrasadas',
+  sweep_failed: 'Varredura falhou',
+  sweep_stale: 'Varredura desatualizada',
+  sweep_differs: 'Muitas datas divergem',
+  sweep_unplaced: 'Títulos sem data',
+  filters_disagree: 'Filtros da plataforma divergem',
+  day_held: 'Dia retido',
+  day_attention: 'Títulos rejeitados',
+  checkpoint_stale: 'Ponto de controle parado',
+  restated_after_sign_off: 'Alterado depois do fechamento',
+  titles_altered: 'Títulos adulterados',
+  verification_overdue: 'Títulos sem conferência',
+  provider_rejected: 'Fornecedor recusado',
+  push_failing: 'Fornecedores não enviados',
+  account_changed: 'Conta bancária mudou',
+  contract_drift: 'Interface diferente',
+  platform_auth: 'Sem token aceito',
+  clock_skew: 'Relógio errado',
+  planning_failed: 'Planejamento falha',
+};
+
+/** The next steps, as docs/runbook.md has them under "Do". */
+const nextStepsEn: Texts = {
+  pull_failed:
+    'Nothing while the platform is away, because dates that are due are pulled again; for another error code, correct the cause and pull the dates.',
+  pull_overdue: 'Check that a process with the role worker runs, and look at /readyz and the log.',
+  sweep_failed: 'Run "conciliation status", and correct the cause of the error.',
+  sweep_stale: 'Correct the cause, or run "conciliation sweep" to compare at once.',
+  sweep_differs: 'Ask the platform whether so many changes are meant.',
+  sweep_unplaced: 'Ask the platform which dates the titles belong to.',
+  filters_disagree: 'Ask the platform which of the two answers is right.',
+  day_held:
+    'Ask the platform whether the titles are really gone; if they are, release the pull, otherwise wait for a fuller response.',
+  day_attention:
+    'Pull the date again when the platform has corrected the titles, or accept the rejects.',
+  checkpoint_stale: 'See which date is the first one missing, and what that date needs.',
+  restated_after_sign_off: 'Review the changes and sign the day off again.',
+  titles_altered: 'Find out who or what wrote to the database, then acknowledge the differences.',
+  verification_overdue: 'Look for "a date was not verified" in the log, and correct the cause.',
+  provider_rejected: 'Correct the providers in the ERP.',
+  push_failing:
+    'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
+  account_changed:
+    'Before paying, call the party on a number that you know; then acknowledge the change.',
+  contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
+  platform_auth: 'Put a new token in place.',
+  clock_skew: 'Let NTP set the clocks of the process and of the database.',
+  planning_failed: 'Bring the queue back, or correct the cause that the log names.',
+};
+
+const nextStepsPt: Texts = {
+  pull_failed:
+    'Com a plataforma fora do ar, nada: as datas previstas são buscadas de novo. Com outro código de erro, corrija a causa e busque as datas.',
+  pull_overdue: 'Confira se há um processo com o papel worker em execução e veja /readyz e o log.',
+  sweep_failed: 'Execute "conciliation status" e corrija a causa do erro.',
+  sweep_stale: 'Corrija a causa ou execute "conciliation sweep" para comparar agora.',
+  sweep_differs: 'Pergunte à plataforma se tantas alterações estão corretas.',
+  sweep_unplaced: 'Pergunte à plataforma a que datas os títulos pertencem.',
+  filters_disagree: 'Pergunte à plataforma qual das duas respostas está certa.',
+  day_held:
+    'Pergunte à plataforma se os títulos foram mesmo retirados; se foram, libere a busca; se não, aguarde uma resposta mais completa.',
+  day_attention:
+    'Busque a data de novo quando a plataforma tiver corrigido os títulos, ou aceite os rejeitados.',
+  checkpoint_stale: 'Veja qual é a primeira data que falta e o que ela exige.',
+  restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
+  titles_altered:
+    'Descubra quem ou o que gravou no banco de dados; depois confirme ciência das diferenças.',
+  verification_overdue: 'Procure "a date was not verified" no log e corrija a causa.',
+  provider_rejected: 'Corrija os fornecedores no ERP.',
+  push_failing:
+    'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
+  account_changed:
+    'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
+  contract_drift:
+    'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
+  platform_auth: 'Instale um novo token.',
+  clock_skew: 'Acerte por NTP o relógio do processo e o do banco de dados.',
+  planning_failed: 'Restabeleça a fila ou corrija a causa que o log mostra.',
+};
+
+const en = {
+  kinds: kindsEn,
+  nextSteps: nextStepsEn,
+  severities: { critical: 'Critical', warning: 'Warning' } as Readonly<
+    Record<AlertSeverity, string>
+  >,
+  states: { updated: 'Still open', resolved: 'Resolved' },
+  lasted: (from: string, until: string) => `Lasted from ${from} to ${until}.`,
+  since: (from: string) => `Since ${from}.`,
+  nextStep: (step: string) => `Next step: ${step}`,
+  open: 'Open the page',
+  testTitle: 'Test message',
+  test: 'Test of the channels for alerts. Nothing has to be done.',
+  digest: {
+    title: (date: string) => `Reconciliation on ${date}`,
+    complete: (days: number, until: string | null) =>
+      until === null
+        ? `Complete days: ${days}.`
+        : `Complete days: ${days}. Every day up to ${until} is complete.`,
+    held: 'Held days',
+    attention: 'Days with rejected titles',
+    missing: 'Days not pulled yet',
+    restated: 'Days restated after their sign-off',
+    none: 'none',
+    accountChanges: (changes: number) =>
+      `Bank account changes that are not acknowledged: ${changes === 0 ? 'none' : changes}.`,
+    alerts: (critical: number, warning: number) =>
+      critical + warning === 0
+        ? 'Open alerts: none.'
+        : `Open alerts: ${critical} critical, ${warning} of severity warning.`,
+  },
+};
+
+const ptBR: typeof en = {
+  kinds: kindsPt,
+  nextSteps: nextStepsPt,
+  severities: { critical: 'Crítico', warning: 'Atenção' },
+  states: { updated: 'Continua em aberto', resolved: 'Resolvido' },
+  lasted: (from, until) => `Durou de ${from} a ${until}.`,
+  since: (from) => `Desde ${from}.`,
+  nextStep: (step) => `Próximo passo: ${step}`,
+  open: 'Abrir a página',
+  testTitle: 'Mensagem de teste',
+  test: 'Teste dos canais de alertas. Não é preciso fazer nada.',
+  digest: {
+    title: (date) => `Conciliação em ${date}`,
+    complete: (days, until) =>
+      until === null
+        ? `Dias completos: ${days}.`
+        : `Dias completos: ${days}. Todos os dias até ${until} estão completos.`,
+    held: 'Dias retidos',
+    attention: 'Dias com títulos rejeitados',
+    missing: 'Dias ainda não buscados',
+    restated: 'Dias alterados depois do fechamento',
+    none: 'nenhum',
+    accountChanges: (changes) =>
+      `Mudanças de conta bancária sem ciência: ${changes === 0 ? 'nenhuma' : changes}.`,
+    alerts: (critical, warning) =>
+      critical + warning === 0
+        ? 'Alertas em aberto: nenhum.'
+        : `Alertas em aberto: ${critical} com gravidade crítica, ${warning} com gravidade atenção.`,
+  },
+};
+
+/** The texts of alerts and of the messages about alerts. */
+export const ALERT_TEXTS = { en, 'pt-BR': ptBR };

@@ -1,0 +1,35 @@
+import type { AlertChannel, AlertSeverity } from '../domain/alert.ts';
+
+/** What a channel sends, in the language of the receivers, without personal data. */
+export interface Message {
+  /** The same in each attempt to deliver the message. */
+  readonly id: string;
+  /** The same for all messages about one alert. */
+  readonly thread: string;
+  /** Null: no state of an alert, or an alert that is over. */
+  readonly severity: AlertSeverity | null;
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  readonly link: { readonly url: URL; readonly label: string } | null;
+  /** For receivers that are programs. */
+  readonly document: object;
+}
+
+export interface Channel {
+  readonly name: AlertChannel;
+  /** Longest time that `send` takes, in milliseconds. */
+  readonly timeoutMs: number;
+  /** @throws ConfigError when nothing can be sent; no attempt counts then */
+  prepare(): Promise<void>;
+  /**
+   * Returns null after a delivery, otherwise the reason for the failure, without an address or a
+   * part of the answer.
+   */
+  send(message: Message, signal: AbortSignal): Promise<string | null>;
+}
+
+/** The messages of sockets and of clients quote the address. */
+export function faultOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,33 @@
+import type { MessageStyle } from '../alerts/alert-message.ts';
+import type { Channel } from '../alerts/channel.ts';
+import { openEmail } from '../alerts/email-channel.ts';
+import { openSlack, openTeams, openWebhook } from '../alerts/http-channels.ts';
+import { openWebhookSecret } from '../alerts/webhook-signature.ts';
+import type { Config } from '../config/config.ts';
+
+/**
+ * The channels that the configuration names.
+ *
+ * @throws ConfigError when the secret of the webhook has another form
+ */
+export function openChannels(config: Config): readonly Channel[] {
+  const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, alertEmail } = config;
+  const secret = openWebhookSecret({
+    secretFile: config.alertWebhookSecretFile,
+    secret: config.alertWebhookSecret,
+  });
+  return [
+    ...(alertWebhookUrl === null ? [] : [openWebhook({ url: alertWebhookUrl, secret })]),
+    ...(alertSlackUrl === null ? [] : [openSlack({ url: alertSlackUrl })]),
+    ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
+    ...(alertEmail === null ? [] : [openEmail(alertEmail)]),
+  ];
+}
+
+export function messageStyle(config: Config): MessageStyle {
+  return {
+    language: config.alertLanguage,
+    timeZone: config.timeZone,
+    consoleUrl: config.consolePublicUrl,
+  };
+}

@@ -1,0 +1,353 @@
+/**
+ * A fake Slack, a fake Teams and an SMTP server receive each kind of alert and the digest. The messages are
+ * docs/alert-messages.md; `-u` writes that file.
+ */
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
+import { alertMessage, testMessage } from '../../../src/alerts/alert-message.ts';
+import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
+import { deliverDigest, digestMessage } from '../../../src/alerts/digest.ts';
+import { openEmail } from '../../../src/alerts/email-channel.ts';
+import { openSlack, openTeams } from '../../../src/alerts/http-channels.ts';
+import type { Database } from '../../../src/database/database.ts';
+import {
+  ALERT_KINDS,
+  type Alert,
+  type AlertLanguage,
+  alteredDateAlert,
+  changedAccountsAlert,
+  contractDriftAlert,
+  contradictedDateAlert,
+  failedPullAlerts,
+  failedSweepAlert,
+  failingPushAlert,
+  faultyProcessAlerts,
+  heldDayAlert,
+  openRejectsAlert,
+  overdueChecksAlert,
+  overduePullsAlert,
+  refusedProvidersAlert,
+  restatedDayAlert,
+  STALENESS_LIMITS,
+  staleCheckpointAlert,
+  staleSweepAlert,
+  sweepFindingAlerts,
+} from '../../../src/domain/alert.ts';
+import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
+import {
+  type AlertTable,
+  openAlertTable,
+  raiseAlert,
+  resolveAlerts,
+  STYLE,
+} from './alert-table.ts';
+import {
+  type HttpReceiver,
+  MAIL_PASSWORD,
+  type MailServer,
+  startHttpReceiver,
+  startMailServer,
+} from './receivers.ts';
+
+let table: AlertTable;
+let slack: HttpReceiver;
+let teams: HttpReceiver;
+let mail: MailServer;
+let log: string;
+beforeAll(async () => {
+  table = await openAlertTable();
+});
+beforeEach(async () => {
+  log = '';
+  await table.clear();
+  await table.database.prisma.$executeRaw`DELETE FROM conciliation.digest_delivery`;
+  [slack, teams] = [await startHttpReceiver(), await startHttpReceiver()];
+  mail = await startMailServer();
+  return async () => {
+    await Promise.all([slack.close(), teams.close(), mail.close()]);
+  };
+});
+afterAll(() => table.close());
+
+const signal = new AbortController().signal;
+const logger = pino(
+  { level: 'trace' },
+  {
+    write(line: string) {
+      log += line;
+    },
+  },
+);
+
+const channels = () => [
+  openSlack({ url: slack.url }),
+  openTeams({ url: teams.url }),
+  openEmail({
+    url: mail.url,
+    isPlain: true,
+    from: 'conciliation@example.com',
+    to: ['finance@example.com', 'ops@example.com'],
+  }),
+];
+
+function deliver(language: AlertLanguage = 'en', database = table.database): Promise<number> {
+  const style = { ...STYLE, language };
+  return deliverAlerts({ database, logger, channels: channels(), style }, signal);
+}
+
+const date = toCivilDate('2026-03-02');
+const dates = Array.from({ length: 8 }, (_, days) => addDays(date, days));
+const SWEEP = {
+  from: date,
+  datesCompared: 45,
+  datesDiffering: 12,
+  undated: 3,
+  future: 1,
+  early: 2,
+};
+
+/** One alert of each kind. */
+const ALERTS: readonly Alert[] = [
+  ...failedPullAlerts(
+    dates.map((from, index) => ({
+      pullId: BigInt(index + 12),
+      from,
+      attempts: 8,
+      errorCode: 'PLATFORM_UNAVAILABLE',
+    })),
+  ),
+  overduePullsAlert({ pulls: 3, date, pullId: 12n }),
+  failedSweepAlert({ from: date, attempts: 8, errorCode: 'PLATFORM_CONTRACT', overLimit: true }),
+  staleSweepAlert(new Date('2026-02-22T06:00:00Z')),
+  ...sweepFindingAlerts(SWEEP),
+  contradictedDateAlert({ date, pullId: 12n, sweepTitles: 3, pullTitles: 8 }),
+  heldDayAlert({
+    date,
+    pullId: 12n,
+    titles: 60,
+    responseTitles: 30,
+    withdrawals: 30,
+    reason: 'withdrawal_limit',
+  }),
+  openRejectsAlert({ date, rejects: 2, pullId: 12n }),
+  staleCheckpointAlert(
+    { startDate: date, lastReconciledDate: date, advancedAt: new Date('2026-03-03T09:00:00Z') },
+    { now: new Date('2026-03-08T09:00:00Z'), lastClosedDate: addDays(date, 5) },
+    STALENESS_LIMITS,
+  ),
+  restatedDayAlert({ date, pullId: 12n }),
+  alteredDateAlert({ date, findings: 3, titleIds: [7n, 9n], pullId: 14n }),
+  overdueChecksAlert({ dates: 4, date }),
+  refusedProvidersAlert({ writtenDate: date, rejected: 2, invalid: 1 }),
+  failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
+  changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
+  contractDriftAlert({ pullId: 12n, date, paths: ['titles[].a_b'], pathCount: 3 }),
+  ...faultyProcessAlerts([
+    { kind: 'token_refused', processes: 2 },
+    { kind: 'clock_skew', processes: 1 },
+    { kind: 'planning_failed', processes: 1 },
+  ]),
+].filter((alert) => alert !== null);
+
+const RAISED_AT = new Date('2026-03-10T09:00:00Z');
+
+async function raiseAll(database: Database): Promise<void> {
+  for (const alert of ALERTS) await raiseAlert(database, alert);
+  await database.prisma.alert.updateMany({ data: { raisedAt: RAISED_AT } });
+}
+
+async function resolveAll(database: Database): Promise<void> {
+  await database.prisma.$transaction((tx) => settleAlerts(tx, ALERT_KINDS, []));
+  await database.prisma.alert.updateMany({
+    data: { resolvedAt: new Date('2026-03-10T11:30:00Z') },
+  });
+}
+
+const DIGEST = {
+  completeUntil: toCivilDate('2026-03-01'),
+  completeDays: 120,
+  heldDates: [date],
+  attentionDates: [addDays(date, 2), addDays(date, 3)],
+  missingDates: [],
+  restatedDates: [addDays(date, -6)],
+  accountChanges: 2,
+  openAlerts: { day_held: 1, day_attention: 2, account_changed: 1 },
+};
+
+const asText = ({ headers, text }: MailServer['mails'][number]) =>
+  `\`\`\`text\nSubject: ${headers['subject']}\n\n${text}\`\`\`\n`;
+const asJson = (body: unknown) => `\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\`\n`;
+
+test('Slack, Teams and e-mail receive each kind of alert and the digest, as documented', async () => {
+  expect(ALERTS.map(({ kind }) => kind)).toEqual(ALERT_KINDS);
+  const documented: string[] = [];
+  for (const [language, heading] of [
+    ['en', 'In English'],
+    ['pt-BR', 'In Portuguese'],
+  ] as const) {
+    await table.clear();
+    for (const received of [slack.bodies, teams.bodies, mail.mails]) received.length = 0;
+    await raiseAll(table.database);
+    expect(await deliver(language)).toBe(3 * ALERT_KINDS.length);
+    await resolveAll(table.database);
+    expect(await deliver(language)).toBe(3 * ALERT_KINDS.length);
+    const message = digestMessage(DIGEST, new Date('2026-03-10T11:00:00Z'), { ...STYLE, language });
+    for (const channel of channels()) expect(await channel.send(message, signal)).toBeNull();
+
+    const [raised, resolved] = [0, ALERT_KINDS.length].map((start) =>
+      mail.mails.slice(start, start + ALERT_KINDS.length),
+    ) as [MailServer['mails'], MailServer['mails']];
+    const byKind = (mails: MailServer['mails']) =>
+      ALERT_KINDS.map((kind) => {
+        const name = alertTitle(kind, language);
+        return mails.find(({ headers }) => headers['subject']?.endsWith(`: ${name}`));
+      });
+    documented.push(`## ${heading}\n`);
+    for (const [index, received] of byKind(raised).entries()) {
+      if (received === undefined) throw new Error(`${ALERT_KINDS[index]} was not received`);
+      documented.push(`### ${ALERT_KINDS[index]}${language === 'en' ? '' : ' (pt-BR)'}\n`);
+      documented.push(asText(received));
+    }
+    const [over] = byKind(resolved);
+    const last = mail.mails.at(-1);
+    if (over === undefined || last === undefined) throw new Error('not received');
+    documented.push(
+      `### An alert that is over${language === 'en' ? '' : ' (pt-BR)'}\n`,
+      asText(over),
+    );
+    documented.push(`### The digest${language === 'en' ? '' : ' (pt-BR)'}\n`, asText(last));
+    if (language === 'en') {
+      const isFirst = (body: unknown) => JSON.stringify(body).includes('"Warning: Pull failed"');
+      documented.push('### As Slack receives it\n', asJson(slack.bodies.find(isFirst)));
+      documented.push('### As Teams receives it\n', asJson(teams.bodies.find(isFirst)));
+    }
+    for (const received of [slack.bodies, teams.bodies]) {
+      expect(received).toHaveLength(2 * ALERT_KINDS.length + 1);
+    }
+  }
+  await expect(
+    `# Messages of alerts\n\nThe messages that a test received over SMTP, for made-up alerts, and one of them as Slack and Teams receive it. [Operating](operating.md#alerts) has the rules.\n\n${documented.join('\n')}`,
+  ).toMatchFileSnapshot('../../../docs/alert-messages.md');
+});
+
+function alertTitle(kind: Alert['kind'], language: AlertLanguage): string {
+  const alert = ALERTS.find((known) => known.kind === kind);
+  if (alert === undefined) throw new Error(kind);
+  const { title } = alertMessage(
+    {
+      id: 1n,
+      kind,
+      message: '',
+      deliveredMessage: null,
+      date: null,
+      pullId: null,
+      raisedAt: RAISED_AT,
+      resolvedAt: null,
+      attempts: 1,
+      deliveries: 0,
+    },
+    { ...STYLE, language },
+  );
+  return title.split(': ')[1] ?? '';
+}
+
+const held = heldDayAlert({
+  date,
+  pullId: 12n,
+  titles: 60,
+  responseTitles: 30,
+  withdrawals: 30,
+  reason: 'withdrawal_limit',
+});
+
+test('the mails about one alert are one thread, to all receivers', async () => {
+  await raiseAlert(table.database, held);
+  await deliver();
+  await resolveAlerts(table.database, held.kind);
+  await deliver();
+  const [raised, resolved] = mail.mails;
+  expect(raised?.receivers).toEqual(['finance@example.com', 'ops@example.com']);
+  expect(raised?.headers['message-id']).toMatch(/^<alert-\d+-raised@/);
+  expect(resolved?.headers['references']).toBe(raised?.headers['message-id']);
+  expect(resolved?.headers['message-id']).not.toBe(raised?.headers['message-id']);
+});
+
+test('a channel that is down is tried again, and neither stops nor repeats the others', async () => {
+  await raiseAlert(table.database, held);
+  slack.status = 500;
+  mail.isRefusing = true;
+  expect(await deliver()).toBe(1);
+  await table.bringForward();
+  expect(await deliver()).toBe(0);
+  [slack.status, mail.isRefusing] = [200, false];
+  await table.bringForward();
+  const delivered = await Promise.all([deliver(), deliver('en', table.other)]);
+  expect(delivered.reduce((sum, count) => sum + count)).toBe(2);
+  expect([slack.bodies, teams.bodies, mail.mails].map(({ length }) => length)).toEqual([1, 1, 1]);
+});
+
+test('neither the log nor a message has an address or a password', async () => {
+  await raiseAlert(table.database, held);
+  [slack.status, teams.status, mail.isRefusing] = [500, 500, true];
+  await deliver();
+  await table.bringForward();
+  const wrong = new URL(mail.url);
+  wrong.password = 'canary-wrong';
+  const closed = openSlack({ url: new URL('http://127.0.0.1:9/secret-path') });
+  const email = openEmail({
+    url: wrong,
+    isPlain: true,
+    from: 'a@example.com',
+    to: ['b@example.com'],
+  });
+  const parts = { database: table.database, logger, channels: [closed, email], style: STYLE };
+  await deliverAlerts(parts, signal);
+  expect(log).toMatch(/ECONNREFUSED[\s\S]*EAUTH|EAUTH[\s\S]*ECONNREFUSED/);
+  for (const secret of ['secret-path', '127.0.0.1', 'user@host', MAIL_PASSWORD, 'canary-wrong']) {
+    expect(log).not.toContain(secret);
+  }
+});
+
+test('a connection that has to be encrypted is refused by a server without TLS', async () => {
+  const channel = openEmail({
+    url: mail.url,
+    isPlain: false,
+    from: 'a@b.example',
+    to: ['c@d.example'],
+  });
+  expect(await channel.send(testMessage(STYLE), signal)).toBe('ETLS');
+  expect(mail.mails).toEqual([]);
+});
+
+test('the digest of a slot is delivered once over all processes, and a failure is tried again', async () => {
+  const { prisma } = table.database;
+  const slotAt = new Date('2026-03-10T11:00:00Z');
+  const digest = (database = table.database, slot = slotAt) =>
+    deliverDigest(
+      { database, logger, style: STYLE, channels: channels(), slotAt: () => slot },
+      signal,
+    );
+  // The ledger is younger than the slot.
+  expect(await digest()).toBe(0);
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
+    VALUES ('manual', '2026-03-01', 'test', '2026-03-10T10:00:00Z')`;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.day (date, state) VALUES ('2026-03-01', 'failed'), ('2026-03-02', 'failed')`;
+  teams.status = 503;
+  const delivered = await Promise.all([digest(), digest(table.other), digest()]);
+  expect(delivered.reduce((sum, count) => sum + count)).toBe(2);
+  expect(await digest()).toBe(0);
+  expect(mail.mails.map(({ text }) => text)).toEqual([
+    expect.stringContaining('Days not pulled yet: 2 (2026-03-01 to 2026-03-02)'),
+  ]);
+  teams.status = 200;
+  await prisma.$executeRaw`
+    UPDATE conciliation.digest_delivery SET next_attempt_at = now() WHERE next_attempt_at IS NOT NULL`;
+  expect(await digest(table.other)).toBe(1);
+  expect(await digest()).toBe(0);
+  // The next day.
+  expect(await digest(table.database, new Date('2026-03-11T11:00:00Z'))).toBe(3);
+  expect(slack.bodies).toHaveLength(2);
+});
