@@ -33,6 +33,8 @@ export function addLooks(world: BrowserWorld): void {
         ['backfills', '/backfills'],
         ['backfill', '/backfills/1'],
         ['providers', '/providers'],
+        ['provider', '/provider?id=P-1'],
+        ['account-changes', '/account-changes?state=all'],
         ['alerts', '/alerts'],
         ['exports', '/exports'],
         ['audit', '/audit'],

@@ -43,7 +43,8 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           title={days.accountChanges(context.formats.count(data.badges.accountChanges))}
         >
           <p>
-            {days.accountChangesHelp} <a href="/providers">{context.text.nav.providers}</a>
+            {days.accountChangesHelp}{' '}
+            <a href="/account-changes">{context.text.providers.changesOpen}</a>
           </p>
         </Banner>
       )}

@@ -64,6 +64,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /backfills/:id': people(EVERYBODY),
   'GET /backfills/:id/events': people(EVERYBODY),
   'GET /providers': people(EVERYBODY),
+  // The search. A tax identifier does not belong in an address.
+  'POST /providers': people(EVERYBODY),
+  'GET /provider': people(EVERYBODY),
+  'GET /account-changes': people(EVERYBODY),
   'GET /alerts': people(EVERYBODY),
   'GET /audit': people(EVERYBODY),
   'GET /exports': people(EVERYBODY),
@@ -74,7 +78,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /days/:date/accept-rejects': people(DECIDE),
   'POST /days/:date/rejects': people(DECIDE),
   'POST /titles/:id': people(DECIDE),
-  'POST /providers': people(DECIDE),
+  'POST /provider': people(DECIDE),
+  'POST /account-changes': people(DECIDE),
   'POST /account-changes/:id/acknowledge': people(DECIDE),
   'POST /drift/acknowledge': people(DECIDE),
 

@@ -30,6 +30,7 @@ import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
+import { addProviderRoutes } from '../providers/provider-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
 import { addTitleRoutes } from '../titles/title-routes.tsx';
 import { createReadiness, type ReadinessCheck } from '../watch/health.ts';
@@ -142,6 +143,7 @@ async function addPages(
   addTitleRoutes(server, parts);
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);
+  addProviderRoutes(server, parts);
   addWatchRoutes(server, parts);
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);

@@ -4,6 +4,7 @@ import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
+import { providersText } from '../providers/providers-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
 import { frameText } from './frame-text.ts';
@@ -16,6 +17,7 @@ const en = {
   ...dayText.en,
   ...titlesText.en,
   ...backfillsText.en,
+  ...providersText.en,
   ...watchText.en,
   ...usersText.en,
   ...accountText.en,
@@ -31,6 +33,7 @@ const ptBR: Text = {
   ...dayText['pt-BR'],
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
+  ...providersText['pt-BR'],
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],
   ...accountText['pt-BR'],

@@ -1,33 +1,6 @@
 import type { AlertKind } from '../../domain/alert.ts';
 
 const en = {
-  providers: {
-    title: 'Providers',
-    states: { pending: 'Pending', synced: 'Synced', rejected: 'Rejected', invalid: 'Invalid' },
-    lastRequest: 'Last request',
-    lastError: 'Its error',
-    nextAttempt: 'Next attempt',
-    refused: 'Refused providers',
-    refusedNone: 'No refused providers.',
-    externalId: 'Provider',
-    reason: 'Reason',
-    byPlatform: 'The platform refused it; its answer is in the database.',
-    changes: 'Bank accounts that changed',
-    changesNone: 'No changed account is open.',
-    changesHelp:
-      'A title named another account than the one last seen. Call the party at a number you know, then record your findings.',
-    kinds: { provider: 'Provider', financial_agent: 'Financial agent' },
-    party: 'Party',
-    before: 'Account before',
-    after: 'Account now',
-    seen: 'Seen',
-    acknowledge: 'Acknowledge',
-    finding: 'Your findings',
-    title_: 'Title',
-    bank: 'Bank',
-    agency: 'branch',
-    account: 'account',
-  },
   alerts: {
     title: 'Alerts',
     open: 'Open',
@@ -95,6 +68,7 @@ const en = {
       'start_date.set': 'corrected the start date',
       'rejects.reveal': 'looked at raw rejects',
       'title.reveal': 'looked at identifiers of a title',
+      'provider.reveal': 'looked at identifiers of a provider',
       'account_change.reveal': 'looked at changed accounts',
       'account_change.acknowledge': 'acknowledged a changed account',
       'drift.acknowledge': 'acknowledged fields and values outside the documented interface',
@@ -144,6 +118,7 @@ const en = {
       includeWithdrawn: 'withdrawn too',
       titles: 'titles',
       titleId: 'title',
+      provider: 'provider',
       accountChangeId: 'change',
       accountChangeIds: 'changes',
       backfillId: 'backfill',
@@ -170,38 +145,6 @@ const en = {
 };
 
 const ptBR: typeof en = {
-  providers: {
-    title: 'Fornecedores',
-    states: {
-      pending: 'Pendentes',
-      synced: 'Sincronizados',
-      rejected: 'Recusados',
-      invalid: 'Inválidos',
-    },
-    lastRequest: 'Último envio',
-    lastError: 'Erro',
-    nextAttempt: 'Próxima tentativa',
-    refused: 'Fornecedores recusados',
-    refusedNone: 'Nenhum está recusado.',
-    externalId: 'Fornecedor',
-    reason: 'Motivo',
-    byPlatform: 'A plataforma recusou; a resposta está no banco de dados.',
-    changes: 'Contas bancárias que mudaram',
-    changesNone: 'Nenhuma mudança pendente.',
-    changesHelp:
-      'Um título trouxe outra conta que não a última vista. Ligue para um número que você já conhece e anote o que apurou.',
-    kinds: { provider: 'Fornecedor', financial_agent: 'Agente financeiro' },
-    party: 'Parte',
-    before: 'Conta antes',
-    after: 'Conta agora',
-    seen: 'Vista em',
-    acknowledge: 'Confirmar ciência',
-    finding: 'O que você apurou?',
-    title_: 'Título',
-    bank: 'Banco',
-    agency: 'agência',
-    account: 'conta',
-  },
   alerts: {
     title: 'Alertas',
     open: 'Em aberto',
@@ -299,6 +242,7 @@ const ptBR: typeof en = {
       'start_date.set': 'corrigiu a data inicial',
       'rejects.reveal': 'consultou rejeitados na íntegra',
       'title.reveal': 'consultou identificadores de um título',
+      'provider.reveal': 'consultou identificadores de um fornecedor',
       'account_change.reveal': 'consultou contas que mudaram',
       'account_change.acknowledge': 'confirmou ciência de conta que mudou',
       'drift.acknowledge': 'confirmou ciência de campos e valores fora da interface documentada',
@@ -348,6 +292,7 @@ const ptBR: typeof en = {
       includeWithdrawn: 'também retirados',
       titles: 'títulos',
       titleId: 'título',
+      provider: 'fornecedor',
       accountChangeId: 'mudança',
       accountChangeIds: 'mudanças',
       backfillId: 'reprocessamento',
@@ -373,5 +318,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** The texts for alerts, the audit log and providers. */
+/** The texts for alerts and the audit log. */
 export const watchText = { en, 'pt-BR': ptBR };
