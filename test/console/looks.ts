@@ -27,6 +27,7 @@ export function addLooks(world: BrowserWorld): void {
         ['day', `/days/${stage.dates.open}`],
         ['day-restated', `/days/${stage.dates.signed}`],
         ['day-released', `/days/${stage.dates.held}`],
+        ['restated', '/restated'],
         ['day-titles', `/days/${stage.dates.open}/titles`],
         ['titles', '/titles'],
         ['title', `/titles/${titleRow.id}`],

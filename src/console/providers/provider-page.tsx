@@ -14,7 +14,7 @@ import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
 
 const MASKED = '••••';
 
-export interface ProviderPageData {
+interface ProviderPageData {
   readonly externalId: string;
   /** The fingerprint of the external id in the audit log. */
   readonly fingerprint: string;

@@ -58,6 +58,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /': people(EVERYBODY),
   'GET /days/:date': people(EVERYBODY),
   'GET /days/:date/titles': people(EVERYBODY),
+  'GET /restated': people(EVERYBODY),
+  // The export.
+  'POST /restated': people(EVERYBODY),
   'GET /titles': people(EVERYBODY),
   'GET /titles/:id': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),

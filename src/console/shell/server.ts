@@ -30,6 +30,7 @@ import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
+import { addRestatedRoutes } from '../days/restated-routes.tsx';
 import { addProviderRoutes } from '../providers/provider-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
 import { addTitleRoutes } from '../titles/title-routes.tsx';
@@ -140,6 +141,7 @@ async function addPages(
   addOidcRoutes(server, parts);
   addDaysRoutes(server, parts);
   addDayRoutes(server, parts);
+  addRestatedRoutes(server, parts);
   addTitleRoutes(server, parts);
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);

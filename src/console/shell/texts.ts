@@ -4,6 +4,7 @@ import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
+import { restatedText } from '../days/restated-text.ts';
 import { providersText } from '../providers/providers-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
@@ -15,6 +16,7 @@ const en = {
   ...accessText.en,
   ...daysText.en,
   ...dayText.en,
+  ...restatedText.en,
   ...titlesText.en,
   ...backfillsText.en,
   ...providersText.en,
@@ -31,6 +33,7 @@ const ptBR: Text = {
   ...accessText['pt-BR'],
   ...daysText['pt-BR'],
   ...dayText['pt-BR'],
+  ...restatedText['pt-BR'],
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],

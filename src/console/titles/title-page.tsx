@@ -153,6 +153,8 @@ function FieldRow(props: {
           <span class="quiet">{text.day.notStated}</span>
         ) : GROUP_OF[column] === 'amounts' ? (
           formats.amount(shown)
+        ) : column === 'platform_commission' && shown !== '' ? (
+          formats.decimalText(shown)
         ) : column === 'accepted_date' ? (
           <DayLink context={context} date={props.title.acceptedDate} />
         ) : column === 'provider_external_id' && shown !== '' ? (

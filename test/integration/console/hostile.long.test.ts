@@ -64,6 +64,8 @@ test.each([
   ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
   ['/', 'to'],
   ['/', 'notice'],
+  ['/restated', 'mine'],
+  ['/restated', 'page'],
   ['/audit', 'before'],
   ['/audit', 'date'],
   ...['q', 'state', 'page'].map((name) => ['/providers', name]),
