@@ -62,7 +62,7 @@ test('one click from the start page leads to all days, with their sums', async (
   expect(home.text).toMatch(/Changed since sign-off<\/dt><dd><a href="\/restated">12</);
   const { text, status } = await pages.viewer.get('/restated');
   expect(status).toBe(200);
-  expect(text).toContain('All 12 days together');
+  expect(text).toContain('Sum of all days (12)');
   // Each day was 11 times 100.10 and 1.00; now 100.10 less and 5.00 more.
   expect(rowOf(text, 'Original value')).toEqual([
     'Original value',
