@@ -1,6 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** A bank account as the titles state it. Personal data. */
@@ -8,7 +9,8 @@ export interface BankAccount {
   readonly bank: string | null;
   readonly agency: string | null;
   readonly agencyDigit: string | null;
-  readonly account: string;
+  /** Null: the party was erased. */
+  readonly account: string | null;
   readonly accountDigit: string | null;
 }
 
@@ -20,35 +22,75 @@ export interface AccountChange {
   readonly id: number;
   readonly kind: 'provider' | 'financial_agent';
   readonly partyKey: string;
+  /** Whether the key is a tax identifier and not the ERP's key of a provider. */
+  readonly isKeyTaxId: boolean;
+  /** The name of the agent in the title, or of the provider in the ERP; null: not known. */
+  readonly partyName: string | null;
   readonly before: BankAccount;
   readonly after: BankAccount;
   readonly acceptedDate: CivilDate;
   readonly titleId: number;
+  readonly orderUid: string | null;
   readonly pullId: number;
   readonly detectedAt: Date;
+  readonly acknowledgedAt: Date | null;
+  readonly acknowledgedBy: string | null;
+  /** The findings of that person. */
+  readonly reason: string | null;
 }
 
-/** Returns the changes without an acknowledgement, oldest first. */
-export async function readUnacknowledgedAccountChanges(
+export interface AccountChangeFilter {
+  /** Null: both. */
+  readonly isAcknowledged: boolean | null;
+  /** The external id of a provider; null: every party. */
+  readonly providerKey: string | null;
+}
+
+/** Returns the selected changes: the oldest first where all are open, otherwise the newest first. */
+export function readAccountChanges(
   database: Database,
-  limit: number,
+  filter: AccountChangeFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
 ): Promise<AccountChange[]> {
-  const changes = await database.prisma.accountChange.findMany({
-    where: { acknowledgedAt: null },
-    orderBy: { id: 'asc' },
-    take: limit,
-  });
-  return changes.map((change) => ({
-    id: Number(change.id),
-    kind: change.kind as AccountChange['kind'],
-    partyKey: change.partyKey,
-    before: change.before as unknown as BankAccount,
-    after: change.after as unknown as BankAccount,
-    acceptedDate: change.acceptedDate,
-    titleId: Number(change.titleId),
-    pullId: Number(change.pullId),
-    detectedAt: change.detectedAt,
-  }));
+  const order = filter.isAcknowledged === false ? Prisma.sql`ASC` : Prisma.sql`DESC`;
+  return database.prisma.$queryRaw<AccountChange[]>`
+    SELECT change.id::float8 AS id, kind, party_key AS "partyKey",
+           kind = 'financial_agent'
+             OR nullif(btrim(title.provider_external_id), '') IS NULL AS "isKeyTaxId",
+           CASE kind WHEN 'financial_agent' THEN title.financial_agent_name
+                     ELSE provider.name END AS "partyName",
+           before, after, change.accepted_date::text AS "acceptedDate",
+           title_id::float8 AS "titleId", title.order_uid AS "orderUid",
+           pull_id::float8 AS "pullId", detected_at AS "detectedAt",
+           acknowledged_at AS "acknowledgedAt", acknowledged_by AS "acknowledgedBy", reason
+    FROM (SELECT * FROM conciliation.account_change WHERE ${conditionOf(filter)}
+          ORDER BY id ${order} OFFSET ${offset} LIMIT ${limit}) AS change
+    LEFT JOIN conciliation.title title ON title.id = change.title_id
+    LEFT JOIN conciliation.provider provider
+      ON change.kind = 'provider' AND provider.external_id = change.party_key
+    ORDER BY change.id ${order}`;
+}
+
+export async function countAccountChanges(
+  database: Database,
+  filter: AccountChangeFilter,
+): Promise<number> {
+  const [{ count }] = await database.prisma.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::float8 AS count FROM conciliation.account_change
+    WHERE ${conditionOf(filter)}`;
+  return count;
+}
+
+function conditionOf({ isAcknowledged, providerKey }: AccountChangeFilter): Prisma.Sql {
+  const acknowledged =
+    isAcknowledged === null
+      ? Prisma.sql`true`
+      : isAcknowledged
+        ? Prisma.sql`acknowledged_at IS NOT NULL`
+        : Prisma.sql`acknowledged_at IS NULL`;
+  return providerKey === null
+    ? acknowledged
+    : Prisma.sql`${acknowledged} AND kind = 'provider' AND party_key = ${providerKey}`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isPlainDecimal } from '../domain/decimal.ts';
 import { CHUNK_LENGTH } from './chunk-length.ts';
 import type { ColumnKind, ExportColumn, ExportRow, RowBatches } from './export-columns.ts';
 
@@ -21,8 +22,8 @@ const NEEDS_QUOTES = /[";,\t\r\n]|^\s|\s$/;
 
 /**
  * Encodes rows as UTF-8 with a byte order mark, CRLF and a header with the column names (RFC 4180).
- * Null is an empty cell, empty text is `""`. Dates are `YYYY-MM-DD`; amounts keep every stored
- * digit. Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data,
+ * Null is an empty cell, empty text is `""`. Dates are `YYYY-MM-DD`; amounts, and texts
+ * that are plain decimals, keep every stored digit. Text that a spreadsheet would run as a formula gets a leading `'`. To restore the data,
  * remove a leading `'` if the text after it is a formula.
  */
 export async function* writeCsv(
@@ -63,11 +64,15 @@ function encodeRow(
 }
 
 function encodeCell(cell: string, kind: ColumnKind | undefined, locale: CsvLocale): string {
-  if (kind === 'amount') {
-    if (locale === 'en') return cell;
-    return cell.replace('.', ',');
+  if (kind === 'amount' || (kind === 'decimal_text' && isPlainDecimal(cell))) {
+    return localDecimal(cell, locale);
   }
-  if (kind !== 'text' && kind !== 'json') return cell;
+  if (kind !== 'text' && kind !== 'decimal_text' && kind !== 'json') return cell;
   const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
   return text === '' || NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** A plain decimal in the notation of the file. Every digit stays. */
+export function localDecimal(decimal: string, locale: CsvLocale): string {
+  return locale === 'en' ? decimal : decimal.replace('.', ',');
 }

@@ -1,7 +1,15 @@
 import { AMOUNT_COLUMNS, TITLE_COLUMNS, type TitleColumn } from '../domain/title.ts';
 
 /** The type of a cell, which each format encodes in its own way. */
-export type ColumnKind = 'text' | 'date' | 'amount' | 'integer' | 'boolean' | 'json';
+export type ColumnKind =
+  | 'text'
+  | 'date'
+  | 'amount'
+  /** Text in the interface that may be a plain decimal. */
+  | 'decimal_text'
+  | 'integer'
+  | 'boolean'
+  | 'json';
 
 export interface ExportColumn {
   /** The column's name in the data dictionary. */
@@ -25,6 +33,7 @@ function kindOf(column: TitleColumn): ColumnKind {
   if (column === 'accepted_date' || column === 'anticipated_due_date') return 'date';
   if (column === 'buyer_is_financial') return 'boolean';
   if (column === 'extra') return 'json';
+  if (column === 'platform_commission') return 'decimal_text';
   return AMOUNT_COLUMNS.some((amount) => amount === column) ? 'amount' : 'text';
 }
 

@@ -1,11 +1,9 @@
-import type { PoolClient } from 'pg';
-import Cursor from 'pg-cursor';
 import { recordAudit } from '../audit/audit.ts';
-import { type Database, mapErrors, toStagingError } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
-import { ShutdownError } from '../runtime/errors.ts';
 import { type ExportRow, type RowBatches, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
+import { withSnapshot } from './snapshot.sql.ts';
 
 export interface TitleSelection {
   readonly from: CivilDate;
@@ -33,9 +31,6 @@ export interface TitleSnapshot {
    */
   readonly titles: RowBatches;
 }
-
-/** Few, so that the rows are collected while they are young objects to V8. More rows are no faster. */
-const ROWS_PER_READ = 50;
 
 const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'current' OR $3::boolean)`;
 
@@ -70,49 +65,23 @@ type TotalsRow = {
  * @throws ShutdownError when `signal` is aborted
  * @throws the errors of `read`
  */
-export async function readTitleSnapshot<T>(
+export function readTitleSnapshot<T>(
   database: Database,
   selection: TitleSelection,
   signal: AbortSignal,
   read: (snapshot: TitleSnapshot) => Promise<T>,
 ): Promise<T> {
-  const client = await database.connect();
-  let isReleased = false;
-  // The connection is closed and not reused: a read-only transaction needs no commit, and an open
-  // cursor would remain on the connection. Closing also ends a running query.
-  const release = () => {
-    if (!isReleased) client.release(true);
-    isReleased = true;
-  };
-  signal.addEventListener('abort', release, { once: true });
-  try {
-    signal.throwIfAborted();
-    const totals = await mapErrors(beginSnapshot(client, selection));
-    return await read({ ...totals, titles: readTitles(client, selection) });
-  } catch (error) {
-    if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
-    throw error;
-  } finally {
-    signal.removeEventListener('abort', release);
-    release();
-  }
-}
-
-async function beginSnapshot(
-  client: PoolClient,
-  selection: TitleSelection,
-): Promise<Pick<TitleSnapshot, 'overall' | 'days'>> {
-  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  // PostgreSQL's statement timeout includes the time between two reads of a cursor, so it would
-  // measure the reader of the output.
-  await client.query('SET LOCAL statement_timeout = 0');
-  const { rows } = await client.query<TotalsRow>(TOTALS_SQL, parametersOf(selection));
-  const [overall, ...days] = rows;
-  if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
-  return {
-    overall: toTotals(overall),
-    days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
-  };
+  return withSnapshot(database, signal, async (snapshot) => {
+    const parameters = parametersOf(selection);
+    const rows: TotalsRow[] = await snapshot.query(TOTALS_SQL, parameters);
+    const [overall, ...days] = rows;
+    if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
+    return read({
+      overall: toTotals(overall),
+      days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
+      titles: snapshot.read<ExportRow>(TITLES_SQL, parameters, { rowMode: 'array' }),
+    });
+  });
 }
 
 function toTotals(row: TotalsRow): TitleTotals {
@@ -122,22 +91,6 @@ function toTotals(row: TotalsRow): TitleTotals {
     withdrawn: row.withdrawn,
     sums: sums as Record<AmountColumn, string>,
   };
-}
-
-async function* readTitles(
-  client: PoolClient,
-  selection: TitleSelection,
-): AsyncGenerator<ExportRow[]> {
-  const cursor = client.query(
-    new Cursor<ExportRow>(TITLES_SQL, parametersOf(selection), { rowMode: 'array' }),
-  );
-  for (;;) {
-    const rows = await cursor.read(ROWS_PER_READ).catch((error: unknown) => {
-      throw toStagingError(error);
-    });
-    if (rows.length === 0) return;
-    yield rows;
-  }
 }
 
 function parametersOf({ from, to, includeWithdrawn }: TitleSelection): unknown[] {

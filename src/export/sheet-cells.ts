@@ -66,6 +66,7 @@ function encodeCell(open: string, cell: string, kind: ColumnKind, limits: XlsxLi
       break;
     }
     case 'text':
+    case 'decimal_text':
     case 'json':
       break;
   }

@@ -98,6 +98,7 @@ export const STYLES_XML =
 
 const WIDTHS: Readonly<Record<ColumnKind, number>> = {
   text: 22,
+  decimal_text: 22,
   date: 14,
   amount: 18,
   integer: 12,

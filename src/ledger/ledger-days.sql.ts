@@ -125,6 +125,13 @@ export async function readLedgerRange(
   return range.from === null || range.to === null ? null : { from: range.from, to: range.to };
 }
 
+/** Returns the number of days that changed after their sign-off. */
+export function countRestated(database: Database, today: CivilDate): Promise<number> {
+  return database.prisma.day.count({
+    where: { restatedAfterSignOff: true, date: { lte: today } },
+  });
+}
+
 /** Returns the numbers of the navigation. */
 export async function readBadges(
   database: Database,

@@ -1,11 +1,12 @@
-import type { Database, Transaction } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
 
 /** The difference of one title of a date from its state at an earlier fetch. */
-interface MovedTitle {
+export interface MovedTitle {
   readonly titleId: number;
   readonly orderUid: string;
   readonly occurrence: number;
@@ -52,7 +53,9 @@ export async function readMovedTitles(
   fence: bigint,
   limit: number,
 ): Promise<MovedTitles> {
-  const rows = await queryMoved(database.prisma, date, fence, limit);
+  const rows = await database.prisma.$queryRaw<(MovedTitle & Counts)[]>(
+    movedQuery(date, fence, { limit, newTitles: Math.min(limit, NEW_TITLES_LISTED) }),
+  );
   const { changed = 0, withdrawn = 0, restored = 0, inserted = 0 } = rows[0] ?? {};
   return {
     count: changed + withdrawn + restored + inserted,
@@ -68,14 +71,17 @@ function toTitle(row: MovedTitle & Counts): MovedTitle {
   return { titleId, orderUid, occurrence, kind, fields, originalValue, pullId, changedAt };
 }
 
-function queryMoved(
-  client: Pick<Transaction, '$queryRaw'>,
+/**
+ * Selects the changes of a date since a fetch, see `readMovedTitles`. Each row has all counts.
+ * @param limits the most rows, and the most new titles among them; null: all
+ */
+export function movedQuery(
   date: CivilDate,
   fence: bigint,
-  limit: number,
-): Promise<(MovedTitle & Counts)[]> {
+  limits: { readonly limit: number | null; readonly newTitles: number | null },
+): Prisma.Sql {
   // `->>` on jsonb keeps every digit of a number; a JavaScript number does not.
-  return client.$queryRaw<(MovedTitle & Counts)[]>`
+  return Prisma.sql`
     WITH later AS MATERIALIZED (
       SELECT id, inserted FROM conciliation.pull
       WHERE date = ${date}::date AND state = 'merged' AND fence > ${fence}
@@ -122,7 +128,7 @@ function queryMoved(
         AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
     ), listed AS (
       SELECT *, '[]'::jsonb AS no_fields FROM fresh
-      ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${Math.min(limit, NEW_TITLES_LISTED)}
+      ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int
     ), counted AS (
       SELECT (SELECT count(*) FROM moved WHERE kind = 'changed')::int AS changed,
              (SELECT count(*) FROM moved WHERE kind = 'withdrawn')::int AS withdrawn,
@@ -140,7 +146,7 @@ function queryMoved(
            last_change_pull_id::float8 AS "pullId", changed_at AS "changedAt"
     FROM shown, counted
     ORDER BY array_position('{changed,withdrawn,restored,inserted}'::text[], kind),
-             order_uid COLLATE "C", occurrence, shown.id LIMIT ${limit}`;
+             order_uid COLLATE "C", occurrence, shown.id LIMIT ${limits.limit}::int`;
 }
 
 /** Returns the fence of the present seal of a date; null: it has none. */

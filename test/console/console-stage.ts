@@ -20,6 +20,7 @@ import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { providerOf, writeProviders } from '../support/provider-rows.ts';
 import { titleText } from '../support/titles.ts';
 
 const TIME_ZONE = 'America/Sao_Paulo';
@@ -144,6 +145,11 @@ export async function openStage(): Promise<ConsoleStage> {
       fourEyes: true,
     });
   }
+  await writeProviders(database, [
+    providerOf(1, { externalId: 'P-1', name: 'Metalúrgica São João Indústria e Comércio Ltda' }),
+    providerOf(2, { name: 'Érica d’Ávila' }),
+    providerOf(3, { name: 'Sem telefone', phones: [{ number: '' }] }),
+  ]);
   return {
     url: service.consoleUrl ?? '',
     database,

@@ -104,10 +104,10 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.getByLabel('Why is this right?').fill('the platform restated the whole day');
     await operator.getByRole('button', { name: 'Release' }).click();
     await operator.getByText('The pull is released.').waitFor();
-    await reviewer.goto('/providers');
+    await reviewer.goto('/account-changes');
     await reviewer.getByText('Bank 260').first().waitFor();
-    await world.checkPage(reviewer, 'providers with a change');
-    await world.keep('providers-change', '/providers', reviewer.context());
+    await world.checkPage(reviewer, 'changed accounts');
+    await world.keep('providers-change', '/account-changes', reviewer.context());
     await reviewer.getByRole('button', { name: 'Show them' }).click();
     await reviewer.getByText('9998887-1').first().waitFor();
     await reviewer.locator('summary', { hasText: 'Acknowledge' }).first().click();

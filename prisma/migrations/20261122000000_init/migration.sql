@@ -1217,6 +1217,10 @@ CREATE TABLE conciliation.provider_batch (
   next_attempt_at timestamptz
 );
 
+-- Finds the requests that had a provider. Without fastupdate, for the reason given at provider_sent_tax_ids_idx.
+CREATE INDEX provider_batch_external_ids_idx ON conciliation.provider_batch USING gin (external_ids)
+  WITH (fastupdate = off);
+
 COMMENT ON TABLE conciliation.provider_batch IS
   'One row for every request that pushed providers, of at most 100 each, with the platform''s answer as it came. The row is there before the request is sent.';
 COMMENT ON COLUMN conciliation.provider_batch.id IS

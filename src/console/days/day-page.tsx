@@ -117,7 +117,9 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
     <>
       {day.isRestated && (
         <Banner look="restated" title={text.day.restatedTitle}>
-          <p>{text.day.restatedHelp}</p>
+          <p>
+            {text.day.restatedHelp} <a href="/restated">{text.restated.title}</a>
+          </p>
           <p class="small">
             {text.day.digestSigned}: <span class="mono">{day.signedOffDigest}</span>
             <br />

@@ -20,6 +20,8 @@ export interface DaysPageData {
   readonly days: readonly LedgerDay[];
   readonly needs: NeedCounts;
   readonly badges: Badges;
+  /** The number of days that changed after their sign-off. */
+  readonly restated: number;
   readonly earlier: string | null;
   readonly later: string | null;
 }
@@ -43,7 +45,8 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           title={days.accountChanges(context.formats.count(data.badges.accountChanges))}
         >
           <p>
-            {days.accountChangesHelp} <a href="/providers">{context.text.nav.providers}</a>
+            {days.accountChangesHelp}{' '}
+            <a href="/account-changes">{context.text.providers.changesOpen}</a>
           </p>
         </Banner>
       )}
@@ -115,6 +118,12 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
           value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
         />
         <Metric label={days.waitingToSign} value={formats.count(toSign)} />
+        <Metric
+          label={text.restated.title}
+          class={data.restated > 0 ? 'is-warning' : ''}
+          value={formats.count(data.restated)}
+          href="/restated"
+        />
         <Metric
           label={days.openAlerts}
           class={data.badges.alerts > 0 ? 'is-warning' : ''}

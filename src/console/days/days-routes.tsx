@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
 import {
+  countRestated,
   readBadges,
   readLedgerDays,
   readLedgerRange,
@@ -32,11 +33,12 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const [checkpoint, sweep, needs, badges, days] = await Promise.all([
+    const [checkpoint, sweep, needs, badges, restated, days] = await Promise.all([
       readCheckpoint(database),
       readCompleteSweep(database),
       readNeeds(database, NEEDS_SHOWN, today),
       readBadges(database),
+      countRestated(database, today),
       readLedgerDays(
         database,
         { from: monthStart(first), to: monthStart(addMonths(last, 1)) },
@@ -51,6 +53,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       days: days.filter((day) => day.date.slice(0, 7) <= last),
       needs,
       badges,
+      restated,
       earlier:
         range !== null && range.from.slice(0, 7) < first ? addMonths(last, -MONTHS_SHOWN) : null,
       later: last < newest ? addMonths(last, MONTHS_SHOWN) : null,

@@ -20,6 +20,7 @@ export function Moves(props: {
   const show = (column: string, value: string | null) => {
     const shown = isRevealed ? value : maskColumn(column, value);
     if (shown === null) return text.day.notStated;
+    if (column === 'platform_commission') return context.formats.decimalText(shown);
     return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
   };
   const labels: Readonly<Record<string, string>> = text.title.fields;

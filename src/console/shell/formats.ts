@@ -1,10 +1,13 @@
 import type { CivilDate } from '../../domain/business-day.ts';
+import { isPlainDecimal } from '../../domain/decimal.ts';
 import type { Language } from './language.ts';
 
 /** Formats numbers, dates and instants for a reader. */
 export interface Formats {
   /** Every digit of an exact decimal, and at least two decimal places: `1.234.567,50`. */
   amount(decimal: string): string;
+  /** Text whose unit is unknown: a plain decimal with the decimal separator, every digit and no other; other text as it is. */
+  decimalText(text: string): string;
   count(count: number): string;
   /** `02/03/2026` or `2 Mar 2026`. */
   date(date: CivilDate): string;
@@ -58,6 +61,7 @@ function createFormats(language: Language, timeZone: string): Formats {
       const sign = decimal.startsWith('-') ? '−' : '';
       return `${sign}${grouped(whole)}${point}${fraction.replace(/0+$/, '').padEnd(2, '0')}`;
     },
+    decimalText: (text) => (isPlainDecimal(text) ? text.replace('.', point) : text),
     count: (count) => grouped(String(count)),
     date,
     longDate: civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),

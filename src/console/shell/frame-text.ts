@@ -22,6 +22,9 @@ const en = {
     settings: 'Display',
   },
   roles: { viewer: 'Viewer', reviewer: 'Reviewer', operator: 'Operator', admin: 'Administrator' },
+  paging: {
+    shown: (from: string, to: string, total: string) => `${from} to ${to} of ${total}`,
+  },
   errors: {
     notFound: 'Page not found',
     notFoundHelp: 'The address may be mistyped, or the ledger has no such entry.',
@@ -85,6 +88,7 @@ const ptBR: typeof en = {
     settings: 'Exibição',
   },
   roles: { viewer: 'Leitor', reviewer: 'Revisor', operator: 'Operador', admin: 'Administrador' },
+  paging: { shown: (from, to, total) => `${from} a ${to} de ${total}` },
   errors: {
     notFound: 'Página não encontrada',
     notFoundHelp: 'O endereço pode estar errado, ou o registro não existe.',

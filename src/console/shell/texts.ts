@@ -4,6 +4,8 @@ import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
+import { restatedText } from '../days/restated-text.ts';
+import { providersText } from '../providers/providers-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
 import { frameText } from './frame-text.ts';
@@ -14,8 +16,10 @@ const en = {
   ...accessText.en,
   ...daysText.en,
   ...dayText.en,
+  ...restatedText.en,
   ...titlesText.en,
   ...backfillsText.en,
+  ...providersText.en,
   ...watchText.en,
   ...usersText.en,
   ...accountText.en,
@@ -29,8 +33,10 @@ const ptBR: Text = {
   ...accessText['pt-BR'],
   ...daysText['pt-BR'],
   ...dayText['pt-BR'],
+  ...restatedText['pt-BR'],
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
+  ...providersText['pt-BR'],
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],
   ...accountText['pt-BR'],

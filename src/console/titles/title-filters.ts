@@ -45,6 +45,7 @@ export function parseTitleQuery(
     to: day ?? read('to', parseCivilDate),
     order: read('order', text),
     provider: read('provider', text),
+    providerId: null,
     agent: read('agent', text),
     status: read('status', (value) =>
       value === 'current' || value === 'withdrawn' ? value : null,

@@ -2,6 +2,7 @@ import type { Database } from '../../database/database.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import { folded, inEachCase } from '../shell/search.sql.ts';
 
 /** Selects titles. All conditions must hold; null: no condition. */
 export interface TitleFilter {
@@ -13,6 +14,8 @@ export interface TitleFilter {
   readonly order: string | null;
   /** The provider's identifier in the ERP, or a part of the provider's name. */
   readonly provider: string | null;
+  /** The provider's identifier in the ERP, as it is. */
+  readonly providerId: string | null;
   /** A part of the agent's name. Upper and lower case are equal, and letters with and without accents. */
   readonly agent: string | null;
   readonly dueFrom: CivilDate | null;
@@ -196,7 +199,19 @@ export async function readTitleCount(
 }
 
 async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql> {
-  const { from, to, status, order, provider, agent, dueFrom, dueTo, minValue, maxValue } = filter;
+  const {
+    from,
+    to,
+    status,
+    order,
+    provider,
+    providerId,
+    agent,
+    dueFrom,
+    dueTo,
+    minValue,
+    maxValue,
+  } = filter;
   const parts = [
     from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
     to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
@@ -209,6 +224,7 @@ async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.
           UNION
           SELECT external_id FROM conciliation.provider
           WHERE strpos(${folded(Prisma.sql`name`)}, ${folded(Prisma.sql`${provider}::text`)}) > 0)`,
+    providerId === null ? null : Prisma.sql`provider_external_id = ${providerId}`,
     // Not LIKE, because the text may hold pattern characters.
     agent === null
       ? null
@@ -228,15 +244,6 @@ async function orderCondition(database: Database, order: string): Promise<Prisma
   const [{ isKnown }] = await database.prisma.$queryRaw<[{ isKnown: boolean }]>`
     SELECT EXISTS (SELECT FROM conciliation.title WHERE ${whole}) AS "isKnown"`;
   return isKnown ? whole : Prisma.sql`strpos(lower(order_uid), lower(${order}::text)) > 0`;
-}
-
-function inEachCase(text: string): string[] {
-  return [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
-}
-
-/** In lower case and without the accents of Portuguese and Spanish. */
-function folded(text: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`translate(lower(${text}), 'áàâãäéèêëíìîïóòôõöúùûüçñ', 'aaaaaeeeeiiiiooooouuuucn')`;
 }
 
 function cursorText(direction: TitleCursor['direction'], row: { id: number; key: string }): string {

@@ -1,6 +1,7 @@
 import { toCivilDate } from '../../domain/business-day.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import { Moves } from '../days/moved.tsx';
+import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Card, DayLink, Instant } from '../shell/parts.tsx';
@@ -152,8 +153,12 @@ function FieldRow(props: {
           <span class="quiet">{text.day.notStated}</span>
         ) : GROUP_OF[column] === 'amounts' ? (
           formats.amount(shown)
+        ) : column === 'platform_commission' && shown !== '' ? (
+          formats.decimalText(shown)
         ) : column === 'accepted_date' ? (
           <DayLink context={context} date={props.title.acceptedDate} />
+        ) : column === 'provider_external_id' && shown !== '' ? (
+          <a href={providerHref(shown)}>{shown}</a>
         ) : column === 'anticipated_due_date' ? (
           formats.date(toCivilDate(shown))
         ) : column === 'buyer_is_financial' ? (

@@ -1,28 +1,20 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import {
-  acknowledgeAccountChange,
-  readUnacknowledgedAccountChanges,
-} from '../../accounts/account-changes.sql.ts';
+import type { FastifyInstance } from 'fastify';
 import { readAlerts } from '../../alerts/alert-list.sql.ts';
-import { readAuditLog, recordAudit } from '../../audit/audit.ts';
+import { readAuditLog } from '../../audit/audit.ts';
 import { readChainHead } from '../../audit/audit-chain.sql.ts';
 import { parseCivilDate } from '../../domain/business-day.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../ledger/drift.sql.ts';
-import { readProviderSummary, readRefusedProviders } from '../../providers/providers.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { AlertsPage } from './alerts-page.tsx';
 import { AuditPage } from './audit-page.tsx';
-import { ProvidersPage } from './providers-page.tsx';
 
 const ALERTS_SHOWN = 200;
 const ENTRIES_A_PAGE = 100;
-const PROVIDERS_SHOWN = 100;
-const CHANGES_SHOWN = 100;
 
-/** Routes for alerts, the audit log, providers and their accounts. */
+/** Routes for alerts and the audit log. */
 export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database } = parts;
 
@@ -75,40 +67,5 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         />
       ),
     }));
-  });
-
-  const showProviders = async (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    isRevealed: boolean,
-  ) => {
-    const [summary, refused, changes] = await Promise.all([
-      readProviderSummary(database),
-      readRefusedProviders(database, PROVIDERS_SHOWN),
-      readUnacknowledgedAccountChanges(database, CHANGES_SHOWN),
-    ]);
-    if (isRevealed) {
-      await recordAudit(database.prisma, {
-        actor: actorOf(request),
-        action: 'account_change.reveal',
-        details: { accountChangeIds: changes.map(({ id }) => id) },
-      });
-    }
-    const data = { summary, refused, changes, isRevealed };
-    return sendPage(request, reply, parts, (context) => ({
-      title: context.text.providers.title,
-      active: '/providers',
-      body: <ProvidersPage context={context} data={data} />,
-    }));
-  };
-  server.get('/providers', (request, reply) => showProviders(request, reply, false));
-  server.post('/providers', (request, reply) => showProviders(request, reply, true));
-
-  server.post('/account-changes/:id/acknowledge', async (request, reply) => {
-    const id = idOfPath(request);
-    if (id === null) return reply.callNotFound();
-    const reason = requireReason(request.body);
-    await acknowledgeAccountChange(database, id, { by: actorOf(request), reason });
-    return reply.redirect('/providers?notice=acknowledged', 303);
   });
 }

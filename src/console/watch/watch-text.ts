@@ -1,33 +1,6 @@
 import { ALERT_TEXTS } from '../../alerts/alert-text.ts';
 
 const en = {
-  providers: {
-    title: 'Providers',
-    states: { pending: 'Pending', synced: 'Synced', rejected: 'Rejected', invalid: 'Invalid' },
-    lastRequest: 'Last request',
-    lastError: 'Its error',
-    nextAttempt: 'Next attempt',
-    refused: 'Refused providers',
-    refusedNone: 'No refused providers.',
-    externalId: 'Provider',
-    reason: 'Reason',
-    byPlatform: 'The platform refused it; its answer is in the database.',
-    changes: 'Bank accounts that changed',
-    changesNone: 'No changed account is open.',
-    changesHelp:
-      'A title named another account than the one last seen. Call the party at a number you know, then record your findings.',
-    kinds: { provider: 'Provider', financial_agent: 'Financial agent' },
-    party: 'Party',
-    before: 'Account before',
-    after: 'Account now',
-    seen: 'Seen',
-    acknowledge: 'Acknowledge',
-    finding: 'Your findings',
-    title_: 'Title',
-    bank: 'Bank',
-    agency: 'branch',
-    account: 'account',
-  },
   alerts: {
     title: 'Alerts',
     open: 'Open',
@@ -72,6 +45,7 @@ const en = {
       'start_date.set': 'corrected the start date',
       'rejects.reveal': 'looked at raw rejects',
       'title.reveal': 'looked at identifiers of a title',
+      'provider.reveal': 'looked at identifiers of a provider',
       'account_change.reveal': 'looked at changed accounts',
       'account_change.acknowledge': 'acknowledged a changed account',
       'drift.acknowledge': 'acknowledged fields and values outside the documented interface',
@@ -82,6 +56,7 @@ const en = {
       'providers.push': 'sent providers',
       'providers.invalid': 'found providers that are invalid',
       export: 'exported titles',
+      'restated.export': 'exported what changed since sign-off',
       'session.start': 'signed in',
       'session.end': 'signed out',
       'session.end_others': 'ended the own other sessions',
@@ -118,9 +93,11 @@ const en = {
       to: 'to',
       format: 'format',
       rows: 'rows',
+      days: 'days',
       includeWithdrawn: 'withdrawn too',
       titles: 'titles',
       titleId: 'title',
+      provider: 'provider',
       accountChangeId: 'change',
       accountChangeIds: 'changes',
       backfillId: 'backfill',
@@ -147,38 +124,6 @@ const en = {
 };
 
 const ptBR: typeof en = {
-  providers: {
-    title: 'Fornecedores',
-    states: {
-      pending: 'Pendentes',
-      synced: 'Sincronizados',
-      rejected: 'Recusados',
-      invalid: 'Inválidos',
-    },
-    lastRequest: 'Último envio',
-    lastError: 'Erro',
-    nextAttempt: 'Próxima tentativa',
-    refused: 'Fornecedores recusados',
-    refusedNone: 'Nenhum está recusado.',
-    externalId: 'Fornecedor',
-    reason: 'Motivo',
-    byPlatform: 'A plataforma recusou; a resposta está no banco de dados.',
-    changes: 'Contas bancárias que mudaram',
-    changesNone: 'Nenhuma mudança pendente.',
-    changesHelp:
-      'Um título trouxe outra conta que não a última vista. Ligue para um número que você já conhece e anote o que apurou.',
-    kinds: { provider: 'Fornecedor', financial_agent: 'Agente financeiro' },
-    party: 'Parte',
-    before: 'Conta antes',
-    after: 'Conta agora',
-    seen: 'Vista em',
-    acknowledge: 'Confirmar ciência',
-    finding: 'O que você apurou?',
-    title_: 'Título',
-    bank: 'Banco',
-    agency: 'agência',
-    account: 'conta',
-  },
   alerts: {
     title: 'Alertas',
     open: 'Em aberto',
@@ -224,6 +169,7 @@ const ptBR: typeof en = {
       'start_date.set': 'corrigiu a data inicial',
       'rejects.reveal': 'consultou rejeitados na íntegra',
       'title.reveal': 'consultou identificadores de um título',
+      'provider.reveal': 'consultou identificadores de um fornecedor',
       'account_change.reveal': 'consultou contas que mudaram',
       'account_change.acknowledge': 'confirmou ciência de conta que mudou',
       'drift.acknowledge': 'confirmou ciência de campos e valores fora da interface documentada',
@@ -234,6 +180,7 @@ const ptBR: typeof en = {
       'providers.push': 'enviou fornecedores',
       'providers.invalid': 'encontrou fornecedores inválidos',
       export: 'exportou títulos',
+      'restated.export': 'exportou o que mudou desde o fechamento',
       'session.start': 'entrou',
       'session.end': 'saiu',
       'session.end_others': 'encerrou os próprios outros acessos',
@@ -270,9 +217,11 @@ const ptBR: typeof en = {
       to: 'até',
       format: 'formato',
       rows: 'linhas',
+      days: 'dias',
       includeWithdrawn: 'também retirados',
       titles: 'títulos',
       titleId: 'título',
+      provider: 'fornecedor',
       accountChangeId: 'mudança',
       accountChangeIds: 'mudanças',
       backfillId: 'reprocessamento',
@@ -298,5 +247,5 @@ const ptBR: typeof en = {
   },
 };
 
-/** The texts for alerts, the audit log and providers. */
+/** The texts for alerts and the audit log. */
 export const watchText = { en, 'pt-BR': ptBR };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   type AccountChange,
   acknowledgeAccountChange,
-  readUnacknowledgedAccountChanges,
+  readAccountChanges,
 } from '../../../src/accounts/account-changes.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
@@ -63,7 +63,12 @@ async function pull(date: CivilDate, ...titles: readonly string[]): Promise<bigi
   return (await world.pull(date, { alwaysStage })).pullId;
 }
 
-const changes = () => readUnacknowledgedAccountChanges(world.database, 100);
+const changes = () =>
+  readAccountChanges(
+    world.database,
+    { isAcknowledged: false, providerKey: null },
+    { offset: 0, limit: 100 },
+  );
 const told = (list: readonly AccountChange[]) =>
   list.map((change) => `${change.kind} ${change.before.account} -> ${change.after.account}`);
 const acknowledge = async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   acknowledgeAccountChange,
-  readUnacknowledgedAccountChanges,
+  readAccountChanges,
 } from '../../../src/accounts/account-changes.sql.ts';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { deriveProviderAlerts } from '../../../src/alerts/provider-alerts.sql.ts';
@@ -384,7 +384,11 @@ test('a bank account that changed is an alert for each pull that showed one, unt
   withAccount(after, '3333333');
   await world.pull(after);
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });
-  for (const { id } of await readUnacknowledgedAccountChanges(world.database, 10)) {
+  for (const { id } of await readAccountChanges(
+    world.database,
+    { isAcknowledged: false, providerKey: null },
+    { offset: 0, limit: 10 },
+  )) {
     await acknowledgeAccountChange(world.database, BigInt(id), decision);
   }
   expect(await derive()).toEqual({ raised: 0, resolved: 2 });

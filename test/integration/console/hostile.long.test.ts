@@ -64,14 +64,21 @@ test.each([
   ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
   ['/', 'to'],
   ['/', 'notice'],
+  ['/restated', 'mine'],
+  ['/restated', 'page'],
   ['/audit', 'before'],
   ['/audit', 'date'],
+  ...['q', 'state', 'page'].map((name) => ['/providers', name]),
+  ...['state', 'page'].map((name) => ['/account-changes', name]),
+  ...['accounts', 'changes', 'at'].map((name) => ['/provider?id=P-1', name]),
   ['/exports', 'from'],
 ])('%s?%s takes any text for a value and nothing more', async (path, name) => {
   const before = await state();
   const wrong: string[] = [];
   for (const input of HOSTILE_INPUTS) {
-    const answer = await admin.get(`${path}?${new URLSearchParams({ [name]: input })}`);
+    const answer = await admin.get(
+      `${path}${path?.includes('?') ? '&' : '?'}${new URLSearchParams({ [name]: input })}`,
+    );
     if (answer.status !== 200)
       wrong.push(`${JSON.stringify(input.slice(0, 40))}: ${answer.status}`);
     if (/<script>|<img/i.test(answer.text)) wrong.push(`${input.slice(0, 40)}: markup`);
@@ -129,6 +136,8 @@ test('text of a platform, a person or a key is escaped on every page', async () 
     await admin.post(`/titles/${titles[0]?.id}`),
     await admin.get('/audit'),
     await admin.get('/providers'),
+    await admin.get('/provider?id=P-1'),
+    await admin.get('/account-changes?state=all'),
   ];
   for (const page of pages) {
     expect(page.status).toBe(200);

@@ -209,13 +209,13 @@ test('a bank account that changed is seen masked, revealed on the record, and ac
   await pull(title('a'));
   const other = title('b').replaceAll('7654321', '9999999');
   await pull(title('a'), other);
-  const page = await viewer.get('/providers');
+  const page = await viewer.get('/account-changes');
   expect(page.text).toContain('P-1');
   expect(page.text).not.toContain('9999999');
-  expect((await viewer.post('/providers')).status).toBe(403);
-  expect((await reviewer.post('/providers')).text).toContain('9999999');
+  expect((await viewer.post('/account-changes')).status).toBe(403);
+  expect((await reviewer.post('/account-changes')).text).toContain('9999999');
   const action = /action="(\/account-changes\/\d+\/acknowledge)"/.exec(
-    (await reviewer.get('/providers')).text,
+    (await reviewer.get('/account-changes')).text,
   )?.[1];
   expect((await reviewer.post(action ?? '', { reason: 'called them' })).status).toBe(303);
   expect(await lastAudit(world)).toMatchObject({

@@ -41,6 +41,42 @@ describe('a csv file', () => {
     );
   });
 
+  test('localises a text that is a plain decimal, and keeps any other', async () => {
+    const columns = [{ name: 'platform_commission', kind: 'decimal_text' }] as const;
+    const texts = ['0.17', '-1.500', '2', '0.5%', '1e2', '1.2.3', '=1.5', '0,17', '.5', ''];
+    const read = async (locale: CsvLocale) => {
+      const rows = batchesOf(texts.map((text): ExportRow => [text]));
+      const bytes = await collect(writeCsv(columns, rows, locale));
+      return readCsv(bytes.toString('utf8').slice(1), locale === 'en' ? ',' : ';')
+        .slice(1)
+        .map(([cell]) => cell);
+    };
+    expect(await read('pt-BR')).toEqual([
+      '0,17',
+      '-1,500',
+      '2',
+      '0.5%',
+      '1e2',
+      '1.2.3',
+      "'=1.5",
+      '0,17',
+      '.5',
+      '',
+    ]);
+    expect(await read('en')).toEqual([
+      '0.17',
+      '-1.500',
+      '2',
+      '0.5%',
+      '1e2',
+      '1.2.3',
+      "'=1.5",
+      '0,17',
+      '.5',
+      '',
+    ]);
+  });
+
   test('has the header alone where there are no rows', async () => {
     expect(readCsv((await write([])).slice(1), ';')).toEqual([COLUMNS.map(({ name }) => name)]);
   });

@@ -1,0 +1,176 @@
+import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import type { MovedTitles } from '../../ledger/moved-titles.sql.ts';
+import type {
+  RestatedDay,
+  RestatedTotals,
+  SealedDifferences,
+} from '../../ledger/restated-days.sql.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { ActionForm, Card } from '../shell/parts.tsx';
+import { MovedTable } from './moved.tsx';
+import { RESTATED_FILES } from './restated-export.ts';
+
+export interface RestatedPageData {
+  /** Whether only the days that the reader signed off are shown. */
+  readonly isMine: boolean;
+  /** The numbers of days. */
+  readonly counts: { readonly all: number; readonly mine: number };
+  readonly totals: RestatedTotals;
+  readonly days: readonly (RestatedDay & { readonly moved: MovedTitles })[];
+  readonly paging: Paging;
+  readonly isMasked: boolean;
+}
+
+const hrefOf = (isMine: boolean, page = 1) => {
+  const query = new URLSearchParams({
+    ...(isMine && { mine: 'true' }),
+    ...(page > 1 && { page: String(page) }),
+  });
+  return query.size === 0 ? '/restated' : `/restated?${query}`;
+};
+
+/** All days that changed after their sign-off: what was sealed, what is present, and the difference. */
+export function RestatedPage(props: {
+  readonly context: PageContext;
+  readonly data: RestatedPageData;
+}) {
+  const { context, data } = props;
+  const { text, formats } = context;
+  const { restated } = text;
+  const tabs = [
+    [false, restated.all, data.counts.all],
+    [true, restated.mine, data.counts.mine],
+  ] as const;
+  return (
+    <>
+      <nav class="crumbs" aria-label={text.nav.days}>
+        <a href="/">← {text.nav.days}</a>
+      </nav>
+      <div>
+        <h1>{restated.title}</h1>
+        <p class="quiet">{restated.intro}</p>
+      </div>
+      <nav class="tabs" aria-label={restated.title}>
+        {tabs.map(([isMine, label, count]) => (
+          <a
+            key={label}
+            href={hrefOf(isMine)}
+            {...(data.isMine === isMine && { 'aria-current': 'page' })}
+          >
+            {label} ({formats.count(count)})
+          </a>
+        ))}
+      </nav>
+      {data.days.length === 0 ? (
+        <p class="quiet">{restated.none}</p>
+      ) : (
+        <>
+          <Card title={restated.overall(formats.count(data.totals.days))}>
+            <Differences
+              context={context}
+              label={restated.title}
+              differences={data.totals.differences}
+            />
+            <ActionForm context={context} action="/restated" class="buttons">
+              <input type="hidden" name="mine" value={String(data.isMine)} />
+              {RESTATED_FILES.map((file) => (
+                <button key={file} type="submit" name="file" value={file} class="button">
+                  {restated.files[file]}
+                </button>
+              ))}
+              <p class="quiet small">{data.isMasked ? text.exports.masked : restated.personal}</p>
+            </ActionForm>
+          </Card>
+          {data.days.map((day) => (
+            <DayCard key={day.date} context={context} day={day} />
+          ))}
+          <Pager
+            context={context}
+            label={restated.title}
+            paging={data.paging}
+            hrefOf={(page) => hrefOf(data.isMine, page)}
+          />
+        </>
+      )}
+    </>
+  );
+}
+
+function DayCard(props: {
+  readonly context: PageContext;
+  readonly day: RestatedPageData['days'][number];
+}) {
+  const { context, day } = props;
+  const { text, formats } = context;
+  const date = formats.date(day.date);
+  return (
+    <Card title={date} aside={<a href={`/days/${day.date}`}>{text.restated.openDay}</a>}>
+      <p>{text.day.signedBy(day.signedOffBy, formats.instant(day.signedOffAt))}</p>
+      <Differences context={context} label={date} differences={day.differences} />
+      <p class="small">
+        {text.day.digestSigned}: <span class="mono">{day.sealedDigest}</span>
+        <br />
+        {text.day.digestNow}: <span class="mono">{day.presentDigest ?? '–'}</span>
+      </p>
+      <h3>{text.day.movedSinceSeal}</h3>
+      <MovedTable
+        context={context}
+        label={`${text.day.movedSinceSeal}: ${date}`}
+        moved={day.moved}
+      />
+    </Card>
+  );
+}
+
+function Differences(props: {
+  readonly context: PageContext;
+  readonly label: string;
+  readonly differences: SealedDifferences;
+}) {
+  const { context, differences } = props;
+  const { text, formats } = context;
+  const count = (value: string) => formats.amount(value).replace(/[.,]00$/, '');
+  const rows = [
+    ['title_count', text.days.titles, count],
+    ['withdrawn_count', text.days.withdrawn, count],
+    ['rejected_count', text.days.rejected, count],
+    ...AMOUNT_COLUMNS.map(
+      (column) => [`${column}_sum`, text.amounts[column], formats.amount] as const,
+    ),
+  ] as const;
+  return (
+    <DataTable
+      label={props.label}
+      heads={[
+        text.day.amount,
+        right(text.restated.sealed),
+        right(text.restated.present),
+        right(text.restated.difference),
+      ]}
+    >
+      {rows.map(([measure, label, format]) => {
+        const { sealed, present, difference } = differences[measure];
+        const isEqual = /^-?0(?:\.0*)?$/.test(difference);
+        return (
+          <tr key={measure}>
+            <th scope="row">{label}</th>
+            <td class="right number">{format(sealed)}</td>
+            <td class="right number">{format(present)}</td>
+            <td class={`right number ${isEqual ? 'quiet' : ''}`}>
+              {isEqual ? (
+                format(difference)
+              ) : (
+                <strong>
+                  {difference.startsWith('-') ? '' : '+'}
+                  {format(difference)}
+                </strong>
+              )}
+            </td>
+          </tr>
+        );
+      })}
+    </DataTable>
+  );
+}

@@ -1,0 +1,87 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { dateIn } from '../../domain/business-day.ts';
+import { maySeePersonalData } from '../../domain/role.ts';
+import { readMovedTitles } from '../../ledger/moved-titles.sql.ts';
+import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { actorOf } from '../shell/path-parameters.ts';
+import { sendFile } from '../shell/send-file.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { exportRestated, RESTATED_FILES } from './restated-export.ts';
+import { RestatedPage } from './restated-page.tsx';
+
+const DAYS_A_PAGE = 10;
+const MOVED_A_DAY = 50;
+
+/** Routes of the days that changed after their sign-off. */
+export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, logger, timeZone } = parts;
+  const filterOf = (request: FastifyRequest, isMine: boolean) => ({
+    signedBy: isMine ? actorOf(request) : null,
+    today: dateIn(timeZone, parts.now?.() ?? new Date()),
+  });
+  const isMasked = ({ principal }: FastifyRequest) =>
+    !maySeePersonalData(principal?.role ?? 'viewer');
+
+  server.get('/restated', async (request, reply) => {
+    const isMine = textParameter(request.query, 'mine') === 'true';
+    const filter = filterOf(request, isMine);
+    const [all, mine] = await Promise.all([
+      readRestatedTotals(database, filterOf(request, false)),
+      readRestatedTotals(database, filterOf(request, true)),
+    ]);
+    const totals = isMine ? mine : all;
+    const paging = pagingOf(request.query, 'page', totals.days, DAYS_A_PAGE);
+    const days = await readRestatedDays(database, filter, paging);
+    const withMoved = await Promise.all(
+      days.map(async (day) => ({
+        ...day,
+        moved: await readMovedTitles(database, day.date, BigInt(day.fence), MOVED_A_DAY),
+      })),
+    );
+    const data = {
+      isMine,
+      counts: { all: all.days, mine: mine.days },
+      totals,
+      days: withMoved,
+      paging,
+      isMasked: isMasked(request),
+    };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.restated.title,
+      active: '/',
+      body: <RestatedPage context={context} data={data} />,
+    }));
+  });
+
+  server.post('/restated', async (request, reply) => {
+    const wanted = textParameter(request.body, 'file');
+    const file = RESTATED_FILES.find((known) => known === wanted);
+    if (file === undefined) {
+      throw new InputError(`file: expected one of ${RESTATED_FILES.join(', ')}`);
+    }
+    const filter = filterOf(request, textParameter(request.body, 'mine') === 'true');
+    return sendFile(reply, logger, (signal, send) =>
+      exportRestated(
+        database,
+        {
+          file,
+          filter,
+          actor: actorOf(request),
+          locale: pageContext(request, timeZone).language,
+          isMasked: isMasked(request),
+        },
+        signal,
+        (bytes) =>
+          send({
+            name: `restated-${file}-${filter.today}.csv`,
+            type: 'text/csv; charset=utf-8',
+            bytes,
+          }),
+      ),
+    );
+  });
+}

@@ -1,0 +1,126 @@
+import type { AccountChange } from '../../accounts/account-changes.sql.ts';
+import { Field } from '../shell/layout.tsx';
+import { maskTaxId } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, DayLink, Disclosure, Instant } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { AccountText } from './account-text.tsx';
+import { providerHref } from './provider-address.ts';
+
+/** Account changes, each with the form to acknowledge it, or with the person who did. */
+export function ChangeList(props: {
+  readonly context: PageContext;
+  readonly changes: readonly AccountChange[];
+  readonly isRevealed: boolean;
+}) {
+  const { context, isRevealed } = props;
+  const { text } = context;
+  const { providers } = text;
+  return (
+    <ul class="timeline">
+      {props.changes.map((change) => (
+        <li key={change.id}>
+          <div>
+            <p class="anywhere">
+              <strong>
+                <PartyKey change={change} isRevealed={isRevealed} />
+              </strong>
+              {change.partyName !== null && (
+                <>
+                  <br />
+                  {change.partyName}
+                </>
+              )}
+            </p>
+            <p class="quiet small">
+              {providers.kinds[change.kind]}
+              <br />
+              <DayLink context={context} date={change.acceptedDate} /> ·{' '}
+              <a href={`/titles/${change.titleId}`}>
+                {providers.title_} {change.orderUid ?? change.titleId}
+              </a>
+            </p>
+          </div>
+          <div class="stack">
+            <p>
+              <del class="before">
+                <span class="sr">{providers.before}: </span>
+                <AccountText context={context} account={change.before} isRevealed={isRevealed} />
+              </del>
+              {' → '}
+              <ins class="after">
+                <span class="sr">{providers.after}: </span>
+                <AccountText context={context} account={change.after} isRevealed={isRevealed} />
+              </ins>
+            </p>
+            <p class="quiet small">
+              {providers.detected} <Instant context={context} at={change.detectedAt} />
+            </p>
+            <Acknowledgement context={context} change={change} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PartyKey({ change, isRevealed }: { change: AccountChange; isRevealed: boolean }) {
+  if (change.isKeyTaxId) return <>{isRevealed ? change.partyKey : maskTaxId(change.partyKey)}</>;
+  return <a href={providerHref(change.partyKey)}>{change.partyKey}</a>;
+}
+
+function Acknowledgement({ context, change }: { context: PageContext; change: AccountChange }) {
+  const { providers } = context.text;
+  if (change.acknowledgedBy !== null && change.acknowledgedAt !== null) {
+    return (
+      <div>
+        <p class="small">
+          {providers.acknowledgedBy(
+            change.acknowledgedBy,
+            context.formats.instant(change.acknowledgedAt),
+          )}
+        </p>
+        {change.reason !== null && <p class="quiet anywhere">{change.reason}</p>}
+      </div>
+    );
+  }
+  const role = context.principal?.role ?? 'viewer';
+  if (!mayUse(role, 'POST', '/account-changes/:id/acknowledge')) {
+    return <p class="small">{providers.notAcknowledged}</p>;
+  }
+  return (
+    <Disclosure label={providers.acknowledge}>
+      <ActionForm context={context} action={`/account-changes/${change.id}/acknowledge`}>
+        <Field label={providers.finding}>
+          <input name="reason" required maxLength={500} />
+        </Field>
+        <button type="submit" class="button primary">
+          {providers.acknowledge}
+        </button>
+      </ActionForm>
+    </Disclosure>
+  );
+}
+
+/** The button that shows identifiers and accounts, for roles that may see them. */
+export function RevealForm(props: {
+  readonly context: PageContext;
+  readonly action: string;
+  readonly isRevealed: boolean;
+  readonly mayReveal: boolean;
+}) {
+  const { context } = props;
+  const { title } = context.text;
+  return (
+    <div class="buttons">
+      <p class="quiet">{props.isRevealed ? title.revealed : title.masked}</p>
+      {!props.isRevealed && props.mayReveal && (
+        <ActionForm context={context} action={props.action}>
+          <button type="submit" class="button" title={title.revealHelp}>
+            {title.reveal}
+          </button>
+        </ActionForm>
+      )}
+    </div>
+  );
+}

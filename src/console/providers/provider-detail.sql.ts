@@ -1,0 +1,74 @@
+import type { Database } from '../../database/database.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { Prisma } from '../../generated/prisma/client.ts';
+import {
+  type LastRequest,
+  lastRequest,
+  lastRequestColumns,
+  type ProviderRow,
+} from './provider-list.sql.ts';
+
+/** A provider as the ERP states it. Personal data, except for the states and times. */
+export interface ProviderDetail extends ProviderRow, LastRequest {
+  readonly type: string | null;
+  readonly canAnticipate: boolean | null;
+  readonly phones: unknown;
+  readonly emailAddresses: unknown;
+  readonly accounts: unknown;
+  /** The platform's refusal. */
+  readonly refusal: string | null;
+  readonly changedAt: Date;
+  /** The number of requests that had the provider. */
+  readonly requests: number;
+}
+
+/** Returns null for a provider that the ERP has not written. */
+export async function readProviderDetail(
+  database: Database,
+  externalId: string,
+): Promise<ProviderDetail | null> {
+  const [provider] = await database.prisma.$queryRaw<[ProviderDetail?]>`
+    SELECT external_id AS "externalId", name, identification_number AS identification, type,
+           can_anticipate AS "canAnticipate", phones, email_addresses AS "emailAddresses", accounts,
+           sync_state AS state, changed_at AS "changedAt", synced_at AS "syncedAt",
+           CASE WHEN sync_state = 'invalid' THEN last_error END AS faults,
+           CASE WHEN sync_state = 'rejected' THEN last_error END AS refusal,
+           (SELECT count(*) FROM conciliation.provider_batch
+            WHERE external_ids @> ARRAY[${externalId}])::float8 AS requests,
+           ${lastRequestColumns}
+    FROM conciliation.provider provider
+    LEFT JOIN LATERAL ${lastRequest(Prisma.sql`provider.external_id`)} ON true
+    WHERE external_id = ${externalId}`;
+  return provider ?? null;
+}
+
+/** A bank account that titles name for a provider. Personal data. */
+export interface SeenAccount {
+  readonly bank: string | null;
+  readonly agency: string | null;
+  readonly agencyDigit: string | null;
+  readonly account: string;
+  readonly accountDigit: string | null;
+  readonly lastAcceptedDate: CivilDate;
+  readonly firstSeenAt: Date;
+}
+
+const ofProvider = (partyKey: string) => ({ kind: 'provider', partyKey });
+
+export function countSeenAccounts(database: Database, partyKey: string): Promise<number> {
+  return database.prisma.partyAccount.count({ where: ofProvider(partyKey) });
+}
+
+/** Returns a part of the provider's accounts, the last seen first. */
+export function readSeenAccounts(
+  database: Database,
+  partyKey: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<SeenAccount[]> {
+  return database.prisma.partyAccount.findMany({
+    where: ofProvider(partyKey),
+    orderBy: [{ lastAcceptedDate: 'desc' }, { accountHash: 'asc' }],
+    skip: offset,
+    take: limit,
+  });
+}

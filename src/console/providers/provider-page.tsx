@@ -1,0 +1,332 @@
+import type { AccountChange } from '../../accounts/account-changes.sql.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { maskTaxId } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { Amount, Card, DayLink, Instant } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import type { TitlePage } from '../titles/title-list.sql.ts';
+import { accountNumber } from './account-text.tsx';
+import { ChangeList, RevealForm } from './change-list.tsx';
+import { providerHref } from './provider-address.ts';
+import type { ProviderDetail, SeenAccount } from './provider-detail.sql.ts';
+import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
+
+const MASKED = '••••';
+
+interface ProviderPageData {
+  readonly externalId: string;
+  /** The fingerprint of the external id in the audit log. */
+  readonly fingerprint: string;
+  /** Null: titles name the provider, and the ERP has not written it. */
+  readonly provider: ProviderDetail | null;
+  readonly accounts: readonly SeenAccount[];
+  readonly accountPaging: Paging;
+  readonly changes: readonly AccountChange[];
+  readonly changePaging: Paging;
+  readonly titles: TitlePage;
+  readonly titleCount: { readonly titles: number; readonly originalValueSum: string };
+  readonly isRevealed: boolean;
+}
+
+interface PageProps {
+  readonly context: PageContext;
+  readonly data: ProviderPageData;
+}
+
+export function ProviderPage({ context, data }: PageProps) {
+  const { text } = context;
+  const { providers } = text;
+  const { provider, externalId, isRevealed } = data;
+  const role = context.principal?.role ?? 'viewer';
+  return (
+    <>
+      <nav class="crumbs" aria-label={text.nav.providers}>
+        <a href="/providers">← {providers.title}</a>
+      </nav>
+      <div class="day-head">
+        <h1 class="anywhere">{provider?.name ?? externalId}</h1>
+        {provider !== null && <ProviderState context={context} state={provider.state} />}
+      </div>
+      <p>{provider === null ? providers.notInErp : <Verdict context={context} p={provider} />}</p>
+      <RevealForm
+        context={context}
+        action={providerHref(externalId)}
+        isRevealed={isRevealed}
+        mayReveal={mayUse(role, 'POST', '/provider')}
+      />
+      <div class="columns">
+        {provider !== null && <Sending context={context} provider={provider} data={data} />}
+        <Master context={context} data={data} />
+      </div>
+      <Card title={providers.accounts}>
+        <Accounts context={context} data={data} />
+      </Card>
+      <Card title={providers.changes}>
+        {data.changes.length === 0 ? (
+          <p class="quiet">{providers.changesNoneHere}</p>
+        ) : (
+          <div class="stack">
+            <ChangeList context={context} changes={data.changes} isRevealed={isRevealed} />
+            <Pager
+              context={context}
+              label={providers.changes}
+              paging={data.changePaging}
+              hrefOf={(page) => providerHref(externalId, { changes: String(page) })}
+            />
+          </div>
+        )}
+      </Card>
+      <Card title={text.titles.title}>
+        <Titles context={context} data={data} />
+      </Card>
+    </>
+  );
+}
+
+/** The answer to: was the provider sent? */
+function Verdict({ context, p }: { context: PageContext; p: ProviderDetail }) {
+  const { verdict } = context.text.providers;
+  const at = (instant: Date | null) => (instant === null ? '–' : context.formats.instant(instant));
+  if (p.state === 'synced') return <>{verdict.synced(at(p.syncedAt))}</>;
+  if (p.state === 'invalid') return <>{verdict.invalid}</>;
+  if (p.state === 'rejected') return <>{verdict.rejected(at(p.sentAt))}</>;
+  if (p.syncedAt !== null) return <>{verdict.changed(at(p.changedAt), at(p.syncedAt))}</>;
+  return <>{p.sentAt === null ? verdict.neverSent : verdict.undecided(at(p.sentAt))}</>;
+}
+
+function Sending(props: PageProps & { readonly provider: ProviderDetail }) {
+  const { context, provider, data } = props;
+  const { providers } = context.text;
+  return (
+    <Card title={providers.sending}>
+      <dl class="fields">
+        <dt>{providers.lastSent}</dt>
+        <dd>
+          <LastSent context={context} last={provider} />
+        </dd>
+        <dt>{providers.lastAnswer}</dt>
+        <dd>
+          <LastAnswer context={context} last={provider} />
+        </dd>
+        <dt>{providers.taken}</dt>
+        <dd>
+          <Instant context={context} at={provider.syncedAt} />
+        </dd>
+        <dt>{providers.changedInErp}</dt>
+        <dd>
+          <Instant context={context} at={provider.changedAt} />
+        </dd>
+        <dt>{providers.requests}</dt>
+        <dd>
+          {context.formats.count(provider.requests)}
+          {provider.batchId !== null && (
+            <span class="quiet"> {providers.lastBatch(String(provider.batchId))}</span>
+          )}
+        </dd>
+        {provider.faults !== null && (
+          <>
+            <dt>{providers.reason}</dt>
+            <dd lang="en">{provider.faults}</dd>
+          </>
+        )}
+        {provider.refusal !== null && (
+          <>
+            <dt>{providers.refusal}</dt>
+            <dd>{data.isRevealed ? provider.refusal : MASKED}</dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  );
+}
+
+function Master({ context, data }: PageProps) {
+  const { providers, title } = context.text;
+  const { provider, isRevealed } = data;
+  const contact = (value: unknown, name: string) => {
+    const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
+    if (texts.length === 0) return '–';
+    return isRevealed ? texts.join(', ') : texts.map(() => MASKED).join(', ');
+  };
+  return (
+    <Card title={providers.master}>
+      <dl class="fields">
+        <dt>{providers.externalId}</dt>
+        <dd>{data.externalId}</dd>
+        {provider !== null && (
+          <>
+            <dt>{providers.name}</dt>
+            <dd>{provider.name ?? '–'}</dd>
+            <dt>{providers.taxId}</dt>
+            <dd class="number">
+              {provider.identification === null
+                ? '–'
+                : isRevealed
+                  ? provider.identification
+                  : maskTaxId(provider.identification)}
+            </dd>
+            <dt>{providers.type}</dt>
+            <dd>{provider.type ?? '–'}</dd>
+            <dt>{providers.canAnticipate}</dt>
+            <dd>
+              {provider.canAnticipate === null ? '–' : title[provider.canAnticipate ? 'yes' : 'no']}
+            </dd>
+            <dt>{providers.phones}</dt>
+            <dd class="number">{contact(provider.phones, 'number')}</dd>
+            <dt>{providers.emails}</dt>
+            <dd>{contact(provider.emailAddresses, 'email')}</dd>
+            <dt>{providers.erpAccounts}</dt>
+            <dd class="number">
+              <ErpAccounts context={context} data={data} />
+            </dd>
+          </>
+        )}
+        <dt>{providers.fingerprint}</dt>
+        <dd class="mono">{data.fingerprint}</dd>
+      </dl>
+    </Card>
+  );
+}
+
+/** The accounts as the ERP wrote them, which nothing has checked. */
+function ErpAccounts({ context, data }: PageProps) {
+  const { providers } = context.text;
+  const accounts = listOf(data.provider?.accounts);
+  if (accounts.length === 0) return <>–</>;
+  return (
+    <ul>
+      {accounts.map((account, index) => (
+        <li key={`${index} ${textOf(account, 'accountNumber')}`}>
+          {providers.bank} {textOf(account, 'bankNumber') ?? '–'}, {providers.agency}{' '}
+          {accountNumber(textOf(account, 'agencyNumber'), null, data.isRevealed)},{' '}
+          {providers.account}{' '}
+          {accountNumber(
+            textOf(account, 'accountNumber'),
+            textOf(account, 'accountDigit'),
+            data.isRevealed,
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Accounts({ context, data }: PageProps) {
+  const { providers } = context.text;
+  const { isRevealed } = data;
+  if (data.accounts.length === 0) return <p class="quiet">{providers.accountsNone}</p>;
+  return (
+    <>
+      <DataTable
+        label={providers.accounts}
+        heads={[
+          providers.bank,
+          providers.branchHead,
+          providers.accountHead,
+          providers.lastTitle,
+          providers.firstSeen,
+        ]}
+      >
+        {data.accounts.map((account) => (
+          <tr key={JSON.stringify(account)}>
+            <th scope="row">{account.bank ?? '–'}</th>
+            <td class="tight">{accountNumber(account.agency, account.agencyDigit, isRevealed)}</td>
+            <td class="tight">
+              {accountNumber(account.account, account.accountDigit, isRevealed)}
+            </td>
+            <td>
+              <DayLink context={context} date={account.lastAcceptedDate} />
+            </td>
+            <td>
+              <Instant context={context} at={account.firstSeenAt} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <Pager
+        context={context}
+        label={providers.accounts}
+        paging={data.accountPaging}
+        hrefOf={(page) => providerHref(data.externalId, { accounts: String(page) })}
+      />
+    </>
+  );
+}
+
+function Titles({ context, data }: PageProps) {
+  const { text, formats } = context;
+  const { titles, titleCount } = data;
+  if (titles.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  return (
+    <>
+      <p class="quiet">
+        {text.titles.count(
+          formats.count(titles.rows.length),
+          formats.count(titleCount.titles),
+          formats.amount(titleCount.originalValueSum),
+        )}
+      </p>
+      <DataTable
+        label={text.titles.title}
+        heads={[
+          text.titles.order,
+          text.titles.accepted,
+          text.titles.due,
+          text.title.agent,
+          right(text.titles.value),
+          right(text.titles.platformDiscount),
+          text.titles.status,
+        ]}
+      >
+        {titles.rows.map((title) => (
+          <tr key={title.id} class={title.status === 'withdrawn' ? 'is-withdrawn-row' : undefined}>
+            <th scope="row">
+              <a href={`/titles/${title.id}`}>{title.orderUid}</a>
+            </th>
+            <td>
+              <DayLink context={context} date={title.acceptedDate} />
+            </td>
+            <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
+            <td>{title.agent ?? '–'}</td>
+            <td class="right">
+              <Amount context={context} value={title.originalValue} />
+            </td>
+            <td class="right">
+              <Amount context={context} value={title.platformDiscountedValue} />
+            </td>
+            <td>
+              {title.status === 'withdrawn' && (
+                <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      {(titles.previous !== null || titles.next !== null) && (
+        <nav class="pager" aria-label={text.titles.pages}>
+          {titles.previous !== null && (
+            <a rel="prev" href={providerHref(data.externalId, { at: titles.previous })}>
+              ← {text.titles.previous}
+            </a>
+          )}
+          {titles.next !== null && (
+            <a rel="next" href={providerHref(data.externalId, { at: titles.next })}>
+              {text.titles.next} →
+            </a>
+          )}
+        </nav>
+      )}
+    </>
+  );
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function textOf(item: unknown, name: string): string | null {
+  if (typeof item !== 'object' || item === null) return null;
+  const value: unknown = Reflect.get(item, name);
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import {
+  acknowledgeAccountChange,
+  countAccountChanges,
+  readAccountChanges,
+} from '../../accounts/account-changes.sql.ts';
+import { recordAudit } from '../../audit/audit.ts';
+import { dateIn } from '../../domain/business-day.ts';
+import { SYNC_STATES } from '../../domain/provider.ts';
+import { readProviderSummary } from '../../providers/providers.sql.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { textParameter } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { parseTitleQuery } from '../titles/title-filters.ts';
+import { parseTitleCursor, readTitleCount, readTitlePage } from '../titles/title-list.sql.ts';
+import { AccountChangesPage, CHANGE_STATES } from './account-changes-page.tsx';
+import { externalIdOf } from './provider-address.ts';
+import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
+import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
+import { ProviderPage } from './provider-page.tsx';
+import { ProvidersPage, providersHref } from './providers-page.tsx';
+
+const PROVIDERS_A_PAGE = 50;
+const CHANGES_A_PAGE = 50;
+const ACCOUNTS_A_PAGE = 20;
+const CHANGES_OF_PROVIDER = 10;
+const TITLES_OF_PROVIDER = 20;
+
+/** Text with the form of a CPF or CNPJ, without its mask. Its check digits may be wrong. */
+const TAX_ID = /^(?:\d{11}|[\dA-Z]{12}\d{2})$/;
+
+/** Routes for the ERP's providers and the changes of bank accounts. */
+export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  const showProviders = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    filter: ProviderFilter,
+  ) => {
+    const [summary, openChanges, total] = await Promise.all([
+      readProviderSummary(database),
+      countAccountChanges(database, { isAcknowledged: false, providerKey: null }),
+      countProviders(database, filter),
+    ]);
+    const paging = pagingOf(request.query, 'page', total, PROVIDERS_A_PAGE);
+    const providers = await readProviders(database, filter, paging);
+    const data = { summary, openChanges, filter, providers, paging };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.providers.title,
+      active: '/providers',
+      body: <ProvidersPage context={context} data={data} />,
+    }));
+  };
+  const filterOf = (source: unknown) => ({
+    text: textParameter(source, 'q')?.slice(0, 200) ?? null,
+    state: SYNC_STATES.find((known) => known === textParameter(source, 'state')) ?? null,
+  });
+  server.get('/providers', (request, reply) =>
+    showProviders(request, reply, { ...filterOf(request.query), taxId: null }),
+  );
+  server.post('/providers', (request, reply) => {
+    const { text, state } = filterOf(request.body);
+    const taxId = (text ?? '').replace(/[./\- ]/g, '').toUpperCase();
+    return TAX_ID.test(taxId)
+      ? showProviders(request, reply, { text, state, taxId })
+      : reply.redirect(providersHref(text, state), 303);
+  });
+
+  const showProvider = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    isRevealed: boolean,
+  ) => {
+    const externalId = externalIdOf(request.query);
+    if (externalId === null) return reply.callNotFound();
+    const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+    const { filter } = parseTitleQuery({}, null, 'en');
+    const titleFilter = { ...filter, providerId: externalId };
+    // As the watch on accounts writes it.
+    const partyKey = externalId.replace(/^ +| +$/g, '');
+    const changeFilter = { isAcknowledged: null, providerKey: partyKey };
+    const [provider, titleCount, accountCount, changeCount] = await Promise.all([
+      readProviderDetail(database, externalId),
+      readTitleCount(database, titleFilter, today),
+      countSeenAccounts(database, partyKey),
+      countAccountChanges(database, changeFilter),
+    ]);
+    if (provider === null && titleCount.titles + accountCount + changeCount === 0) {
+      return reply.callNotFound();
+    }
+    const accountPaging = pagingOf(request.query, 'accounts', accountCount, ACCOUNTS_A_PAGE);
+    const changePaging = pagingOf(request.query, 'changes', changeCount, CHANGES_OF_PROVIDER);
+    const at = textParameter(request.query, 'at');
+    const [accounts, changes, titles] = await Promise.all([
+      readSeenAccounts(database, partyKey, accountPaging),
+      readAccountChanges(database, changeFilter, changePaging),
+      readTitlePage(database, {
+        filter: titleFilter,
+        sort: 'accepted',
+        isDescending: true,
+        cursor: at === null ? null : parseTitleCursor(at, 'accepted'),
+        limit: TITLES_OF_PROVIDER,
+      }),
+    ]);
+    const fingerprint = fingerprintOf(externalId);
+    if (isRevealed) {
+      // Before the page is shown, so that every access leaves an entry.
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'provider.reveal',
+        details: { provider: fingerprint },
+      });
+    }
+    const data = {
+      externalId,
+      fingerprint,
+      provider,
+      accounts,
+      accountPaging,
+      changes,
+      changePaging,
+      titles,
+      titleCount,
+      isRevealed,
+    };
+    return sendPage(request, reply, parts, (context) => ({
+      title: provider?.name ?? externalId,
+      active: '/providers',
+      body: <ProviderPage context={context} data={data} />,
+    }));
+  };
+  server.get('/provider', (request, reply) => showProvider(request, reply, false));
+  server.post('/provider', (request, reply) => showProvider(request, reply, true));
+
+  const showChanges = async (request: FastifyRequest, reply: FastifyReply, isRevealed: boolean) => {
+    const wanted = textParameter(request.query, 'state');
+    const state = CHANGE_STATES.find((known) => known === wanted) ?? 'open';
+    const filterOfState = {
+      open: { isAcknowledged: false, providerKey: null },
+      acknowledged: { isAcknowledged: true, providerKey: null },
+      all: { isAcknowledged: null, providerKey: null },
+    };
+    const [open, acknowledged] = await Promise.all([
+      countAccountChanges(database, filterOfState.open),
+      countAccountChanges(database, filterOfState.acknowledged),
+    ]);
+    const counts = { open, acknowledged, all: open + acknowledged };
+    const paging = pagingOf(request.query, 'page', counts[state], CHANGES_A_PAGE);
+    const changes = await readAccountChanges(database, filterOfState[state], paging);
+    if (isRevealed) {
+      await recordAudit(database.prisma, {
+        actor: actorOf(request),
+        action: 'account_change.reveal',
+        details: { accountChangeIds: changes.map(({ id }) => id) },
+      });
+    }
+    const data = { state, counts, changes, paging, isRevealed };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.providers.changes,
+      active: '/providers',
+      body: <AccountChangesPage context={context} data={data} />,
+    }));
+  };
+  server.get('/account-changes', (request, reply) => showChanges(request, reply, false));
+  server.post('/account-changes', (request, reply) => showChanges(request, reply, true));
+
+  server.post('/account-changes/:id/acknowledge', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const reason = requireReason(request.body);
+    await acknowledgeAccountChange(database, id, { by: actorOf(request), reason });
+    return reply.redirect('/account-changes?notice=acknowledged', 303);
+  });
+}
+
+/** Names a provider in the audit log, which is never erased and holds no key of a person. */
+function fingerprintOf(externalId: string): string {
+  return createHash('sha256').update(externalId).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,174 @@
+import { SYNC_STATES, type SyncState } from '../../domain/provider.ts';
+import type { ProviderSummary } from '../../providers/providers.sql.ts';
+import { DataTable } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import { maskTaxId } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { ActionForm, Banner, Card, Instant, Metric } from '../shell/parts.tsx';
+import { providerHref } from './provider-address.ts';
+import type { ProviderFilter, ProviderRow } from './provider-list.sql.ts';
+import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
+
+export interface ProvidersPageData {
+  readonly summary: ProviderSummary;
+  readonly openChanges: number;
+  readonly filter: ProviderFilter;
+  readonly providers: readonly ProviderRow[];
+  readonly paging: Paging;
+}
+
+/** The address of a list. A tax identifier is never a part of an address. */
+export function providersHref(text: string | null, state: SyncState | null, page = 1): string {
+  const query = new URLSearchParams({
+    ...(text !== null && { q: text }),
+    ...(state !== null && { state }),
+    ...(page > 1 && { page: String(page) }),
+  });
+  return query.size === 0 ? '/providers' : `/providers?${query}`;
+}
+
+export function ProvidersPage(props: {
+  readonly context: PageContext;
+  readonly data: ProvidersPageData;
+}) {
+  const { context, data } = props;
+  const { text, formats } = context;
+  const { providers } = text;
+  const { summary } = data;
+  return (
+    <>
+      <section class="headline">
+        <h1>{providers.title}</h1>
+        <dl class="metrics">
+          {SYNC_STATES.map((state) => (
+            <Metric
+              key={state}
+              label={providers.states[state]}
+              class={
+                (state === 'rejected' || state === 'invalid') && summary[state] > 0
+                  ? 'is-warning'
+                  : ''
+              }
+              value={formats.count(summary[state])}
+              href={providersHref(null, state)}
+            />
+          ))}
+          {summary.lastRequestAt !== null && (
+            <Metric
+              label={providers.lastRequest}
+              value={<Instant context={context} at={summary.lastRequestAt} />}
+            />
+          )}
+          {summary.lastErrorCode !== null && (
+            <Metric label={providers.lastError} class="is-warning" value={summary.lastErrorCode} />
+          )}
+        </dl>
+      </section>
+      {data.openChanges > 0 ? (
+        <Banner look="attention" title={text.days.accountChanges(formats.count(data.openChanges))}>
+          <p>
+            {text.days.accountChangesHelp} <a href="/account-changes">{providers.changesOpen}</a>
+          </p>
+        </Banner>
+      ) : (
+        <p>
+          <a href="/account-changes?state=all">{providers.changes}</a>
+        </p>
+      )}
+      <Card title={providers.search}>
+        <Search context={context} filter={data.filter} />
+      </Card>
+      <List context={context} data={data} />
+    </>
+  );
+}
+
+/** Sent as a form, because a tax identifier in an address would be in the logs of proxies. */
+function Search({ context, filter }: { context: PageContext; filter: ProviderFilter }) {
+  const { providers, titles } = context.text;
+  return (
+    <ActionForm context={context} action="/providers" class="filters">
+      <Field label={providers.searchLabel}>
+        <input name="q" type="search" value={filter.text ?? ''} maxLength={200} />
+      </Field>
+      <Field label={titles.status}>
+        <select name="state">
+          <option value="">{titles.statuses.all}</option>
+          {SYNC_STATES.map((state) => (
+            <option key={state} value={state} selected={filter.state === state}>
+              {providers.states[state]}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <div class="buttons">
+        <button type="submit" class="button primary">
+          {providers.search}
+        </button>
+        <a class="button" href="/providers">
+          {titles.clear}
+        </a>
+      </div>
+    </ActionForm>
+  );
+}
+
+function List({ context, data }: { context: PageContext; data: ProvidersPageData }) {
+  const { providers, titles } = context.text;
+  const { filter } = data;
+  if (data.providers.length === 0) {
+    return <p class="quiet">{filter.text === null ? providers.none : providers.noneFound}</p>;
+  }
+  return (
+    <section class="card">
+      <DataTable
+        label={providers.title}
+        heads={[
+          providers.externalId,
+          providers.name,
+          providers.taxId,
+          titles.status,
+          providers.lastSent,
+          providers.lastAnswer,
+          providers.taken,
+        ]}
+      >
+        {data.providers.map((provider) => (
+          <tr key={provider.externalId}>
+            <th scope="row">
+              <a href={providerHref(provider.externalId)}>{provider.externalId}</a>
+            </th>
+            <td>{provider.name ?? '–'}</td>
+            <td class="tight">
+              {provider.identification === null ? '–' : maskTaxId(provider.identification)}
+            </td>
+            <td>
+              <ProviderState context={context} state={provider.state} />
+              {provider.faults !== null && (
+                <p class="quiet small anywhere" lang="en">
+                  {provider.faults}
+                </p>
+              )}
+            </td>
+            <td>
+              <LastSent context={context} last={provider} />
+            </td>
+            <td>
+              <LastAnswer context={context} last={provider} />
+            </td>
+            <td>
+              <Instant context={context} at={provider.syncedAt} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+      <Pager
+        context={context}
+        label={providers.title}
+        paging={data.paging}
+        hrefOf={(page) => providersHref(filter.text, filter.state, page)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,41 @@
+import type { PageContext } from '../shell/page-context.ts';
+import { Instant } from '../shell/parts.tsx';
+import type { LastRequest, ProviderRow } from './provider-list.sql.ts';
+
+export function LastSent({ context, last }: { context: PageContext; last: LastRequest }) {
+  return last.sentAt === null ? (
+    <span class="quiet">{context.text.providers.neverSent}</span>
+  ) : (
+    <Instant context={context} at={last.sentAt} />
+  );
+}
+
+/** The answer to the last request: the status, and why the request decided nothing. */
+export function LastAnswer({ context, last }: { context: PageContext; last: LastRequest }) {
+  const { providers } = context.text;
+  if (last.sentAt === null) return <span class="quiet">–</span>;
+  if (last.isUnderWay) return <span class="quiet">{providers.underWay}</span>;
+  return (
+    <>
+      {last.httpStatus === null ? providers.noAnswer : `HTTP ${last.httpStatus}`}
+      {last.errorCode !== null && <span class="quiet small"> {last.errorCode}</span>}
+    </>
+  );
+}
+
+export function ProviderState(props: {
+  readonly context: PageContext;
+  readonly state: ProviderRow['state'];
+}) {
+  const looks = {
+    pending: '',
+    synced: 'is-inserted',
+    rejected: 'is-withdrawn',
+    invalid: 'is-withdrawn',
+  } as const;
+  return (
+    <span class={`tag ${looks[props.state]}`}>
+      {props.context.text.providers.state[props.state]}
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+import type { QueryResultRow } from 'pg';
+import Cursor from 'pg-cursor';
+import { type Database, mapErrors, toStagingError } from '../database/database.ts';
+import { ShutdownError } from '../runtime/errors.ts';
+
+/** The tables as of one instant. */
+export interface Snapshot {
+  query<Row extends QueryResultRow>(text: string, values: unknown[]): Promise<Row[]>;
+  /** Reads through a cursor, so memory does not grow with the number of rows. */
+  read<Row>(
+    text: string,
+    values: unknown[],
+    config?: Cursor.CursorQueryConfig,
+  ): AsyncGenerator<Row[], void, undefined>;
+}
+
+/** Few, so that the rows are collected while they are young objects to V8. More rows are no faster. */
+const ROWS_PER_READ = 50;
+
+/**
+ * Calls `use` with a snapshot. Concurrent merges do not change what it reads.
+ * @throws StagingUnavailableError when the connection to the database is lost
+ * @throws ShutdownError when `signal` is aborted
+ * @throws the errors of `use`
+ */
+export async function withSnapshot<T>(
+  database: Database,
+  signal: AbortSignal,
+  use: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  const client = await database.connect();
+  let isReleased = false;
+  // The connection is closed and not reused: a read-only transaction needs no commit, and an open
+  // cursor would remain on the connection. Closing also ends a running query.
+  const release = () => {
+    if (!isReleased) client.release(true);
+    isReleased = true;
+  };
+  signal.addEventListener('abort', release, { once: true });
+  try {
+    signal.throwIfAborted();
+    await mapErrors(client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'));
+    // PostgreSQL's statement timeout includes the time between two reads of a cursor, so it would
+    // measure the reader of the output.
+    await mapErrors(client.query('SET LOCAL statement_timeout = 0'));
+    return await use({
+      async query<Row extends QueryResultRow>(text: string, values: unknown[]) {
+        return (await mapErrors(client.query<Row>(text, values))).rows;
+      },
+      async *read<Row>(text: string, values: unknown[], config: Cursor.CursorQueryConfig = {}) {
+        const cursor = client.query(new Cursor<Row>(text, values, config));
+        for (;;) {
+          const rows = await cursor.read(ROWS_PER_READ).catch((error: unknown) => {
+            throw toStagingError(error);
+          });
+          if (rows.length === 0) return;
+          yield rows;
+        }
+      },
+    });
+  } catch (error) {
+    if (signal.aborted) throw new ShutdownError('the export was interrupted', { cause: error });
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', release);
+    release();
+  }
+}

@@ -1,0 +1,234 @@
+/** Finance finds one supplier: whether it was sent, what was answered, its titles and its accounts. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { cpfOf, providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const portuguese = { 'accept-language': 'pt-BR' };
+const SENT_AT = new Date('2026-03-05T15:04:00Z');
+const TAKEN_AT = new Date('2026-03-05T15:05:00Z');
+
+let pages: PagesWorld;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+  const { database } = pages.world;
+  await writeProviders(database, [
+    ...Array.from({ length: 120 }, (_, index) => providerOf(index)),
+    providerOf(500, { externalId: 'P-1', name: 'Aço São José Ltda' }),
+    providerOf(501, { externalId: 'a/b?c&d', name: '<b>Hostile</b>' }),
+    providerOf(502, { externalId: 'NEVER', name: 'Nunca Enviado' }),
+    providerOf(503, { externalId: 'REFUSED', name: 'Recusado' }),
+  ]);
+  await database.prisma.providerBatch.createMany({
+    data: [
+      {
+        externalIds: ['P-1'],
+        httpStatus: 503,
+        errorCode: 'PLATFORM_UNAVAILABLE',
+        finishedAt: SENT_AT,
+      },
+      { externalIds: ['F000001', 'P-1'], httpStatus: 200, createdAt: SENT_AT, finishedAt: SENT_AT },
+      { externalIds: ['REFUSED'], httpStatus: 400, createdAt: SENT_AT, finishedAt: SENT_AT },
+      { externalIds: ['F000002'], createdAt: SENT_AT },
+    ],
+  });
+  await database.prisma.provider.update({
+    where: { externalId: 'P-1' },
+    data: { syncState: 'synced', syncedAt: TAKEN_AT },
+  });
+  await database.prisma.provider.update({
+    where: { externalId: 'REFUSED' },
+    data: { syncState: 'rejected', lastError: 'CANARY-REFUSAL' },
+  });
+  // Thirty titles of P-1, the last one with another account of the provider and of the agent.
+  for (const index of [0, 1]) {
+    const date = daysFrom(index, DAY);
+    const texts = Array.from({ length: 15 }, (_, number) =>
+      titleText({ uid: `t${index}-${number}`, date, value: '10.01' }),
+    );
+    if (index === 1) {
+      texts[14] = titleText({ uid: 't1-14', date, value: '10.01', name: 'Agente Araújo' })
+        .replaceAll('7654321', '9999977')
+        .replaceAll('1234567', '8888866');
+    }
+    pages.world.sandbox.setDayTexts(date, texts);
+    await pages.world.pull(date);
+  }
+});
+afterAll(async () => {
+  await pages.console.close();
+  await pages.world.close();
+});
+
+const codes = (text: string) =>
+  [...text.matchAll(/href="\/provider\?id=([^"]+)"/g)].map((match) =>
+    decodeURIComponent((match[1] ?? '').replaceAll('+', ' ')),
+  );
+/** Fills the search form in and follows where it leads. */
+async function search(q: string, state = '') {
+  const answer = await pages.viewer.post('/providers', { q, state });
+  return answer.location === null ? answer : pages.viewer.get(answer.location);
+}
+
+test('two clicks from the start page answer whether a provider was sent', async () => {
+  const home = await pages.viewer.get('/');
+  expect(home.text).toContain('href="/providers"');
+  const { text } = await search('p-1');
+  expect(codes(text)).toEqual(['P-1']);
+  const row = /<th scope="row">[\s\S]*?<\/tr>/.exec(text)?.[0] ?? '';
+  expect(row).toMatch(/Synced[\s\S]*05\/03\/2026, 12:04[\s\S]*HTTP 200[\s\S]*05\/03\/2026, 12:05/);
+  expect((await search('NEVER')).text).toMatch(/Pending[\s\S]*never/);
+  expect((await search('F000002')).text).toMatch(/Pending[\s\S]*under way/);
+});
+
+test('a provider is found by code, name without case or accents, and whole tax identifier', async () => {
+  expect(codes((await search('ACO sao')).text)).toEqual(['P-1']);
+  expect(codes((await search('f00000')).text)).toHaveLength(10);
+  const taxId = cpfOf(500);
+  const masked = taxId.replace(/(\d{3})(\d{3})(\d{3})(\d{2})/, '$1.$2.$3-$4');
+  for (const written of [taxId, masked]) {
+    const answer = await pages.viewer.post('/providers', { q: written, state: '' });
+    // Not a redirect: the identifier is in no address.
+    expect([answer.status, answer.location]).toEqual([200, null]);
+    expect(codes(answer.text)).toEqual(['P-1']);
+  }
+  // A part would tell a reader who may not see identifiers one digit after the other.
+  expect(codes((await search(taxId.slice(0, 9))).text)).toEqual([]);
+  expect((await search('nobody')).text).toContain('No provider matches.');
+  expect(codes((await search('', 'rejected')).text)).toEqual(['REFUSED']);
+  expect((await pages.viewer.post('/providers', { q: 'x' }, { csrf: null })).status).toBe(403);
+});
+
+test('the list says how many of how many, and every provider is on one page', async () => {
+  const seen: string[] = [];
+  const places: string[] = [];
+  let path: string | undefined = '/providers';
+  while (path !== undefined) {
+    const { text } = await pages.viewer.get(path);
+    seen.push(...codes(text));
+    places.push(/\d+ to \d+ of \d+/.exec(text)?.[0] ?? '');
+    path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  }
+  expect(places).toEqual(['1 to 50 of 124', '51 to 100 of 124', '101 to 124 of 124']);
+  expect(new Set(seen).size).toBe(124);
+  expect(seen).toHaveLength(124);
+  expect((await pages.viewer.get('/providers?page=99')).text).toContain('101 to 124 of 124');
+});
+
+test('the page of a provider has the request, the answer, titles and accounts, masked', async () => {
+  const { text } = await pages.viewer.get('/provider?id=P-1');
+  expect(text).toContain('The platform has this provider as the ERP states it.');
+  expect(text).toContain('30 titles shown. Original value of all current ones: 300.30');
+  expect(text).toContain('20 of 30');
+  expect(text).toContain('href="/days/2026-03-03"');
+  for (const secret of [cpfOf(500), '7654321', '9999977', '91234', 'canary@example.com']) {
+    expect(text, secret).not.toContain(secret);
+  }
+  const next = /rel="next" href="(\/provider[^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  expect((await pages.viewer.get(next ?? '')).text).toContain('10 of 30');
+  const inPortuguese = await pages.viewer.get('/provider?id=P-1', portuguese);
+  expect(inPortuguese.text).toContain('Exibindo 20 de 30 títulos');
+  expect(inPortuguese.text).toContain('300,30');
+
+  expect((await pages.viewer.post('/provider?id=P-1')).status).toBe(403);
+  const shown = await pages.reviewer.post('/provider?id=P-1');
+  for (const value of [cpfOf(500), '7654321-0', '9999977-0', 'canary@example.com']) {
+    expect(shown.text, value).toContain(value);
+  }
+  const entry = await lastAudit(pages.world);
+  expect(entry).toMatchObject({ actor: 'rita', action: 'provider.reveal' });
+  // The log is never erased, so it has a fingerprint and not the key.
+  expect(JSON.stringify(entry?.details)).not.toContain('P-1');
+  const { provider: fingerprint } = Object(entry?.details) as { provider: string };
+  expect(fingerprint).toMatch(/^[0-9a-f]{16}$/);
+  expect(text).toContain(fingerprint);
+  expect((await pages.viewer.get('/audit')).text).toContain(fingerprint);
+});
+
+test('the refusal of the platform is shown on the record alone', async () => {
+  const { text } = await pages.viewer.get('/provider?id=REFUSED');
+  expect(text).toContain('The platform refused it.');
+  expect(text).not.toContain('CANARY-REFUSAL');
+  expect((await pages.operator.post('/provider?id=REFUSED')).text).toContain('CANARY-REFUSAL');
+});
+
+test('a code may hold any character, and an unknown one has no page', async () => {
+  const { text } = await search('a/b?c&d');
+  expect(codes(text)).toEqual(['a/b?c&d']);
+  const href = /href="(\/provider\?id=[^"]+)"/.exec(text)?.[1] ?? '';
+  const page = await pages.viewer.get(href);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('&lt;b>Hostile&lt;/b>');
+  for (const id of [
+    '',
+    '?id=',
+    '?id=unknown',
+    '?id=a&id=b',
+    '?id=%00',
+    `?id=${'x'.repeat(2000)}`,
+  ]) {
+    expect((await pages.viewer.get(`/provider${id}`)).status, id.slice(0, 20)).toBe(404);
+  }
+});
+
+test('a provider that titles name and the ERP lacks has a page', async () => {
+  const { database } = pages.world;
+  await database.prisma.provider.delete({ where: { externalId: 'P-1' } });
+  const { text } = await pages.viewer.get('/provider?id=P-1');
+  expect(text).toContain('The ERP has not written it, so it was not sent.');
+  expect(text).toContain('20 of 30');
+  await writeProviders(database, [
+    providerOf(500, { externalId: 'P-1', name: 'Aço São José Ltda' }),
+  ]);
+});
+
+test('changed accounts: the agent has a name, and the acknowledged ones keep who found what', async () => {
+  const open = await pages.viewer.get('/account-changes');
+  expect(open.text).toContain('Agente Araújo');
+  expect(open.text).toContain('Aço São José Ltda');
+  expect(open.text).toContain('1 to 2 of 2');
+  for (const secret of ['11222333000181', '9999977', '8888866']) {
+    expect(open.text, secret).not.toContain(secret);
+  }
+  expect((await pages.viewer.post('/account-changes')).status).toBe(403);
+  const shown = await pages.reviewer.post('/account-changes');
+  expect(shown.text).toContain('11222333000181');
+  expect(shown.text).toContain('9999977-0');
+  expect(await lastAudit(pages.world)).toMatchObject({ action: 'account_change.reveal' });
+
+  const change = await pages.world.database.prisma.accountChange.findFirstOrThrow({
+    where: { kind: 'provider' },
+  });
+  const path = `/account-changes/${change.id}/acknowledge`;
+  expect((await pages.viewer.post(path, { reason: 'x' })).status).toBe(403);
+  const done = await pages.reviewer.post(path, { reason: 'liguei para o financeiro' });
+  expect(done.location).toBe('/account-changes?notice=acknowledged');
+  for (const address of ['/account-changes?state=acknowledged', '/provider?id=P-1']) {
+    const { text } = await pages.viewer.get(address);
+    expect(text, address).toMatch(/Acknowledged by rita, [\d/]+[\s\S]*liguei para o financeiro/);
+  }
+  expect((await pages.viewer.get('/account-changes?state=acknowledged')).text).not.toContain(
+    'Agente Araújo',
+  );
+  const rest = await pages.viewer.get('/account-changes');
+  expect(rest.text).toContain('1 to 1 of 1');
+  expect(rest.text).not.toContain('liguei');
+  const { text } = await pages.viewer.get('/account-changes?state=all', portuguese);
+  expect(text).toMatch(/1 a 2 de 2/);
+  expect(text).toContain('Ciência de rita');
+});
+
+test('the last request of a provider is found by the index', async () => {
+  const { database } = pages.world;
+  await database.prisma.$executeRaw`
+    INSERT INTO conciliation.provider_batch (external_ids)
+    SELECT ARRAY['X' || n, 'Y' || n] FROM generate_series(1, 20000) AS n`;
+  await database.prisma.$executeRaw`ANALYZE conciliation.provider_batch`;
+  const plan = await database.prisma.$queryRaw<{ 'QUERY PLAN': string }[]>`
+    EXPLAIN SELECT * FROM conciliation.provider_batch
+    WHERE external_ids @> ARRAY['P-1'] ORDER BY id + 0 DESC LIMIT 1`;
+  expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain(
+    'provider_batch_external_ids_idx',
+  );
+});
