@@ -35,7 +35,8 @@ describeContainer('docker compose', () => {
   test('with the profile sandbox shows the product with nothing else, and keeps its data', async () => {
     const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
     const startDate = addDays(yesterday, -19);
-    const rehearsal = open('sandbox', { START_DATE: startDate });
+    // Yesterday is due from midnight on, so that the hour of the test does not matter.
+    const rehearsal = open('sandbox', { START_DATE: startDate, PULL_CRON: '0 0 * * *' });
     await rehearsal.makeSecrets();
     await rehearsal.up();
     const consoleUrl = await consoleUrlOf(rehearsal, 'sandbox');

@@ -46,6 +46,10 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
   },
   'pull/merge/merge-apply.sql.ts': { times: 4, reason: 'column names, constants of domain/' },
   'database/migrate.ts': { times: 5, reason: 'names take no parameters; a constant of the file' },
+  'ledger/restated-days.sql.ts': {
+    times: 1,
+    reason: 'the names of the amounts, constants of domain/',
+  },
   'ledger/sign-off.sql.ts': { times: 1, reason: 'the names of the amounts, constants of domain/' },
   'pull/copy-rows.sql.ts': {
     times: 1,
