@@ -175,8 +175,8 @@ test('the gauges of the ledger and the queue are read when they are asked for', 
            ('2026-02-01', 'test', 'complete', 2, now() - interval '1 day', 45, 2),
            ('2026-02-01', 'test', 'failed', 3, now(), NULL, NULL)`;
   await database.prisma.$executeRaw`
-    INSERT INTO conciliation.alert (kind, dedupe_key, message)
-    VALUES ('platform_auth', 'platform_auth', 'test')`;
+    INSERT INTO conciliation.alert (kind, dedupe_key, message, message_pt)
+    VALUES ('platform_auth', 'platform_auth', 'test', 'teste')`;
   await writeProviders(
     database,
     [1, 2, 3, 4, 5].map((number) => providerOf(number)),
