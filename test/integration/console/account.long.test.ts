@@ -190,8 +190,7 @@ describe('a form whose password was right is refused', () => {
         await expect
           .poll(async () => {
             const { rowCount } = await client.query(
-              `SELECT FROM pg_stat_activity
-             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+              `SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))`,
             );
             return rowCount;
           })
