@@ -35,24 +35,25 @@ describeContainer('docker compose', () => {
   test('with the profile sandbox shows the product with nothing else, and keeps its data', async () => {
     const yesterday = lastClosedDate('America/Sao_Paulo', new Date());
     const startDate = addDays(yesterday, -19);
-    // Yesterday is due from midnight on, so that the hour of the test does not matter.
-    const rehearsal = open('sandbox', { START_DATE: startDate, PULL_CRON: '0 0 * * *' });
+    // A date is due at 06:00 of the next day.
+    const due = lastClosedDate('America/Sao_Paulo', new Date(Date.now() - 6 * 3_600_000));
+    const rehearsal = open('sandbox', { START_DATE: startDate });
     await rehearsal.makeSecrets();
     await rehearsal.up();
     const consoleUrl = await consoleUrlOf(rehearsal, 'sandbox');
     await expect
       .poll(() => readGauges(consoleUrl), POLL)
       .toMatchObject({
-        'conciliation_dates{state="reconciled"}': daysBetween(startDate, yesterday) + 1,
+        'conciliation_dates{state="reconciled"}': daysBetween(startDate, due) + 1,
         'conciliation_dates{state="failed"}': 0,
-        conciliation_checkpoint_lag_dates: 0,
+        conciliation_checkpoint_lag_dates: daysBetween(due, yesterday),
       });
     const health = async () => healthOf((await rehearsal.containersOf('rehearsal'))[0] ?? '');
     await expect.poll(health, POLL).toBe('healthy');
 
     await expect.poll(() => readPulls(rehearsal), POLL).not.toMatch(/queued|running/);
     const before = await readPulls(rehearsal);
-    expect(before.split('\n').length).toBeGreaterThanOrEqual(20);
+    expect(before.split('\n').length).toBeGreaterThanOrEqual(daysBetween(startDate, due) + 1);
     await rehearsal.stop();
     await rehearsal.up();
     await expect.poll(health, POLL).toBe('healthy');
