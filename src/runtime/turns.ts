@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * How long a loop runs before the event loop gets a turn, in milliseconds. libuv accepts one connection a
- * turn, so that with long turns a probe waits behind every other new connection.
+ * How long a loop runs before the event loop gets a turn, in milliseconds. New connections are
+ * accepted between turns, so that with long turns a probe waits behind many other new connections.
  */
 const MAX_TURN_MS = 1;
 
