@@ -1,10 +1,10 @@
-// One password in one thread: argon2 takes 19 MiB and many milliseconds, which the thread of the service
-// does not have. The word lists for new passwords take 60 MB more. The memory is free again when the thread
-// ends. Not TypeScript, because a thread loads this file as it is, in tests too.
+// One thread for passwords: argon2 takes 19 MiB and many milliseconds, which the thread of the service
+// does not have. The word lists for new passwords take 60 MB more. Two threads at once took 63 MB in a flood
+// of sign-ins (bench/sign-ins.mjs). The memory is free again when the thread ends. Not TypeScript, because a thread loads this file as it is, in tests too.
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { argon2id, argon2Verify } from 'hash-wasm';
 
 /** @param {{ password: string, words: string[] }} options */
@@ -29,6 +29,7 @@ async function countGuesses({ password, words }) {
 if (process.platform === 'linux')
   setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
 
-const { task, options } = workerData;
-const run = task === 'hash' ? argon2id : task === 'verify' ? argon2Verify : countGuesses;
-parentPort?.postMessage(await run(options));
+const tasks = { hash: argon2id, verify: argon2Verify, guesses: countGuesses };
+parentPort?.on('message', async ({ task, options }) => {
+  parentPort?.postMessage(await tasks[/** @type {keyof typeof tasks} */ (task)](options));
+});

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /** OWASP's minimum for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane. */
 const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 } as const;
 
-/** Two threads at once took 63 MB in a flood of sign-ins (bench/sign-ins.mjs). */
-const MAX_AT_ONCE = 1;
 const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
@@ -77,54 +76,60 @@ function base64(bytes: number): string {
   return randomBytes(bytes).toString('base64').replaceAll('=', '');
 }
 
-async function inThread(workerData: object): Promise<unknown> {
-  await takeTurn();
-  return new Promise((resolve, reject) => {
-    let worker: Worker;
-    try {
-      worker = new Worker(new URL('./password-worker.js', import.meta.url), {
-        workerData,
-        execArgv: [],
-      });
-    } catch (error) {
-      giveTurn();
-      throw error;
-    }
-    worker.once('message', resolve);
-    worker.once('error', reject);
-    // The memory of the worker is free only after its exit.
-    worker.once('exit', (code) => {
-      giveTurn();
-      reject(new Error(`the thread that hashes a password ended with ${code}`));
-    });
-  });
+interface Task {
+  readonly request: object;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readonly timer: NodeJS.Timeout;
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+/** The passwords that wait, the longest first. */
+const waiting: Task[] = [];
+let isRunning = false;
 
-async function takeTurn(): Promise<void> {
-  if (running < MAX_AT_ONCE) {
-    running += 1;
-    return;
-  }
-  if (waiting.length >= MAX_WAITING) throw new PasswordsBusyError();
-  await new Promise<void>((resolve, reject) => {
-    const turn = () => {
-      clearTimeout(timer);
-      resolve();
-    };
+function inThread(request: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (waiting.length >= MAX_WAITING) throw new PasswordsBusyError();
     const timer = setTimeout(() => {
-      waiting.splice(waiting.indexOf(turn), 1);
+      waiting.splice(waiting.indexOf(task), 1);
       reject(new PasswordsBusyError());
     }, MAX_WAIT_MS);
-    waiting.push(turn);
+    const task = { request, resolve, reject, timer };
+    waiting.push(task);
+    if (!isRunning) void runThread();
   });
 }
 
-/** Gives the turn to the caller that has waited longest. */
-function giveTurn(): void {
-  const next = waiting.shift();
-  if (next === undefined) running -= 1;
-  else next();
+/**
+ * Hashes all waiting passwords in one thread, one at a time, and ends the thread when none waits: the
+ * start of a thread takes more CPU time than a hash, and only its end frees all of its memory.
+ */
+async function runThread(): Promise<void> {
+  isRunning = true;
+  let thread: ReturnType<typeof startThread> | null = null;
+  for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+    clearTimeout(task.timer);
+    try {
+      thread ??= startThread();
+      thread.worker.postMessage(task.request);
+      const [answer] = await Promise.race([once(thread.worker, 'message'), thread.ended]);
+      task.resolve(answer);
+    } catch (error) {
+      task.reject(error);
+      await thread?.worker.terminate();
+      thread = null;
+    }
+  }
+  await thread?.worker.terminate();
+  isRunning = false;
+  if (waiting.length > 0) void runThread();
+}
+
+/** `ended` rejects with the error of the thread. */
+function startThread() {
+  const worker = new Worker(new URL('./password-worker.js', import.meta.url), { execArgv: [] });
+  const ended = once(worker, 'exit').then(([code]): never => {
+    throw new Error(`the thread that hashes passwords ended with ${code}`);
+  });
+  return { worker, ended };
 }

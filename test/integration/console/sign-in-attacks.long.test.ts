@@ -95,9 +95,12 @@ test('a request whose body does not end is ended after ten seconds', async () =>
 });
 
 describe('a flood of passwords', () => {
-  let threads = { now: 0, most: 0, ever: 0 };
+  let threads = { now: 0, most: 0 };
+  let hashes = 0;
   const count = (thread: Worker) => {
-    threads.ever += 1;
+    thread.on('message', () => {
+      hashes += 1;
+    });
     threads.now += 1;
     threads.most = Math.max(threads.most, threads.now);
     thread.once('exit', () => {
@@ -105,7 +108,8 @@ describe('a flood of passwords', () => {
     });
   };
   beforeEach(() => {
-    threads = { now: 0, most: 0, ever: 0 };
+    threads = { now: 0, most: 0 };
+    hashes = 0;
     process.on('worker', count);
   });
   afterEach(() => {
@@ -133,10 +137,10 @@ describe('a flood of passwords', () => {
     const answers = await flood;
     const refused = answers.filter(({ status }) => status === 503);
     expect(threads.most).toBe(1);
-    expect(threads.ever).toBeLessThanOrEqual(1 + 20);
+    expect(hashes).toBeLessThanOrEqual(1 + 20);
     expect(refused.length).toBeGreaterThanOrEqual(120 - 21);
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(threads.ever);
-    expect(threads.ever + refused.length).toBe(120);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(hashes);
+    expect(hashes + refused.length).toBe(120);
     expect(new Set(refused.map(({ headers }) => headers['retry-after']))).toEqual(new Set(['5']));
     expect(refused[0]?.text).toContain('Too many people are signing in just now');
     expect(new Set(health)).toEqual(new Set([200]));
@@ -157,10 +161,10 @@ describe('a flood of passwords', () => {
     await changeUser(world.database, { name: 'disabled', isDisabled: true, by: 'test' });
     const costs: number[] = [];
     for (const name of ['known', 'disabled', 'fresh', 'unknown', 'não serve']) {
-      const before = threads.ever;
+      const before = hashes;
       const { status } = await tryFrom('', { name, password: 'a wrong password' });
       expect([name, status]).toEqual([name, 401]);
-      costs.push(threads.ever - before);
+      costs.push(hashes - before);
     }
     expect(costs).toEqual([1, 1, 1, 1, 1]);
   });
