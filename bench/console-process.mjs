@@ -6,6 +6,7 @@ import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.j
 import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';
+import { STALENESS_LIMITS } from '#dist/domain/alert.js';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });
@@ -21,6 +22,7 @@ const web = createConsole({
     database,
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
+    alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
     fourEyes: true,
     requiresSecondFactor: false,
     publicUrl: null,

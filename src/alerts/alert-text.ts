@@ -120,24 +120,7 @@ const en = {
   open: 'Open the page',
   testTitle: 'Test message',
   test: 'Test of the channels for alerts. Nothing has to be done.',
-  digest: {
-    title: (date: string) => `Reconciliation on ${date}`,
-    complete: (days: number, until: string | null) =>
-      until === null
-        ? `Complete days: ${days}.`
-        : `Complete days: ${days}. Every day up to ${until} is complete.`,
-    held: 'Held days',
-    attention: 'Days with rejected titles',
-    missing: 'Days not pulled yet',
-    restated: 'Days restated after their sign-off',
-    none: 'none',
-    accountChanges: (changes: number) =>
-      `Bank account changes that are not acknowledged: ${changes === 0 ? 'none' : changes}.`,
-    alerts: (critical: number, warning: number) =>
-      critical + warning === 0
-        ? 'Open alerts: none.'
-        : `Open alerts: ${critical} critical, ${warning} of severity warning.`,
-  },
+  digest: (date: string) => `Reconciliation on ${date}`,
 };
 
 const ptBR: typeof en = {
@@ -151,24 +134,7 @@ const ptBR: typeof en = {
   open: 'Abrir a página',
   testTitle: 'Mensagem de teste',
   test: 'Teste dos canais de alertas. Não é preciso fazer nada.',
-  digest: {
-    title: (date) => `Conciliação em ${date}`,
-    complete: (days, until) =>
-      until === null
-        ? `Dias completos: ${days}.`
-        : `Dias completos: ${days}. Todos os dias até ${until} estão completos.`,
-    held: 'Dias retidos',
-    attention: 'Dias com títulos rejeitados',
-    missing: 'Dias ainda não buscados',
-    restated: 'Dias alterados depois do fechamento',
-    none: 'nenhum',
-    accountChanges: (changes) =>
-      `Mudanças de conta bancária sem ciência: ${changes === 0 ? 'nenhuma' : changes}.`,
-    alerts: (critical, warning) =>
-      critical + warning === 0
-        ? 'Alertas em aberto: nenhum.'
-        : `Alertas em aberto: ${critical} com gravidade crítica, ${warning} com gravidade atenção.`,
-  },
+  digest: (date) => `Conciliação em ${date}`,
 };
 
 /** The texts of alerts and of the messages about alerts. */

@@ -59,26 +59,34 @@ export function deriveAlerts(
 ): Promise<{ raised: number; resolved: number }> {
   return database.prisma.$transaction(async (tx) => {
     await lockAlerts(tx);
-    const stale = await readStaleCheckpoint(tx, now, policy);
-    const staleSweep = await readStaleSweep(tx, now, policy);
-    const alerts: Alert[] = [
-      ...failedPullAlerts(await readFailedDayPulls(tx)),
-      ...(await readOverduePulls(tx)).map(overduePullsAlert),
-      ...(await readFailedSweep(tx)).map(failedSweepAlert),
-      ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
-      ...(await readContradictedDates(tx)).map(contradictedDateAlert),
-      ...(await readHeldDays(tx)).map(heldDayAlert),
-      ...(await readOpenRejects(tx)).map(openRejectsAlert),
-      ...(await readRestatedDays(tx)).map(restatedDayAlert),
-      ...(await readAlteredDates(tx)).map(alteredDateAlert),
-      ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
-      ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
-      ...(await readNewDrift(tx)).map(contractDriftAlert),
-      ...faultyProcessAlerts(await readFaults(tx)),
-      ...[stale, staleSweep].filter((alert) => alert !== null),
-    ];
-    return settleAlerts(tx, LEDGER_ALERT_KINDS, alerts);
+    return settleAlerts(tx, LEDGER_ALERT_KINDS, await readLedgerAlerts(tx, now, policy));
   });
+}
+
+/** Returns the alerts that the tables give now, without those about providers. Writes nothing. */
+export async function readLedgerAlerts(
+  tx: Transaction,
+  now: Date,
+  policy: AlertPolicy,
+): Promise<Alert[]> {
+  const stale = await readStaleCheckpoint(tx, now, policy);
+  const staleSweep = await readStaleSweep(tx, now, policy);
+  return [
+    ...failedPullAlerts(await readFailedDayPulls(tx)),
+    ...(await readOverduePulls(tx)).map(overduePullsAlert),
+    ...(await readFailedSweep(tx)).map(failedSweepAlert),
+    ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
+    ...(await readContradictedDates(tx)).map(contradictedDateAlert),
+    ...(await readHeldDays(tx)).map(heldDayAlert),
+    ...(await readOpenRejects(tx)).map(openRejectsAlert),
+    ...(await readRestatedDays(tx)).map(restatedDayAlert),
+    ...(await readAlteredDates(tx)).map(alteredDateAlert),
+    ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
+    ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+    ...(await readNewDrift(tx)).map(contractDriftAlert),
+    ...faultyProcessAlerts(await readFaults(tx)),
+    ...[stale, staleSweep].filter((alert) => alert !== null),
+  ];
 }
 
 /**

@@ -1,45 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { AlertChannel, AlertKind } from '../domain/alert.ts';
-import type { CivilDate } from '../domain/business-day.ts';
-
-/** The state of the ledger for finance. The lists of dates are in order. */
-export interface DigestFacts {
-  /** Every date up to this one is complete; null: none yet. */
-  readonly completeUntil: CivilDate | null;
-  readonly completeDays: number;
-  readonly heldDates: readonly CivilDate[];
-  /** Dates with open rejects. */
-  readonly attentionDates: readonly CivilDate[];
-  /** Dates that are over and were never pulled. */
-  readonly missingDates: readonly CivilDate[];
-  readonly restatedDates: readonly CivilDate[];
-  readonly accountChanges: number;
-  readonly openAlerts: Readonly<Partial<Record<AlertKind, number>>>;
-}
-
-export async function readDigest(
-  database: Database,
-  lastClosedDate: CivilDate,
-): Promise<DigestFacts> {
-  const [facts] = await database.prisma.$queryRaw<[DigestFacts]>`
-    SELECT
-      (SELECT last_reconciled_date::text FROM conciliation.checkpoint) AS "completeUntil",
-      count(*) FILTER (WHERE state = 'reconciled')::int AS "completeDays",
-      coalesce(array_agg(date::text ORDER BY date) FILTER (WHERE state = 'held'), '{}') AS "heldDates",
-      coalesce(array_agg(date::text ORDER BY date) FILTER (WHERE state = 'attention'), '{}')
-        AS "attentionDates",
-      coalesce(array_agg(date::text ORDER BY date) FILTER (WHERE state IN ('pending', 'failed')), '{}')
-        AS "missingDates",
-      coalesce(array_agg(date::text ORDER BY date) FILTER (WHERE restated_after_sign_off), '{}')
-        AS "restatedDates",
-      (SELECT count(*) FROM conciliation.account_change WHERE acknowledged_at IS NULL)::int
-        AS "accountChanges",
-      (SELECT coalesce(jsonb_object_agg(kind, alerts), '{}')
-       FROM (SELECT kind, count(*) AS alerts FROM conciliation.alert
-             WHERE resolved_at IS NULL GROUP BY kind) AS by_kind) AS "openAlerts"
-    FROM conciliation.day WHERE date <= ${lastClosedDate}::date`;
-  return facts;
-}
+import type { AlertChannel } from '../domain/alert.ts';
 
 /**
  * Plans the digest of a slot for each channel, once over all processes. A slot before the first pull has

@@ -1,24 +1,22 @@
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import { ALERT_KINDS, ALERT_SEVERITIES, listDates, severityOf } from '../domain/alert.ts';
-import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
+import { listDates } from '../domain/alert.ts';
+import { dateIn } from '../domain/business-day.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { MessageStyle } from './alert-message.ts';
 import { ALERT_TEXTS } from './alert-text.ts';
 import type { Channel, Message } from './channel.ts';
 import { LEASE_MARGIN_MS, settleAll } from './deliver-alerts.ts';
-import {
-  claimDigest,
-  type DigestFacts,
-  planDigest,
-  readDigest,
-  recordDigest,
-} from './digest.sql.ts';
+import type { AlertPolicy } from './derive-alerts.sql.ts';
+import { claimDigest, planDigest, recordDigest } from './digest.sql.ts';
+import { headlineOf } from './headline.ts';
+import { type OpenItems, readOpenItems } from './open-items.sql.ts';
 
 export interface DigestParts {
   readonly database: Database;
   readonly logger: Logger;
   readonly style: MessageStyle;
+  readonly policy: AlertPolicy;
   /** The channels that receive the digest. */
   readonly channels: readonly Channel[];
   /** The latest slot. */
@@ -46,8 +44,8 @@ export async function deliverDigest(parts: DigestParts, signal: AbortSignal): Pr
       const leaseMs = channel.timeoutMs + LEASE_MARGIN_MS;
       const attempts = await claimDigest(database, { slotAt, channel: channel.name, leaseMs });
       if (attempts === null) return 0;
-      const facts = await readDigest(database, lastClosedDate(style.timeZone, now));
-      const fault = await channel.send(digestMessage(facts, slotAt, style), signal);
+      const items = await readOpenItems(database, { now, policy: parts.policy, needyDays: 1 });
+      const fault = await channel.send(digestMessage(items, slotAt, style), signal);
       const isDelivered = fault === null;
       await recordDigest(database, { slotAt, channel: channel.name, attempts, isDelivered });
       const fields = { slotAt, channel: channel.name, attempts };
@@ -59,48 +57,29 @@ export async function deliverDigest(parts: DigestParts, signal: AbortSignal): Pr
   return delivered.reduce((sum: number, count) => sum + count, 0);
 }
 
-export function digestMessage(facts: DigestFacts, slotAt: Date, style: MessageStyle): Message {
+/** The headline of the start page as a message. */
+export function digestMessage(items: OpenItems, slotAt: Date, style: MessageStyle): Message {
   const { language, timeZone, consoleUrl } = style;
-  const texts = ALERT_TEXTS[language].digest;
   const id = `digest-${slotAt.toISOString().slice(0, 16).replace(':', '')}`;
   const date = dateIn(timeZone, slotAt);
-  const list = (label: string, dates: readonly CivilDate[]) =>
-    `${label}: ${dates.length === 0 ? texts.none : `${dates.length} (${listDates(dates, language)})`}`;
-  const alerts = Object.fromEntries(
-    ALERT_SEVERITIES.map((severity) => [
-      severity,
-      ALERT_KINDS.filter((kind) => severityOf(kind) === severity).reduce(
-        (sum, kind) => sum + (facts.openAlerts[kind] ?? 0),
-        0,
-      ),
-    ]),
-  ) as Record<(typeof ALERT_SEVERITIES)[number], number>;
-  const { openAlerts: _, ...document } = facts;
+  const headline = headlineOf(items, language);
+  const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
   return {
     id,
     thread: id,
     severity: null,
-    title: texts.title(listDates([date], language)),
-    paragraphs: [
-      texts.complete(
-        facts.completeDays,
-        facts.completeUntil === null ? null : listDates([facts.completeUntil], language),
-      ),
-      [
-        list(texts.held, facts.heldDates),
-        list(texts.attention, facts.attentionDates),
-        list(texts.missing, facts.missingDates),
-        list(texts.restated, facts.restatedDates),
-      ].join('\n'),
-      texts.accountChanges(facts.accountChanges),
-      texts.alerts(alerts.critical, alerts.warning),
-    ],
+    title: ALERT_TEXTS[language].digest(listDates([date], language)),
+    paragraphs: [headline.title, headline.lines.join('\n')],
     link: consoleUrl === null ? null : { url: consoleUrl, label: ALERT_TEXTS[language].open },
     document: {
       kind: 'digest',
       date,
-      ...document,
-      openAlerts: alerts,
+      headline,
+      startDate,
+      lastReconciledDate,
+      lagDays,
+      needs: needs.counts,
+      accountChanges,
       link: consoleUrl?.href ?? null,
     },
   };

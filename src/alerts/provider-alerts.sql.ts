@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../database/database.ts';
 import {
+  type Alert,
   type FailingPush,
   failingPushAlert,
   PROVIDER_ALERT_KINDS,
@@ -25,11 +26,16 @@ export function deriveProviderAlerts(
   return database.prisma.$transaction(async (tx) => {
     await tx.$executeRaw`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
     await lockAlerts(tx);
-    return settleAlerts(tx, PROVIDER_ALERT_KINDS, [
-      ...(await readRefusedProviders(tx, timeZone)).map(refusedProvidersAlert),
-      ...(await readFailingPush(tx)).map(failingPushAlert),
-    ]);
+    return settleAlerts(tx, PROVIDER_ALERT_KINDS, await readProviderAlerts(tx, timeZone));
   });
+}
+
+/** Returns the alerts about providers that the tables give now. Waits while the ERP locks `provider`. */
+export async function readProviderAlerts(tx: Transaction, timeZone: string): Promise<Alert[]> {
+  return [
+    ...(await readRefusedProviders(tx, timeZone)).map(refusedProvidersAlert),
+    ...(await readFailingPush(tx)).map(failingPushAlert),
+  ];
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { MessageStyle } from '../alerts/alert-message.ts';
 import type { Channel } from '../alerts/channel.ts';
+import type { AlertPolicy } from '../alerts/derive-alerts.sql.ts';
 import { openEmail } from '../alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../alerts/http-channels.ts';
 import { openWebhookSecret } from '../alerts/webhook-signature.ts';
 import type { Config } from '../config/config.ts';
+import { STALENESS_LIMITS } from '../domain/alert.ts';
+import { slotBefore } from '../scheduler/cron-slot.ts';
 
 /**
  * The channels that the configuration names.
@@ -22,6 +25,15 @@ export function openChannels(config: Config): readonly Channel[] {
     ...(alertTeamsUrl === null ? [] : [openTeams({ url: alertTeamsUrl })]),
     ...(alertEmail === null ? [] : [openEmail(alertEmail)]),
   ];
+}
+
+/** The conditions of alerts, for the scheduler and for all that tells the state of the ledger. */
+export function alertPolicy({ timeZone, sweepCron }: Config): AlertPolicy {
+  return {
+    ...STALENESS_LIMITS,
+    timeZone,
+    sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
+  };
 }
 
 export function messageStyle(config: Config): MessageStyle {

@@ -19,7 +19,6 @@ import {
 import { createMetrics } from '../console/watch/metrics.ts';
 import { findClockFault } from '../database/clock.ts';
 import { pendingMigrations } from '../database/migrate.ts';
-import { STALENESS_LIMITS } from '../domain/alert.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { startVerification } from '../integrity/verify-dates.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
@@ -27,13 +26,13 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
-import { latestSlot, slotBefore } from '../scheduler/cron-slot.ts';
+import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
-import { messageStyle, openChannels } from './alert-channels.ts';
+import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -235,11 +234,7 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
       channels: channels.filter(({ name }) => config.digestChannels.includes(name)),
       slotAt: (now) => latestSlot(config.digestCron, config.timeZone, now),
     },
-    policy: {
-      ...STALENESS_LIMITS,
-      timeZone: config.timeZone,
-      sweepSlotBefore: (now) => slotBefore(config.sweepCron, config.timeZone, now),
-    },
+    policy: alertPolicy(config),
     ...overrides.alerts,
   });
   stops.push(() => alerts.stop());
@@ -281,6 +276,7 @@ async function startConsole(
       database,
       version: packageVersion(),
       timeZone: config.timeZone,
+      alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       requiresSecondFactor: config.requiresSecondFactor,
       publicUrl: config.consolePublicUrl,

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
+import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { pullResult } from './output/pull-text.ts';
+import { type Concerns, pullResult } from './output/pull-text.ts';
 import { formatCount } from './output/table.ts';
 
 export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
@@ -23,7 +24,7 @@ many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date agai
 titles that did not change are not written.
 
 Exit status: 0 merged or unchanged, 1 failed, 2 wrong usage, 3 merged but a person must look (rejected
-titles, or a date that is held).
+titles, a date that is held, a signed day that was restated, or changed bank accounts).
 
 Example: conciliation pull 2026-03-02`,
     )
@@ -60,10 +61,23 @@ async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult
         `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
       );
     });
-    return pullResult(pullId, outcome);
+    return pullResult(pullId, outcome, await readConcerns(staging.database, date, pullId));
   } finally {
     line.end();
     await platform.close();
     await staging.close();
   }
+}
+
+/** What a person has to look at after the pull, besides the outcome. */
+async function readConcerns(
+  { prisma }: Database,
+  date: CivilDate,
+  pullId: bigint,
+): Promise<Concerns> {
+  const [day, accountChanges] = await Promise.all([
+    prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
+    prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
+  ]);
+  return { isRestated: day?.restatedAfterSignOff ?? false, accountChanges };
 }

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
+import { headlineOf, needsPerson } from '../alerts/headline.ts';
+import { type OpenItems, readOpenItems } from '../alerts/open-items.sql.ts';
+import { alertPolicy } from '../app/alert-channels.ts';
 import { openStaging } from '../app/parts.ts';
-import { addDays, type CivilDate, daysBetween, lastClosedDate } from '../domain/business-day.ts';
+import { addDays, type CivilDate, dateIn } from '../domain/business-day.ts';
 import {
-  type CheckpointRow,
   type DayRow,
   type PullRow,
   type RejectRow,
-  readCheckpoint,
   readDays,
   readOpenPulls,
   readOpenRejects,
@@ -40,22 +41,28 @@ export function addStatusCommand(program: Command, exit: (status: ExitStatus) =>
       `
 Reads the ledger only; the platform is not asked. Without a range the last ${DEFAULT_DAYS} days are shown.
 
-Exit status: 0 all is well, 3 some day needs a person (held, attention, failed).
+The first lines are those of the console's start page: the reconciled range, its exceptions, and all that
+waits for a person over the whole ledger, also outside of the shown days.
+
+Exit status: 0 nothing is open, or days only wait for their sign-off; 3 something needs a person.
 
 Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     )
     .action(async (options: { from?: CivilDate; to?: CivilDate; json?: boolean }) => {
       exit(
         await runCommand({ json: options.json, platform: false }, async (run) => {
-          const closed = lastClosedDate(run.config.timeZone, new Date());
-          const today = addDays(closed, 1);
+          const today = dateIn(run.config.timeZone, new Date());
           const to = options.to ?? today;
           const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
           if (range.from > range.to)
             throw new InputError(`--from ${range.from} is after --to ${range.to}`);
           const staging = await openStaging(run.config, run.logger);
           try {
-            const checkpoint = await readCheckpoint(staging.database);
+            const items = await readOpenItems(staging.database, {
+              now: new Date(),
+              policy: alertPolicy(run.config),
+              needyDays: 1,
+            });
             const days = await readDays(staging.database, range, today);
             const pulls = await readOpenPulls(staging.database);
             const completeSweep = await readCompleteSweep(staging.database);
@@ -69,7 +76,8 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
               );
             }
             const sweeps = { newest: newestSweep, complete: completeSweep };
-            return statusResult({ checkpoint, days, pulls, sweeps, rejects, closed });
+            const { timeZone } = run.config;
+            return statusResult({ items, days, pulls, sweeps, rejects, timeZone });
           } finally {
             await staging.close();
           }
@@ -79,61 +87,48 @@ Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
 }
 
 interface Status {
-  readonly checkpoint: CheckpointRow | null;
+  readonly items: OpenItems;
   readonly days: readonly DayRow[];
   readonly pulls: readonly PullRow[];
   readonly sweeps: { readonly newest: SweepRow | null; readonly complete: CompleteSweep | null };
   readonly rejects: ReadonlyMap<CivilDate, readonly RejectRow[]>;
-  readonly closed: CivilDate;
+  /** Of all shown instants. */
+  readonly timeZone: string;
 }
 
 function statusResult(status: Status): CommandResult {
-  const lagDays = lagOf(status);
-  const needsPerson = status.days.some(({ state }) =>
-    ['held', 'attention', 'failed'].includes(state),
-  );
+  const { items } = status;
+  const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
+  const headline = headlineOf(items, 'en');
   return {
     document: {
-      checkpoint: status.checkpoint,
-      lagDays,
+      checkpoint: startDate === null ? null : { startDate, lastReconciledDate },
+      lagDays: startDate === null ? null : lagDays,
+      headline,
+      needs: needs.counts,
+      accountChanges,
       days: status.days.map((day) => ({ ...day, rejects: status.rejects.get(day.date) ?? [] })),
       openPulls: status.pulls,
       sweeps: status.sweeps,
     },
     text: [
-      ...checkpointText(status, lagDays),
+      headline.title,
+      ...headline.lines.map((line) => `- ${line}`),
       ...sweepText(status),
       '',
-      daysTable(status.days),
+      daysTable(status),
       ...needsText(status),
     ].join('\n'),
-    exit: needsPerson ? EXIT.needsPerson : EXIT.done,
+    exit: needsPerson(items) ? EXIT.needsPerson : EXIT.done,
   };
 }
 
-/** Number of closed days after the checkpoint; null before the first start. */
-function lagOf({ checkpoint, closed }: Status): number | null {
-  if (checkpoint === null) return null;
-  const reached = checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1);
-  return Math.max(0, daysBetween(reached, closed));
-}
-
-function checkpointText({ checkpoint }: Status, lagDays: number | null): string[] {
-  if (checkpoint === null)
-    return ['Nothing was pulled yet: start with "conciliation pull <date>".'];
-  const reached =
-    checkpoint.lastReconciledDate === null
-      ? `no date is reconciled yet (the ledger begins on ${checkpoint.startDate})`
-      : `every date from ${checkpoint.startDate} to ${checkpoint.lastReconciledDate} is reconciled`;
-  return [`Checkpoint: ${reached}; ${formatCount(lagDays ?? 0)} closed day(s) behind.`];
-}
-
-function sweepText({ sweeps: { newest, complete } }: Status): string[] {
+function sweepText({ sweeps: { newest, complete }, timeZone }: Status): string[] {
   const lines: string[] = [];
   if (complete !== null) {
     const { from, startedAt, datesCompared, datesDiffering } = complete;
     lines.push(
-      `Sweep: ${formatCount(datesCompared)} date(s) since ${from} were compared on ${formatInstant(startedAt)} (UTC); ${formatCount(datesDiffering)} differed.`,
+      `Sweep: ${formatCount(datesCompared)} date(s) since ${from} were compared on ${formatInstant(startedAt, timeZone)}; ${formatCount(datesDiffering)} differed.`,
     );
   }
   if (newest !== null && newest.state !== 'complete') {
@@ -145,11 +140,13 @@ function sweepText({ sweeps: { newest, complete } }: Status): string[] {
   return lines;
 }
 
-function formatInstant(at: Date): string {
-  return at.toISOString().slice(0, 16).replace('T', ' ');
+/** `YYYY-MM-DD hh:mm`, which is the Swedish format. */
+function formatInstant(at: Date, timeZone: string): string {
+  const format = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
+  return new Intl.DateTimeFormat('sv-SE', format).format(at);
 }
 
-function daysTable(days: readonly DayRow[]): string {
+function daysTable({ days, timeZone }: Status): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   return renderTable(
     [
@@ -159,7 +156,7 @@ function daysTable(days: readonly DayRow[]): string {
       { title: 'withdrawn', align: 'right' },
       { title: 'rejected', align: 'right' },
       { title: 'state' },
-      { title: 'verified (UTC)' },
+      { title: 'verified' },
     ],
     days.map((day) => [
       day.date,
@@ -168,7 +165,7 @@ function daysTable(days: readonly DayRow[]): string {
       formatCount(day.withdrawn),
       formatCount(day.rejected),
       day.state,
-      day.verifiedAt === null ? '' : formatInstant(day.verifiedAt),
+      day.verifiedAt === null ? '' : formatInstant(day.verifiedAt, timeZone),
     ]),
   );
 }

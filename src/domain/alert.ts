@@ -28,7 +28,7 @@ export const ALERT_KINDS = [
 ] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
-export const ALERT_SEVERITIES = ['critical', 'warning'] as const;
+const ALERT_SEVERITIES = ['critical', 'warning'] as const;
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
 /** Kinds that stop the work or may mean fraud. ops/prometheus/rules.yml has the same list. */

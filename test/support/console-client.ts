@@ -7,6 +7,7 @@ import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 import type { Database } from '../../src/database/database.ts';
+import { STALENESS_LIMITS } from '../../src/domain/alert.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 
 export interface ConsoleAnswer {
@@ -135,6 +136,7 @@ export async function openConsole(
       database,
       version: '0.0.0-test',
       timeZone: 'America/Sao_Paulo',
+      alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
       fourEyes: true,
       requiresSecondFactor: false,
       publicUrl: null,

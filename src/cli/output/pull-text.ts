@@ -6,10 +6,19 @@ import type { ConciliationError } from '../../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
 import { formatCount, renderTable } from './table.ts';
 
+/** What a person has to look at after a pull, besides its outcome. */
+export interface Concerns {
+  /** Whether the day differs from its sign-off. */
+  readonly isRestated: boolean;
+  /** Bank accounts that titles of the pull changed. */
+  readonly accountChanges: number;
+}
+
 /** The output of the command `pull`. */
 export function pullResult(
   pullId: bigint,
   outcome: Exclude<AttemptOutcome, { kind: 'retry' }>,
+  concerns: Concerns,
 ): CommandResult {
   if (outcome.kind !== 'done') return failedResult(pullId, outcome.error);
   const { report } = outcome;
@@ -20,10 +29,28 @@ export function pullResult(
       titles: report.titles,
       rejected: report.rejected,
       dates: [toDocument(report)],
+      ...concerns,
     },
-    text: [pullsTable([report]), ...advice(report)].join('\n'),
-    exit: exitOf(report),
+    text: [pullsTable([report]), ...advice(report), ...concernsText(report.date, concerns)].join(
+      '\n',
+    ),
+    exit: concerns.isRestated || concerns.accountChanges > 0 ? EXIT.needsPerson : exitOf(report),
   };
+}
+
+function concernsText(date: CivilDate, { isRestated, accountChanges }: Concerns): string[] {
+  return [
+    ...(isRestated
+      ? [
+          `${date} differs from its sign-off: review the changes in the console and sign the day off again.`,
+        ]
+      : []),
+    ...(accountChanges > 0
+      ? [
+          `${formatCount(accountChanges)} bank account(s) changed: call the party on a number that you know before anything is paid, then acknowledge the change in the console.`,
+        ]
+      : []),
+  ];
 }
 
 function failedResult(pullId: bigint, error: ConciliationError): CommandResult {

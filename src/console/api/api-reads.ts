@@ -1,26 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { readAlerts } from '../../alerts/alert-list.sql.ts';
+import { headlineOf } from '../../alerts/headline.ts';
+import { readOpenItems } from '../../alerts/open-items.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
-import {
-  addDays,
-  type CivilDate,
-  dateIn,
-  daysBetween,
-  lastClosedDate,
-  parseCivilDate,
-} from '../../domain/business-day.ts';
+import { ALERT_LANGUAGES } from '../../domain/alert.ts';
+import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
-import {
-  readBadges,
-  readLedgerDay,
-  readLedgerDays,
-  readNeeds,
-} from '../../ledger/ledger-days.sql.ts';
+import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
-import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -49,25 +39,21 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       answer: schemas.Status,
     }),
     async () => {
-      const [checkpoint, { counts }, badges] = await Promise.all([
-        readCheckpoint(database),
-        readNeeds(database, 1, today()),
+      const [items, badges] = await Promise.all([
+        readOpenItems(database, { now: now(), policy: parts.alertPolicy, needyDays: 1 }),
         readBadges(database),
       ]);
-      const reached =
-        checkpoint === null
-          ? null
-          : (checkpoint.lastReconciledDate ?? addDays(checkpoint.startDate, -1));
+      const { startDate, lastReconciledDate, lagDays, needs, accountChanges } = items;
       return {
-        startDate: checkpoint?.startDate ?? null,
-        lastReconciledDate: checkpoint?.lastReconciledDate ?? null,
-        lagDays:
-          reached === null
-            ? null
-            : Math.max(0, daysBetween(reached, lastClosedDate(parts.timeZone, now()))),
-        needs: counts,
+        startDate,
+        lastReconciledDate,
+        lagDays: startDate === null ? null : lagDays,
+        needs: needs.counts,
         openAlerts: badges.alerts,
-        accountChanges: badges.accountChanges,
+        accountChanges,
+        headline: Object.fromEntries(
+          ALERT_LANGUAGES.map((language) => [language, headlineOf(items, language)]),
+        ),
       };
     },
   );

@@ -1,6 +1,7 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
+
 import { Type } from 'typebox';
-import { ALERT_KINDS } from '../../domain/alert.ts';
+import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
@@ -76,6 +77,19 @@ export const Status = Type.Object({
     minimum: 0,
     description: 'Changed bank accounts that are not acknowledged.',
   }),
+  headline: Type.Object(
+    Object.fromEntries(
+      ALERT_LANGUAGES.map((language) => [
+        language,
+        Type.Object({
+          inOrder: Type.Boolean({ description: 'Whether nothing waits for a person.' }),
+          title: Type.String(),
+          lines: Type.Array(Type.String()),
+        }),
+      ]),
+    ),
+    { description: 'The state of the ledger in the words of the start page.' },
+  ),
 });
 
 export const Sweep = Type.Object(

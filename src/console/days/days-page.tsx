@@ -1,6 +1,6 @@
-import { addDays, type CivilDate, daysBetween } from '../../domain/business-day.ts';
+import { headlineOf } from '../../alerts/headline.ts';
+import type { OpenItems } from '../../alerts/open-items.sql.ts';
 import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.sql.ts';
-import type { CheckpointRow } from '../../ledger/reads.sql.ts';
 import type { CompleteSweep } from '../../sweep/sweep-reads.sql.ts';
 import type { Badges } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -10,15 +10,12 @@ import { DaysTable } from './days-table.tsx';
 import { SumsChart } from './sums-chart.tsx';
 
 export interface DaysPageData {
-  readonly checkpoint: CheckpointRow | null;
+  readonly items: OpenItems;
   /** The newest complete sweep. */
   readonly sweep: CompleteSweep | null;
-  /** The last closed date. */
-  readonly closedDate: CivilDate;
   /** `YYYY-MM`: the shown months, in order. */
   readonly months: readonly string[];
   readonly days: readonly LedgerDay[];
-  readonly needs: NeedCounts;
   readonly badges: Badges;
   /** The number of days that changed after their sign-off. */
   readonly restated: number;
@@ -50,7 +47,7 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           </p>
         </Banner>
       )}
-      {data.needs.days.length > 0 && <Needs context={context} needs={data.needs} />}
+      {data.items.needs.days.length > 0 && <Needs context={context} needs={data.items.needs} />}
       <Card
         title={days.calendar}
         aside={
@@ -71,37 +68,23 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
 function Headline({ context, data }: { context: PageContext; data: DaysPageData }) {
   const { text, formats } = context;
   const { days } = text;
-  const { checkpoint, needs, closedDate } = data;
-  const reached = checkpoint?.lastReconciledDate ?? null;
-  const from = reached ?? (checkpoint === null ? null : addDays(checkpoint.startDate, -1));
-  const lagDays = from === null ? 0 : Math.max(0, daysBetween(from, closedDate));
-  const urgent =
-    needs.counts.failed + needs.counts.restated + needs.counts.held + needs.counts.attention;
-  const toSign = needs.counts.sign_off;
-  const isGood = reached !== null && urgent === 0 && toSign === 0 && lagDays === 0;
-  const parts = [
-    urgent > 0 ? days.needsYou(formats.count(urgent)) : null,
-    toSign > 0 ? days.toSign(formats.count(toSign)) : null,
-    lagDays > 0
-      ? days.behind(lagDays === 1 ? days.lagDay : days.lagDays(formats.count(lagDays)))
-      : null,
-  ].filter((part) => part !== null);
+  const { lastReconciledDate, lagDays, needs } = data.items;
+  const headline = headlineOf(data.items, context.language);
   return (
     <section class="headline">
       <div>
-        <h1>{isGood ? days.allGood : parts.length > 0 ? parts.join(' · ') : days.title}</h1>
-        <p class="quiet">
-          {checkpoint === null
-            ? days.emptyLedger
-            : reached === null
-              ? days.nothingYet
-              : isGood
-                ? days.allGoodHelp(formats.date(reached))
-                : days.reconciledTo(formats.date(reached))}
-        </p>
+        <h1>{headline.title}</h1>
+        <ul class="quiet">
+          {headline.lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
       </div>
       <dl class="metrics">
-        <Metric label={days.checkpoint} value={reached === null ? '–' : formats.date(reached)} />
+        <Metric
+          label={days.checkpoint}
+          value={lastReconciledDate === null ? '–' : formats.date(lastReconciledDate)}
+        />
         <Metric
           label={days.lag}
           class={lagDays > 0 ? 'is-warning' : ''}
@@ -117,7 +100,7 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
           label={days.lastSweep}
           value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
         />
-        <Metric label={days.waitingToSign} value={formats.count(toSign)} />
+        <Metric label={days.waitingToSign} value={formats.count(needs.counts.sign_off)} />
         <Metric
           label={text.restated.title}
           class={data.restated > 0 ? 'is-warning' : ''}

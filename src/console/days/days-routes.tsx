@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import { readOpenItems } from '../../alerts/open-items.sql.ts';
 import { dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
 import {
   countRestated,
   readBadges,
   readLedgerDays,
   readLedgerRange,
-  readNeeds,
 } from '../../ledger/ledger-days.sql.ts';
-import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { readCompleteSweep } from '../../sweep/sweep-reads.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -33,10 +32,9 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       addMonths(last, index + 1 - MONTHS_SHOWN),
     ).filter((month) => month >= begin || month === last);
     const first = months[0] ?? last;
-    const [checkpoint, sweep, needs, badges, restated, days] = await Promise.all([
-      readCheckpoint(database),
+    const [items, sweep, badges, restated, days] = await Promise.all([
+      readOpenItems(database, { now, policy: parts.alertPolicy, needyDays: NEEDS_SHOWN }),
       readCompleteSweep(database),
-      readNeeds(database, NEEDS_SHOWN, today),
       readBadges(database),
       countRestated(database, today),
       readLedgerDays(
@@ -46,12 +44,10 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
       ),
     ]);
     const data = {
-      checkpoint,
+      items,
       sweep,
-      closedDate,
       months,
       days: days.filter((day) => day.date.slice(0, 7) <= last),
-      needs,
       badges,
       restated,
       earlier:

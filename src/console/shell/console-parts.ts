@@ -1,3 +1,4 @@
+import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { Database } from '../../database/database.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
@@ -10,6 +11,8 @@ export interface ConsoleParts {
   readonly version: string;
   /** Decides which dates are closed, and the time zone of shown instants. */
   readonly timeZone: string;
+  /** Decides which conditions count as open items. */
+  readonly alertPolicy: AlertPolicy;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
   /** Whether users who sign in with a password have to set up a second factor. */

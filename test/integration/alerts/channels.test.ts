@@ -10,6 +10,7 @@ import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import { deliverDigest, digestMessage } from '../../../src/alerts/digest.ts';
 import { openEmail } from '../../../src/alerts/email-channel.ts';
 import { openSlack, openTeams } from '../../../src/alerts/http-channels.ts';
+import type { OpenItems } from '../../../src/alerts/open-items.sql.ts';
 import type { Database } from '../../../src/database/database.ts';
 import {
   ALERT_KINDS,
@@ -34,7 +35,8 @@ import {
   staleSweepAlert,
   sweepFindingAlerts,
 } from '../../../src/domain/alert.ts';
-import { addDays, toCivilDate } from '../../../src/domain/business-day.ts';
+import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
 import {
   type AlertTable,
   openAlertTable,
@@ -49,6 +51,8 @@ import {
   startHttpReceiver,
   startMailServer,
 } from './receivers.ts';
+
+const POLICY = { ...STALENESS_LIMITS, timeZone: STYLE.timeZone };
 
 let table: AlertTable;
 let slack: HttpReceiver;
@@ -164,15 +168,30 @@ async function resolveAll(database: Database): Promise<void> {
   });
 }
 
-const DIGEST = {
-  completeUntil: toCivilDate('2026-03-01'),
-  completeDays: 120,
-  heldDates: [date],
-  attentionDates: [addDays(date, 2), addDays(date, 3)],
-  missingDates: [],
-  restatedDates: [addDays(date, -6)],
+const needy = (need: Need, day: CivilDate) => ({
+  date: day,
+  need,
+  titles: 1,
+  originalValueSum: '1',
+  heldPullId: null,
+});
+const DIGEST: OpenItems = {
+  startDate: addDays(date, -120),
+  lastReconciledDate: addDays(date, 6),
+  lagDays: 2,
+  exceptions: 3,
+  needs: {
+    counts: { failed: 0, restated: 1, held: 1, attention: 2, sign_off: 4 },
+    days: [
+      needy('restated', addDays(date, -6)),
+      needy('held', date),
+      needy('attention', addDays(date, 2)),
+      needy('sign_off', addDays(date, 3)),
+    ],
+  },
   accountChanges: 2,
-  openAlerts: { day_held: 1, day_attention: 2, account_changed: 1 },
+  alerts: ALERTS.filter(({ kind }) => ['platform_auth', 'day_held'].includes(kind)),
+  providersRead: true,
 };
 
 const asText = ({ headers, text }: MailServer['mails'][number]) =>
@@ -325,7 +344,7 @@ test('the digest of a slot is delivered once over all processes, and a failure i
   const slotAt = new Date('2026-03-10T11:00:00Z');
   const digest = (database = table.database, slot = slotAt) =>
     deliverDigest(
-      { database, logger, style: STYLE, channels: channels(), slotAt: () => slot },
+      { database, logger, style: STYLE, policy: POLICY, channels: channels(), slotAt: () => slot },
       signal,
     );
   // The ledger is younger than the slot.
@@ -340,7 +359,7 @@ test('the digest of a slot is delivered once over all processes, and a failure i
   expect(delivered.reduce((sum, count) => sum + count)).toBe(2);
   expect(await digest()).toBe(0);
   expect(mail.mails.map(({ text }) => text)).toEqual([
-    expect.stringContaining('Days not pulled yet: 2 (2026-03-01 to 2026-03-02)'),
+    expect.stringContaining('all attempts spent: 2 days, the oldest 2026-03-01.'),
   ]);
   teams.status = 200;
   await prisma.$executeRaw`

@@ -61,6 +61,14 @@ describe('pull', () => {
     expect(ran.exit).toBe(1);
     expect(ran.stderr).toMatch(/2026-03-02: .*500.*; next attempt in \d s\n/);
     expect(ran.stdout).toMatch(/failed and changed nothing/);
+    const status = await run(['status'], connected());
+    expect(status).toMatchObject({
+      exit: 3,
+      stdout: expect.stringContaining(
+        '- Pull failed: the pull of 2026-03-02 failed after 2 attempts',
+      ),
+    });
+    await world.pull();
   });
 
   test.each([
