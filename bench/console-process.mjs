@@ -7,6 +7,7 @@ import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';
 import { STALENESS_LIMITS } from '#dist/domain/alert.js';
+import { UNKNOWN_MEANINGS } from '#dist/domain/amount-meaning.js';
 
 const [databaseUrl = ''] = process.argv.slice(2);
 const logger = pino({ level: 'silent' });
@@ -22,6 +23,7 @@ const web = createConsole({
     database,
     version: 'bench',
     timeZone: 'America/Sao_Paulo',
+    amountMeanings: UNKNOWN_MEANINGS,
     alertPolicy: { ...STALENESS_LIMITS, timeZone: 'America/Sao_Paulo' },
     fourEyes: true,
     requiresSecondFactor: false,

@@ -1,6 +1,6 @@
 // One measured sweep, or one reading of its answer, in a process of its own.
 import { KnownTitles } from '#dist/domain/known-titles.js';
-import { sweepWindow } from '#dist/domain/pull-plan.js';
+import { sweepWindow } from '#dist/domain/plan/pull-plan.js';
 import { ResponseReader } from '#dist/reader/response-reader.js';
 import { runSweep } from '#dist/sweep/run-sweep.js';
 import { createSweep } from '#dist/sweep/sweep-ledger.sql.js';

@@ -276,6 +276,7 @@ async function startConsole(
       database,
       version: packageVersion(),
       timeZone: config.timeZone,
+      amountMeanings: config.amountMeanings,
       alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       requiresSecondFactor: config.requiresSecondFactor,

@@ -1,11 +1,11 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
-} from '../domain/backfill-plan.ts';
-import type { CivilDate } from '../domain/business-day.ts';
+} from '../domain/plan/backfill-plan.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 import { cancelQueuedPulls } from './backfill-plans.sql.ts';

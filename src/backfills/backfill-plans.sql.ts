@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
-import { planBackfill } from '../domain/backfill-plan.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { planBackfill } from '../domain/plan/backfill-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 
 interface RunningBackfill {

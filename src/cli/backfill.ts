@@ -8,12 +8,12 @@ import {
   readBackfillProgress,
   resumeBackfill,
 } from '../backfills/backfill-ledger.sql.ts';
+import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
 import {
   type BackfillRange,
   backfillRangeFault,
   MAX_BACKFILL_CONCURRENCY,
-} from '../domain/backfill-plan.ts';
-import { type CivilDate, dateIn, datesBetween } from '../domain/business-day.ts';
+} from '../domain/plan/backfill-plan.ts';
 import { type DayRow, readDays } from '../ledger/reads.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';

@@ -4,6 +4,7 @@ import {
   type AlertChannel,
   type AlertLanguage,
 } from '../domain/alert.ts';
+import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { readSecretFile } from '../runtime/secret-file.ts';
@@ -55,6 +56,8 @@ export interface Config {
   readonly requiresSecondFactor: boolean;
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
+  /** What the buyer knows about the amounts that the interface does not document. */
+  readonly amountMeanings: AmountMeanings;
   readonly alertLanguage: AlertLanguage;
   /** The addresses of channels are never logged: path or query may hold a secret. */
   readonly alertWebhookUrl: URL | null;
@@ -145,6 +148,7 @@ export function readConfig(
     oidc: readOidc(reader, consolePublicUrl),
     requiresSecondFactor:
       reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
+    amountMeanings: reader.amountMeanings('AMOUNT_MEANING'),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
     ...readAlertChannels(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),

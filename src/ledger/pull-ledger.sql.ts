@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Transaction } from '../database/database.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
-import type { PullOrigin } from '../domain/pull-plan.ts';
+import type { PullOrigin } from '../domain/plan/pull-plan.ts';
 import { type PullState, statesBefore } from '../domain/pull-state.ts';
 import { InputError, StaleFenceError } from '../runtime/errors.ts';
 import { discardStaged, discardStrayRows } from './discard-staged.sql.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
-import type { PullOrigin } from '../domain/pull-plan.ts';
+import type { PullOrigin } from '../domain/plan/pull-plan.ts';
 import type { PullState } from '../domain/pull-state.ts';
 import { type DayNote, dayNoteColumns } from './day-note.sql.ts';
 

@@ -5,7 +5,7 @@
  * except once after a replaced token. The transport is Node's own HTTP client. It applies backpressure and
  * does not report a slow consumer, or a server that closes meanwhile, as a fault.
  */
-import type { PullWindow } from '../domain/pull-plan.ts';
+import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import { type AnswerLimits, openBody } from './answer-body.ts';
 import { AuthorizedRequests, statusOf } from './authorized-requests.ts';
 import { requireJson } from './content-type.ts';

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/schema';
 import { Settings } from 'typebox/system';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
-import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
+import { isInWindow, type PullWindow } from '../domain/plan/pull-plan.ts';
 import type { Title } from '../domain/title.ts';
 import { toColumns } from './title-columns.ts';
 import { collectExtra, type DriftItem } from './title-extra.ts';

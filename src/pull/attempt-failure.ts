@@ -1,4 +1,4 @@
-import { backoffDelayMs } from '../domain/retry.ts';
+import { backoffDelayMs } from '../domain/plan/retry.ts';
 import {
   type Attempt,
   type AttemptFailure,

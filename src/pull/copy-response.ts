@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { dayWindow } from '../domain/pull-plan.ts';
+import { dayWindow } from '../domain/plan/pull-plan.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';
 import { ResponseReader } from '../reader/response-reader.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { RetryPolicy } from '../domain/retry.ts';
+import type { RetryPolicy } from '../domain/plan/retry.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/title-stream.ts';

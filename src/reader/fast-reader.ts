@@ -10,7 +10,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { parseDecimal } from '../domain/decimal.ts';
 import { rawHash } from '../domain/known-titles.ts';
 import { type NamedAccounts, PARTY_RUNS } from '../domain/named-accounts.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
+import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import {
   digestOf,
   hash128,

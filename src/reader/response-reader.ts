@@ -8,7 +8,7 @@
 import type { CivilDate } from '../domain/business-day.ts';
 import { isJsonObject, type JsonValue } from '../domain/json-value.ts';
 import { type KnownTitles, type MissingText, rawHash } from '../domain/known-titles.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
+import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import { contentHash, hash128, identityHash, type Title } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';

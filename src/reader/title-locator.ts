@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { CivilDate } from '../domain/business-day.ts';
 import { MAX_DECIMAL_DIGITS } from '../domain/decimal.ts';
-import type { PullWindow } from '../domain/pull-plan.ts';
+import type { PullWindow } from '../domain/plan/pull-plan.ts';
 import { isStorableText } from '../platform/title-schema.ts';
 import {
   ANY_TEXT,

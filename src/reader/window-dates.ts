@@ -1,5 +1,5 @@
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
-import { isInWindow, type PullWindow } from '../domain/pull-plan.ts';
+import { isInWindow, type PullWindow } from '../domain/plan/pull-plan.ts';
 
 /** The titles of a date have due dates within a few months. */
 const MAX_KNOWN_DATES = 4096;

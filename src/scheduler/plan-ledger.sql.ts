@@ -9,9 +9,9 @@ import {
   type PlanSlots,
   type PullOrigin,
   planDue,
-} from '../domain/pull-plan.ts';
+} from '../domain/plan/pull-plan.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/plan/retry.ts';
 import type { PullState } from '../domain/pull-state.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ensureCheckpoint } from '../ledger/day-ledger.sql.ts';
 import { planSweeps } from '../sweep/plan-sweeps.sql.ts';

@@ -8,7 +8,7 @@
 import { requireSameClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/pull-plan.ts';
+import { type PlanPolicy, type PlanSlots, pullUrgency } from '../domain/plan/pull-plan.ts';
 import { readPushDelayMs } from '../providers/providers.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { latestSlot } from './cron-slot.ts';

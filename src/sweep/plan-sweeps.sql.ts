@@ -6,9 +6,9 @@ import {
   daysBetween,
   lastClosedDate,
 } from '../domain/business-day.ts';
-import type { PlanPolicy } from '../domain/pull-plan.ts';
-import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/retry.ts';
-import { MAX_OPEN_SWEEP_PULLS, REPULL_DAYS, sweepStart } from '../domain/sweep-plan.ts';
+import type { PlanPolicy } from '../domain/plan/pull-plan.ts';
+import { replanAfterMinutes, SPENT_ERROR_CODES } from '../domain/plan/retry.ts';
+import { MAX_OPEN_SWEEP_PULLS, REPULL_DAYS, sweepStart } from '../domain/plan/sweep-plan.ts';
 
 const SPENT = [...SPENT_ERROR_CODES];
 

@@ -1,5 +1,5 @@
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
-import { type PullWindow, sweepWindow } from '../domain/pull-plan.ts';
+import { type PullWindow, sweepWindow } from '../domain/plan/pull-plan.ts';
 import { contentHash } from '../domain/title.ts';
 import { TitleFolds } from '../domain/title-fold.ts';
 import type { ConciliationResponse } from '../platform/conciliation-client.ts';

@@ -3,7 +3,7 @@
  * nothing: a date that differs gets a pull. This file is one attempt, from the request to the comparison.
  */
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
-import { sweepWindow } from '../domain/pull-plan.ts';
+import { sweepWindow } from '../domain/plan/pull-plan.ts';
 import { describeFailure, isOverLimit, toOutcome } from '../pull/attempt-failure.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from '../pull/pull-parts.ts';
 import { ShutdownError, StaleFenceError } from '../runtime/errors.ts';

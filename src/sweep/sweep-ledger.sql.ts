@@ -1,7 +1,7 @@
 import { requireKnownVersion } from '../database/content-versions.ts';
 import type { Database } from '../database/database.ts';
 import { addDays, type CivilDate } from '../domain/business-day.ts';
-import { MAX_SWEEP_DAYS } from '../domain/sweep-plan.ts';
+import { MAX_SWEEP_DAYS } from '../domain/plan/sweep-plan.ts';
 import { newestContentVersion } from '../domain/title.ts';
 import type { TitleFolds } from '../domain/title-fold.ts';
 import type { AttemptFailure } from '../ledger/pull-ledger.sql.ts';

@@ -57,7 +57,9 @@ export function addDayFlows(world: BrowserWorld): void {
       )
       .toBe(1);
     const row = reviewer.locator('tr', { hasText: 'PO-2026-0007' }).first();
-    expect(await textOf(row)).toMatch(/Changed[\s\S]*Platform discount[\s\S]*12\.34[\s\S]*12\.35/);
+    expect(await textOf(row)).toMatch(
+      /Changed[\s\S]*platformDiscountedValue[\s\S]*12\.34[\s\S]*12\.35/,
+    );
     await expect
       .poll(async () => {
         await reviewer.goto('/alerts');

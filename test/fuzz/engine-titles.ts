@@ -1,5 +1,5 @@
 import { KnownTitles, rawHash } from '../../src/domain/known-titles.ts';
-import type { PullWindow } from '../../src/domain/pull-plan.ts';
+import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
 import { TITLE_COLUMNS, type Title } from '../../src/domain/title.ts';
 import { type TitleFold, TitleFolds } from '../../src/domain/title-fold.ts';
 import { checkTitle } from '../../src/platform/title-contract.ts';

@@ -3,7 +3,7 @@
  * names the seed and the index, which make the same input again.
  */
 import { toCivilDate } from '../../src/domain/business-day.ts';
-import { type PullWindow, sweepWindow } from '../../src/domain/pull-plan.ts';
+import { type PullWindow, sweepWindow } from '../../src/domain/plan/pull-plan.ts';
 import { toAnswerText } from '../../src/providers/answer-text.ts';
 import { findRefusals } from '../../src/providers/provider-statuses.ts';
 import { answerCorpus, fuzzInput } from './documents.ts';

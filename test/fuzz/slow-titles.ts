@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { PullWindow } from '../../src/domain/pull-plan.ts';
+import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
 import { decodeSlowly, NotJson, parseSlowly, type SlowValue } from './slow-json.ts';
 
 /** Columns of a title that keeps the contract, as text; `extra` as canonical JSON. Null: rejected. */

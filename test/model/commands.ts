@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../src/domain/business-day.ts';
-import type { PullWindow } from '../../src/domain/pull-plan.ts';
+import type { PullWindow } from '../../src/domain/plan/pull-plan.ts';
 import { createPull, discardAbandoned, startAttempt } from '../../src/ledger/pull-ledger.sql.ts';
 import { reopenDay, signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import type { ConciliationResponse } from '../../src/platform/conciliation-client.ts';

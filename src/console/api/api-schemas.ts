@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
-import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
+import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';

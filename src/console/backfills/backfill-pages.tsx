@@ -1,8 +1,8 @@
 import type { BackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
-import type { BackfillRange } from '../../domain/backfill-plan.ts';
-import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayState } from '../../domain/day-state.ts';
+import type { BackfillRange } from '../../domain/plan/backfill-plan.ts';
+import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';

@@ -8,7 +8,6 @@ import {
   readBackfills,
   resumeBackfill,
 } from '../../backfills/backfill-ledger.sql.ts';
-import { type BackfillRange, backfillRangeFault } from '../../domain/backfill-plan.ts';
 import {
   addDays,
   dateIn,
@@ -17,6 +16,7 @@ import {
   parseCivilDate,
 } from '../../domain/business-day.ts';
 import type { DayState } from '../../domain/day-state.ts';
+import { type BackfillRange, backfillRangeFault } from '../../domain/plan/backfill-plan.ts';
 import { readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';

@@ -1,3 +1,4 @@
+import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
@@ -6,6 +7,7 @@ import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
+import { Undocumented } from '../amounts/undocumented.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -211,6 +213,16 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
               </td>
             </tr>
           ))}
+          {DISCOUNTED_COLUMNS.filter((column) => context.meanings[column] === 'discount').map(
+            (column) => (
+              <tr key={`net ${column}`}>
+                <th scope="row">{text.amountMeaning.calculated[column]}</th>
+                <td class="right">
+                  <Amount context={context} value={day.nets[column]} />
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
         <tfoot>
           <tr>
@@ -219,6 +231,7 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
           </tr>
         </tfoot>
       </table>
+      <Undocumented context={context} />
       <p class="quiet small">
         {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
         {formats.count(day.rejected)}

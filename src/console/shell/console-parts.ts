@@ -1,5 +1,6 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { Database } from '../../database/database.ts';
+import type { AmountMeanings } from '../../domain/amount-meaning.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
@@ -11,6 +12,8 @@ export interface ConsoleParts {
   readonly version: string;
   /** Decides which dates are closed, and the time zone of shown instants. */
   readonly timeZone: string;
+  /** What AMOUNT_MEANING declares. */
+  readonly amountMeanings: AmountMeanings;
   /** Decides which conditions count as open items. */
   readonly alertPolicy: AlertPolicy;
   /** Whether a user who decided about a day may not sign it off. */

@@ -26,6 +26,7 @@ import { logSecurityEvent } from '../access/security-events.ts';
 import { createSignInCheck } from '../access/sign-in-check.ts';
 import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
+import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
@@ -147,6 +148,7 @@ async function addPages(
   addDayRoutes(server, parts);
   addRestatedRoutes(server, parts);
   addTitleRoutes(server, parts);
+  addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addProviderRoutes(server, parts);

@@ -1,6 +1,13 @@
+import {
+  type AmountMeanings,
+  DISCOUNTED_COLUMNS,
+  DISCOUNTED_FIELDS,
+  type DiscountedColumn,
+} from '../../domain/amount-meaning.ts';
 import { accessText } from '../access/access-text.ts';
 import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
+import { amountsText } from '../amounts/amounts-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
@@ -18,6 +25,7 @@ const en = {
   ...dayText.en,
   ...restatedText.en,
   ...titlesText.en,
+  ...amountsText.en,
   ...backfillsText.en,
   ...providersText.en,
   ...watchText.en,
@@ -35,6 +43,7 @@ const ptBR: Text = {
   ...dayText['pt-BR'],
   ...restatedText['pt-BR'],
   ...titlesText['pt-BR'],
+  ...amountsText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],
   ...watchText['pt-BR'],
@@ -42,4 +51,25 @@ const ptBR: Text = {
   ...accountText['pt-BR'],
 };
 
-export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
+const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
+
+/**
+ * The texts with the labels of the amounts as they are declared. An amount whose meaning is unknown has the
+ * name of the interface.
+ */
+export function textsOf(language: Language, meanings: AmountMeanings): Text {
+  const text = TEXTS[language];
+  const labels = Object.fromEntries(
+    DISCOUNTED_COLUMNS.map((column) => {
+      const meaning = meanings[column];
+      const label =
+        meaning === 'unknown' ? DISCOUNTED_FIELDS[column] : text.amountMeaning[meaning][column];
+      return [column, label];
+    }),
+  ) as Record<DiscountedColumn, string>;
+  return {
+    ...text,
+    amounts: { ...text.amounts, ...labels },
+    title: { ...text.title, fields: { ...text.title.fields, ...labels } },
+  };
+}

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts';
+import { DISCOUNTED_COLUMNS, type DiscountedColumn } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { PullOrigin } from '../../domain/pull-plan.ts';
+import type { PullOrigin } from '../../domain/plan/pull-plan.ts';
 import { TITLE_COLUMNS, type TitleColumn } from '../../domain/title.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { MovedField } from '../../ledger/moved-titles.sql.ts';
@@ -27,6 +28,8 @@ export interface TitleDetail {
   readonly acceptedDate: CivilDate;
   readonly occurrence: number;
   readonly fields: Readonly<Record<TitleColumn, string | null>>;
+  /** The original value less each of the amounts; null: the amount is not stated. */
+  readonly nets: Readonly<Record<DiscountedColumn, string | null>>;
   readonly contentHash: string;
   readonly createdAt: Date;
   readonly changedAt: Date;
@@ -39,11 +42,15 @@ const fields = Prisma.raw(
   `jsonb_build_object(${TITLE_COLUMNS.map((name) => `'${name}', title.${name}::text`).join(', ')})`,
 );
 
+const nets = Prisma.raw(
+  `jsonb_build_object(${DISCOUNTED_COLUMNS.map((name) => `'${name}', (title.original_value - title.${name})::text`).join(', ')})`,
+);
+
 /** Returns null for an unknown title. */
 export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
-           ${fields} AS fields, content_hash::text AS "contentHash",
+           ${fields} AS fields, ${nets} AS nets, content_hash::text AS "contentHash",
            title.created_at AS "createdAt",
            title.changed_at AS "changedAt",
            jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,

@@ -1,5 +1,8 @@
+import { Fragment } from 'preact';
+import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import { toCivilDate } from '../../domain/business-day.ts';
 import type { TitleColumn } from '../../domain/title.ts';
+import { Undocumented } from '../amounts/undocumented.tsx';
 import { Moves } from '../days/moved.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
@@ -89,7 +92,9 @@ export function TitlePageBody(props: {
               {COLUMNS.filter((column) => GROUP_OF[column] === group).map((column) => (
                 <FieldRow key={column} {...props} column={column} />
               ))}
+              {group === 'amounts' && <NetRows {...props} />}
             </dl>
+            {group === 'amounts' && <Undocumented context={context} />}
           </Card>
         ))}
       </div>
@@ -131,6 +136,24 @@ export function TitlePageBody(props: {
           </li>
         </ol>
       </Card>
+    </>
+  );
+}
+
+/** The net amount for each amount that is declared as a discount. */
+function NetRows({ context, title }: { context: PageContext; title: TitleDetail }) {
+  return (
+    <>
+      {DISCOUNTED_COLUMNS.map((column) => {
+        const net = title.nets[column];
+        if (context.meanings[column] !== 'discount' || net === null) return null;
+        return (
+          <Fragment key={column}>
+            <dt>{context.text.amountMeaning.calculated[column]}</dt>
+            <dd>{context.formats.amount(net)}</dd>
+          </Fragment>
+        );
+      })}
     </>
   );
 }

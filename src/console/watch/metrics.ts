@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { DAY_STATES } from '../../domain/day-state.ts';
+import { PULL_ORIGINS, type PullOrigin } from '../../domain/plan/pull-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
-import { PULL_ORIGINS, type PullOrigin } from '../../domain/pull-plan.ts';
 import type { LedgerGauges } from '../../ledger/ledger-gauges.sql.ts';
 import { boundedRun } from '../../runtime/bounded-run.ts';
 import type { Readiness } from './health.ts';

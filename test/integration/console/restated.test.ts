@@ -79,8 +79,8 @@ test('one click from the start page leads to all days, with their sums', async (
     '1,007.00',
     '−95.10',
   ]);
-  expect(rowOf(text, 'Platform discount', day)).toEqual([
-    'Platform discount',
+  expect(rowOf(text, 'platformDiscountedValue', day)).toEqual([
+    'platformDiscountedValue',
     '148.08',
     '148.09',
     '+0.01',

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { dayWindow, type PullWindow } from '../../../src/domain/pull-plan.ts';
+import { dayWindow, type PullWindow } from '../../../src/domain/plan/pull-plan.ts';
 import {
   type ConciliationResponse,
   createPlatformClient,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import { fileToken, type TokenSource } from '../../../src/platform/token.ts';
 import {
   ConfigError,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { addDays, datesBetween, toCivilDate } from '../../../src/domain/business-day.ts';
-import { MAX_OPEN_PULLS } from '../../../src/domain/pull-plan.ts';
+import { MAX_OPEN_PULLS } from '../../../src/domain/plan/pull-plan.ts';
 import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
 import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
 import type { WakeUpQueue } from '../../../src/scheduler/planner-loop.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, type CivilDate, datesBetween } from '../../../src/domain/business-day.ts';
-import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/sweep-plan.ts';
+import { MAX_OPEN_SWEEP_PULLS } from '../../../src/domain/plan/sweep-plan.ts';
 import { createPull, startAttempt } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createSweep, startSweepAttempt } from '../../../src/sweep/sweep-ledger.sql.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { backfillRangeFault, planBackfill } from '../../../src/domain/backfill-plan.ts';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { backfillRangeFault, planBackfill } from '../../../src/domain/plan/backfill-plan.ts';
 import { PULL_STATES, type PullState } from '../../../src/domain/pull-state.ts';
 
 const from = toCivilDate('2026-03-01');

@@ -8,7 +8,7 @@ import {
   planDue,
   pullUrgency,
   sweepWindow,
-} from '../../../src/domain/pull-plan.ts';
+} from '../../../src/domain/plan/pull-plan.ts';
 
 const date = toCivilDate;
 const policy = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { JsonNumber, type JsonValue } from '../../../src/domain/json-value.ts';
-import { dayWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { dayWindow, sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import {
   barestTitle,

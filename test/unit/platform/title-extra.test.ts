@@ -7,7 +7,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../../../src/domain/json-value.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
 import type { Title } from '../../../src/domain/title.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import type { DriftItem } from '../../../src/platform/title-extra.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import { rawHash } from '../../../src/domain/known-titles.ts';
-import { dayWindow } from '../../../src/domain/pull-plan.ts';
+import { dayWindow } from '../../../src/domain/plan/pull-plan.ts';
 import { checkTitle } from '../../../src/platform/title-contract.ts';
 import { parseExactJson } from '../../../src/reader/exact-json.ts';
 import { addTitle } from '../../../src/reader/response-reader.ts';

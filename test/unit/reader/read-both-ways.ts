@@ -3,7 +3,7 @@ import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts
 import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
 import { NamedAccounts } from '../../../src/domain/named-accounts.ts';
 import { Occurrences } from '../../../src/domain/occurrences.ts';
-import { type PullWindow, sweepWindow } from '../../../src/domain/pull-plan.ts';
+import { type PullWindow, sweepWindow } from '../../../src/domain/plan/pull-plan.ts';
 import {
   contentHash,
   identityHash,

@@ -8,7 +8,7 @@ import {
   lastClosedDate,
   toCivilDate,
 } from '../../../src/domain/business-day.ts';
-import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/domain/pull-plan.ts';
+import { type DuePull, MAX_OPEN_PULLS, planDue } from '../../../src/domain/plan/pull-plan.ts';
 import { latestSlot } from '../../../src/scheduler/cron-slot.ts';
 import { LedgerInMemory } from './ledger-in-memory.ts';
 import { TIME_ZONES } from './wall-clocks.ts';

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../app/parts.ts';
+import { openStaging } from '../../app/parts.ts';
 import {
   type ChainFault,
   type ChainLink,
   type ChainReport,
   verifyAuditChain,
-} from '../audit/audit-chain.sql.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+} from '../../audit/audit-chain.sql.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {
   changed: 'was changed after it was written',

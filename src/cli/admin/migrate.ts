@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { migrate } from '../database/migrate.ts';
-import { openEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
-import { migrateQueue } from '../queue/postgres-backend.ts';
-import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { migrate } from '../../database/migrate.ts';
+import { openEmbeddedPostgres } from '../../embedded/embedded-postgres.ts';
+import { migrateQueue } from '../../queue/postgres-backend.ts';
+import { EXIT, type ExitStatus, runCommand } from '../command-run.ts';
 
 const ADVISORY_LOCKS_ADVICE = `
 

@@ -1,20 +1,25 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app/parts.ts';
-import type { Config } from '../config/config.ts';
-import { addUser, changeUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
-import { resetFactor } from '../console/account/second-factor.sql.ts';
-import type { Database } from '../database/database.ts';
-import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../domain/role.ts';
-import { InputError } from '../runtime/errors.ts';
+import { openStaging } from '../../app/parts.ts';
+import type { Config } from '../../config/config.ts';
+import {
+  addUser,
+  changeUser,
+  createLink,
+  readUsers,
+} from '../../console/access/console-users.sql.ts';
+import { resetFactor } from '../../console/account/second-factor.sql.ts';
+import type { Database } from '../../database/database.ts';
+import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
+import { InputError } from '../../runtime/errors.ts';
 import {
   type CommandResult,
   type CommandRun,
   EXIT,
   type ExitStatus,
   runCommand,
-} from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { renderTable } from './output/table.ts';
+} from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { renderTable } from '../output/table.ts';
 
 interface JsonOption {
   readonly json?: boolean;

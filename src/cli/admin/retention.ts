@@ -1,18 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../app/parts.ts';
-import { requireSchemaOwner } from '../database/schema-owner.ts';
-import { addDays, type CivilDate, dateIn, parseCivilDate } from '../domain/business-day.ts';
+import { openStaging } from '../../app/parts.ts';
+import { requireSchemaOwner } from '../../database/schema-owner.ts';
+import { addDays, type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
 import {
   countRemovable,
   RETENTION_KINDS,
   type RetentionCounts,
   type RetentionKind,
   removeOld,
-} from '../privacy/retention.sql.ts';
-import { InputError } from '../runtime/errors.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { formatCount, renderTable } from './output/table.ts';
+} from '../../privacy/retention.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { formatCount, renderTable } from '../output/table.ts';
 
 /** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;

@@ -1,5 +1,5 @@
-import { type CivilDate, datesBetween, daysBetween } from './business-day.ts';
-import type { PullState } from './pull-state.ts';
+import { type CivilDate, datesBetween, daysBetween } from '../business-day.ts';
+import type { PullState } from '../pull-state.ts';
 
 /** The dates to pull, both ends included. */
 export interface BackfillRange {

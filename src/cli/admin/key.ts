@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
-import { createApiKey, readApiKeys, revokeApiKey } from '../console/access/api-keys.sql.ts';
-import type { Database } from '../database/database.ts';
-import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../domain/role.ts';
-import { InputError } from '../runtime/errors.ts';
-import { idArgument, integerArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { renderTable } from './output/table.ts';
-import { runOnStaging } from './staging-run.ts';
+import { createApiKey, readApiKeys, revokeApiKey } from '../../console/access/api-keys.sql.ts';
+import type { Database } from '../../database/database.ts';
+import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../domain/role.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { idArgument, integerArgument } from '../arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { renderTable } from '../output/table.ts';
+import { runOnStaging } from '../staging-run.ts';
 
 interface AddOptions {
   readonly role: KeyRole;

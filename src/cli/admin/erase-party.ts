@@ -1,22 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { openStaging } from '../app/parts.ts';
-import type { Database } from '../database/database.ts';
-import { requireSchemaOwner } from '../database/schema-owner.ts';
-import { parseTaxId } from '../domain/tax-id.ts';
+import { openStaging } from '../../app/parts.ts';
+import type { Database } from '../../database/database.ts';
+import { requireSchemaOwner } from '../../database/schema-owner.ts';
+import { parseTaxId } from '../../domain/tax-id.ts';
 import {
   type ErasureCounts,
   type ErasureReport,
   eraseParty,
   liftErasure,
   type NamedParty,
-} from '../privacy/erase-party.sql.ts';
-import { InputError } from '../runtime/errors.ts';
-import { idArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
-import { operatorName } from './operator-name.ts';
-import { formatCount, renderTable } from './output/table.ts';
+} from '../../privacy/erase-party.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { idArgument } from '../arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { formatCount, renderTable } from '../output/table.ts';
 
 const STANDARD_INPUT = '-';
 

@@ -1,4 +1,4 @@
-import { addDays, type CivilDate } from './business-day.ts';
+import { addDays, type CivilDate } from '../business-day.ts';
 import type { PlanPolicy } from './pull-plan.ts';
 
 /** Ten years: the upper limit for the span of a sweep. The fold of each date is kept in memory. */

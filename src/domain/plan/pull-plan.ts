@@ -1,4 +1,4 @@
-import { addDays, type CivilDate, datesBetween, lastClosedDate } from './business-day.ts';
+import { addDays, type CivilDate, datesBetween, lastClosedDate } from '../business-day.ts';
 
 /**
  * The accepted dates of one request. A pull requests one day (`conciliationDate`, `to === from`), a sweep
