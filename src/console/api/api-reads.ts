@@ -141,7 +141,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     describe('alerts', 'Alerts that last, then those that are over', {
       answer: Type.Array(schemas.Alert),
     }),
-    async () => readAlerts(database, 500),
+    async () => readAlerts(database, { limit: 500 }),
   );
 
   api.get(

@@ -1,8 +1,9 @@
-import type { AlertRow } from '../../alerts/alert-list.sql.ts';
+import type { AlertRow, AlertState } from '../../alerts/alert-list.sql.ts';
 import type { OpenDrift } from '../../ledger/drift.sql.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, Card, DayLink, Disclosure, Instant } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
@@ -10,13 +11,16 @@ const DRIFT_SHOWN = 100;
 
 export function AlertsPage(props: {
   readonly context: PageContext;
-  readonly alerts: readonly AlertRow[];
+  readonly lists: Readonly<Record<AlertState, Paging>>;
+  readonly alerts: Readonly<Record<AlertState, readonly AlertRow[]>>;
   readonly drift: OpenDrift;
 }) {
-  const { context, alerts, drift } = props;
+  const { context, lists, drift } = props;
   const { text } = context;
-  const open = alerts.filter(({ resolvedAt }) => resolvedAt === null);
-  const over = alerts.filter(({ resolvedAt }) => resolvedAt !== null);
+  const { open, over } = props.alerts;
+  const hrefOf = (pages: Readonly<Record<AlertState, number>>) =>
+    `/alerts?open=${pages.open}&over=${pages.over}`;
+  const [openPage, overPage] = [lists.open.page, lists.over.page];
   return (
     <>
       <h1>{text.alerts.title}</h1>
@@ -24,7 +28,15 @@ export function AlertsPage(props: {
         {open.length === 0 ? (
           <p class="quiet">{text.alerts.none}</p>
         ) : (
-          <AlertTable context={context} label={text.alerts.open} alerts={open} isOver={false} />
+          <>
+            <AlertTable context={context} label={text.alerts.open} alerts={open} isOver={false} />
+            <Pager
+              context={context}
+              label={text.alerts.open}
+              paging={lists.open}
+              hrefOf={(page) => hrefOf({ open: page, over: overPage })}
+            />
+          </>
         )}
       </Card>
       {drift.items.length > 0 && <DriftCard context={context} drift={drift} />}
@@ -32,7 +44,15 @@ export function AlertsPage(props: {
         {over.length === 0 ? (
           <p class="quiet">{text.alerts.noneOver}</p>
         ) : (
-          <AlertTable context={context} label={text.alerts.over} alerts={over} isOver />
+          <>
+            <AlertTable context={context} label={text.alerts.over} alerts={over} isOver />
+            <Pager
+              context={context}
+              label={text.alerts.over}
+              paging={lists.over}
+              hrefOf={(page) => hrefOf({ open: openPage, over: page })}
+            />
+          </>
         )}
       </Card>
     </>

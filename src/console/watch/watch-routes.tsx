@@ -1,17 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import { readAlerts } from '../../alerts/alert-list.sql.ts';
+import { countAlerts, readAlerts } from '../../alerts/alert-list.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readChainHead } from '../../audit/audit-chain.sql.ts';
 import { parseCivilDate } from '../../domain/business-day.ts';
 import { acknowledgeDrift, readOpenDrift } from '../../ledger/drift.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { AlertsPage } from './alerts-page.tsx';
 import { AuditPage } from './audit-page.tsx';
 
-const ALERTS_SHOWN = 200;
+const ALERTS_A_PAGE = 50;
 const ENTRIES_A_PAGE = 100;
 
 /** Routes for alerts and the audit log. */
@@ -19,14 +20,20 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
   const { database } = parts;
 
   server.get('/alerts', async (request, reply) => {
-    const [alerts, drift] = await Promise.all([
-      readAlerts(database, ALERTS_SHOWN),
+    const counts = await countAlerts(database);
+    const lists = {
+      open: pagingOf(request.query, 'open', counts.open, ALERTS_A_PAGE),
+      over: pagingOf(request.query, 'over', counts.over, ALERTS_A_PAGE),
+    };
+    const [open, over, drift] = await Promise.all([
+      readAlerts(database, { ...lists.open, state: 'open' }),
+      readAlerts(database, { ...lists.over, state: 'over' }),
       readOpenDrift(database),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.alerts.title,
       active: '/alerts',
-      body: <AlertsPage context={context} alerts={alerts} drift={drift} />,
+      body: <AlertsPage context={context} lists={lists} alerts={{ open, over }} drift={drift} />,
     }));
   });
 
