@@ -13,7 +13,7 @@ import type { Principal } from '../shell/guard.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { sendFile } from '../shell/send-file.ts';
 
-const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   jsonl: 'application/jsonl; charset=utf-8',
