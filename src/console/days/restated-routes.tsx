@@ -61,7 +61,9 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     const wanted = textParameter(request.body, 'file');
     const file = RESTATED_FILES.find((known) => known === wanted);
     if (file === undefined) {
-      throw new InputError(`file: expected one of ${RESTATED_FILES.join(', ')}`);
+      throw new InputError(`file: expected one of ${RESTATED_FILES.join(', ')}`, {
+        context: { fault: 'file_format' },
+      });
     }
     const filter = filterOf(request, textParameter(request.body, 'mine') === 'true');
     return sendFile(reply, logger, (signal, send) =>

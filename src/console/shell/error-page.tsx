@@ -1,19 +1,22 @@
+import type { InputError } from '../../runtime/errors.ts';
+import { faultSentence } from './faults-text.ts';
 import { renderPage } from './layout.tsx';
 import type { PageContext } from './page-context.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
-  /** A sentence of the console for the person; null: the sentence for the status. */
-  readonly message: string | null;
+  /** An error with a sentence for the user; null: the sentence for the status. */
+  readonly fault: InputError | null;
   /** For status 503: the service is overloaded, and the database answers. */
   readonly isBusy?: boolean;
 }
 
 export function renderErrorPage(
   context: PageContext,
-  { status, message, isBusy = false }: ErrorAnswer,
+  { status, fault, isBusy = false }: ErrorAnswer,
 ): string {
   const { errors } = context.text;
+  const message = fault === null ? null : faultSentence(context, fault);
   const [title, help] = {
     400: [message === null ? errors.badRequest : errors.refused, null],
     403: [errors.forbidden, errors.forbiddenHelp],

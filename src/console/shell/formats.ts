@@ -43,7 +43,8 @@ function createFormats(language: Language, timeZone: string): Formats {
     return (date: string) => format.format(new Date(`${date}T00:00:00Z`));
   };
   const instant = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'short',
+    // Beside `date`, so that one page has one notation.
+    dateStyle: language === 'en' ? 'medium' : 'short',
     timeStyle: 'short',
     timeZone,
   });

@@ -8,6 +8,7 @@ import { restatedText } from '../days/restated-text.ts';
 import { providersText } from '../providers/providers-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
+import { faultsText } from './faults-text.ts';
 import { frameText } from './frame-text.ts';
 import type { Language } from './language.ts';
 
@@ -23,6 +24,7 @@ const en = {
   ...watchText.en,
   ...usersText.en,
   ...accountText.en,
+  ...faultsText.en,
 };
 
 /** Every sentence of the console. A text that is missing in one of the languages is a compile error. */
@@ -40,6 +42,7 @@ const ptBR: Text = {
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],
   ...accountText['pt-BR'],
+  ...faultsText['pt-BR'],
 };
 
 export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
