@@ -152,7 +152,7 @@ async function addPages(
   addWatchRoutes(server, parts);
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
-  await registerQueueBoard(server, queues);
+  await registerQueueBoard(server, queues, parts.timeZone);
   return routes;
 }
 
