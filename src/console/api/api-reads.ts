@@ -230,7 +230,12 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       const { principal } = request;
       if (principal === null) throw new Error('this route has no guard');
       const locale: CsvLocale = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
-      return sendTitleFile(reply, parts, principal, { ...parseExport(request.query), locale });
+      return sendTitleFile(reply, parts, principal, {
+        ...parseExport(request.query),
+        locale,
+        // For programs: the names of the data dictionary in either notation.
+        language: 'en',
+      });
     },
   );
 }

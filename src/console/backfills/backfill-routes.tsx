@@ -23,7 +23,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';
 import { readSession } from '../access/console-sessions.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { faultSentence } from '../shell/faults-text.ts';
+import { faultSentence } from '../shell/error-page.tsx';
 import { SESSION_LIMITS } from '../shell/guard.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';

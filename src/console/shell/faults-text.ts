@@ -1,7 +1,3 @@
-import { parseCivilDate } from '../../domain/business-day.ts';
-import type { InputError } from '../../runtime/errors.ts';
-import type { PageContext } from './page-context.ts';
-
 /** The values of a fault, formatted for the reader. */
 type Values = Readonly<Record<string, string>>;
 
@@ -87,22 +83,3 @@ const ptBR: typeof en = {
 
 /** A sentence for each fault of an `InputError` that a page can cause: `context.fault`. */
 export const faultsText = { en, 'pt-BR': ptBR };
-
-/**
- * Returns the sentence of an error in the language of the reader. Its dates and numbers are those of
- * the error's context. An error without a known fault keeps its English message.
- */
-export function faultSentence({ text, formats }: PageContext, error: InputError): string {
-  const { fault, ...values } = error.context;
-  const sentence = Object.entries(text.faults).find(([name]) => name === fault)?.[1];
-  if (sentence === undefined) return error.message;
-  return sentence(
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => {
-        const date = typeof value === 'string' ? parseCivilDate(value) : null;
-        if (date !== null) return [name, formats.date(date)];
-        return [name, typeof value === 'number' ? formats.count(value) : String(value)];
-      }),
-    ),
-  );
-}

@@ -1,3 +1,5 @@
+import type { DayState } from '../../domain/day-state.ts';
+import type { DoubtfulDates } from '../../export/export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -14,6 +16,8 @@ export function ExportPage(props: {
   };
   /** Why the form cannot be carried out; null: it was not sent. */
   readonly fault: string | null;
+  /** The dates about which the person is asked before the download; null: none. */
+  readonly doubtful: DoubtfulDates | null;
   readonly isMasked: boolean;
 }) {
   const { context, form } = props;
@@ -53,13 +57,45 @@ export function ExportPage(props: {
           {exports.withdrawn}
         </label>
         <FormFault fault={props.fault} />
+        {props.doubtful !== null && (
+          <Doubt context={context} doubtful={props.doubtful} range={`${form.from} ${form.to}`} />
+        )}
         <div class="buttons">
           <button type="submit" class="button primary">
-            {exports.download}
+            {props.doubtful === null ? exports.download : exports.downloadAnyway}
           </button>
         </div>
         <p class="quiet small">{props.isMasked ? exports.masked : exports.personal}</p>
       </form>
     </>
+  );
+}
+
+/** @param range the range that the question is about; another one is asked about again */
+function Doubt(props: {
+  readonly context: PageContext;
+  readonly doubtful: DoubtfulDates;
+  readonly range: string;
+}) {
+  const { context, doubtful } = props;
+  const { text, formats } = context;
+  const counts = Object.entries(doubtful.states) as [DayState, number][];
+  return (
+    <div class="error" role="alert">
+      <p>{text.exports.doubtful}</p>
+      <ul>
+        {doubtful.absent > 0 && (
+          <li>
+            {text.backfills.neverPulled}: {formats.count(doubtful.absent)}
+          </li>
+        )}
+        {counts.map(([state, days]) => (
+          <li key={state}>
+            {text.states[state]}: {formats.count(days)}
+          </li>
+        ))}
+      </ul>
+      <input type="hidden" name="confirmed" value={props.range} />
+    </div>
   );
 }

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
+import { type DoubtfulDates, readDoubtfulDates } from '../../export/export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { faultSentence } from '../shell/faults-text.ts';
+import { faultSentence } from '../shell/error-page.tsx';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { ExportPage } from './export-page.tsx';
@@ -12,13 +13,17 @@ import { sendTitleFile } from './title-export.ts';
 
 /** Routes to download titles as a file. */
 export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  /** @param fault why the form of the source cannot be carried out; null: it was not sent */
+  /**
+   * @param stop why the form of the source is not carried out: it cannot be, or its range has dates
+   * about which the person has to be asked first
+   */
   const showForm = (
     request: FastifyRequest,
     reply: FastifyReply,
     source: unknown,
-    fault: InputError | null,
+    stop: { readonly fault?: InputError; readonly doubtful?: DoubtfulDates },
   ) => {
+    const { fault = null, doubtful = null } = stop;
     const closed = lastClosedDate(parts.timeZone, parts.now?.() ?? new Date());
     const form = {
       from: textParameter(source, 'from') ?? (fault === null ? closed : ''),
@@ -36,21 +41,28 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
           context={context}
           form={form}
           fault={fault === null ? null : faultSentence(context, fault)}
+          doubtful={doubtful}
           isMasked={!maySeePersonalData(role)}
         />
       ),
     }));
   };
 
-  server.get('/exports', (request, reply) => showForm(request, reply, request.query, null));
+  server.get('/exports', (request, reply) => showForm(request, reply, request.query, {}));
 
   server.post('/exports', async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     const { language } = pageContext(request, parts.timeZone);
     const chosen = readForm(request.body);
-    if (chosen instanceof InputError) return showForm(request, reply, request.body, chosen);
-    return sendTitleFile(reply, parts, principal, { ...chosen, locale: language });
+    if (chosen instanceof InputError) {
+      return showForm(request, reply, request.body, { fault: chosen });
+    }
+    if (textParameter(request.body, 'confirmed') !== `${chosen.from} ${chosen.to}`) {
+      const doubtful = await readDoubtfulDates(parts.database, chosen);
+      if (doubtful !== null) return showForm(request, reply, request.body, { doubtful });
+    }
+    return sendTitleFile(reply, parts, principal, { ...chosen, locale: language, language });
   });
 }
 
