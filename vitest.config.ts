@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Only what hangs is ended: no test is about speed, and a busy machine may take its time. */
@@ -29,6 +30,11 @@ export default defineConfig({
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
+          // openapi-typescript needs the JavaScript compiler, and the project has the native one.
+          alias: {
+            typescript: fileURLToPath(new URL('test/support/typescript.ts', import.meta.url)),
+          },
+          server: { deps: { inline: ['openapi-typescript'] } },
         },
       },
       {

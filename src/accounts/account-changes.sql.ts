@@ -110,7 +110,7 @@ export function acknowledgeAccountChange(
       RETURNING accepted_date::text AS date, pull_id AS "pullId"`;
     if (acknowledged === undefined) {
       throw new InputError(`account change ${id} does not exist or is acknowledged already`, {
-        context: { accountChangeId: String(id) },
+        context: { fault: 'account_change', accountChangeId: String(id) },
       });
     }
     await recordAudit(tx, {

@@ -47,11 +47,8 @@ export async function createBackfill(
   const { range, concurrency, by } = backfill;
 
   const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault);
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_BACKFILL_CONCURRENCY)
-    throw new InputError(
-      `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
-    );
+  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
+  requireConcurrency(concurrency);
   return database.prisma.$transaction(async (tx) => {
     const { id } = await tx.backfill.create({
       data: { fromDate: range.from, toDate: range.to, concurrency, requestedBy: by },
@@ -60,6 +57,16 @@ export async function createBackfill(
     await audit(tx, 'backfill.create', by, id);
     return id;
   });
+}
+
+/** @throws InputError for another number of dates at the same time than a backfill takes */
+export function requireConcurrency(concurrency: number): void {
+  if (Number.isInteger(concurrency) && concurrency >= 1 && concurrency <= MAX_BACKFILL_CONCURRENCY)
+    return;
+  throw new InputError(
+    `the concurrency is a whole number from 1 to ${MAX_BACKFILL_CONCURRENCY}, not ${concurrency}`,
+    { context: { fault: 'concurrency', max: MAX_BACKFILL_CONCURRENCY } },
+  );
 }
 
 /**
@@ -103,6 +110,7 @@ async function step(
   const row = await tx.backfill.findUnique({ where: { id }, select: { state: true } });
   throw new InputError(
     row === null ? `there is no backfill ${id}` : `backfill ${id} is ${row.state}, not ${from}`,
+    { context: { fault: row === null ? 'no_backfill' : `backfill_${row.state}` } },
   );
 }
 

@@ -103,7 +103,7 @@ function rangeOf({ from, to }: BackfillOptions): BackfillRange {
 async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandResult> {
   const today = dateIn(run.config.timeZone, new Date());
   const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault);
+  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
   const staging = await openStaging(run.config, run.logger);
   try {
     const known = new Map<CivilDate, DayRow>(

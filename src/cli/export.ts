@@ -5,6 +5,8 @@ import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { CsvLocale } from '../export/csv.ts';
 import type { RowBatches } from '../export/export-columns.ts';
 import {
+  type DoubtfulDates,
+  doubtfulDates,
   readTitleSnapshot,
   recordExport,
   type TitleSnapshot,
@@ -145,12 +147,13 @@ async function* watch(batches: RowBatches, onRows: (written: number) => void): R
 
 function exportResult(
   options: ExportOptions,
-  { overall }: TitleSnapshot,
+  { overall, ledger }: TitleSnapshot,
   bytes: number,
   limits: TitleFile['limits'],
 ): CommandResult {
   const { from, to, format, out } = options;
   const rows = overall.current + overall.withdrawn;
+  const doubtful = doubtfulDates({ from, to }, ledger);
   const name = out === STANDARD_OUTPUT ? 'standard output' : out;
   const text = [
     `${formatCount(rows)} title(s) accepted from ${from} to ${to} are in ${name} (${format}, ${formatCount(bytes)} bytes).`,
@@ -158,6 +161,7 @@ function exportResult(
       ? []
       : [`${formatCount(overall.withdrawn)} of them are withdrawn and in no sum.`]),
     ...limitsText(limits),
+    ...doubtText(doubtful),
     '',
     renderTable(
       [{ title: 'amount' }, { title: 'sum', align: 'right' }],
@@ -178,10 +182,21 @@ function exportResult(
       sums: overall.sums,
       bytes,
       ...limits,
+      days: ledger,
+      doubtfulDates: doubtful,
     },
     text: out === STANDARD_OUTPUT ? '' : text,
     exit: EXIT.done,
   };
+}
+
+function doubtText(doubtful: DoubtfulDates | null): string[] {
+  if (doubtful === null) return [];
+  const parts = [
+    ...(doubtful.absent > 0 ? [`${formatCount(doubtful.absent)} never pulled`] : []),
+    ...Object.entries(doubtful.states).map(([state, days]) => `${formatCount(days)} ${state}`),
+  ];
+  return [`Warning: not every date of the range is reconciled: ${parts.join(', ')}.`];
 }
 
 function limitsText(limits: TitleFile['limits']): string[] {

@@ -14,6 +14,8 @@ interface ErrorFacts {
    * this order.
    */
   readonly code: string | null;
+  /** The address that a failed connection was meant for, such as `127.0.0.1:5432`. */
+  readonly address: string | null;
   /** `conciliation.title`, `column status`, `constraint title_identity_key`. */
   readonly concerns: readonly string[];
 }
@@ -107,13 +109,13 @@ export function databaseErrorCode(error: unknown): string | null {
 
 /**
  * Returns one line that is safe to log, store and show, such as `SQLSTATE 23505, conciliation.title,
- * constraint title_identity_key`. It never includes a message, a detail or a value.
+ * constraint title_identity_key` or `ECONNREFUSED at 127.0.0.1:5432`. It never includes a message, a detail or a value.
  */
 export function describeDatabaseError(error: unknown): string {
   if (error instanceof DescribedError) return error.message;
-  const { sqlState, code, concerns } = readFacts(error);
+  const { sqlState, code, address, concerns } = readFacts(error);
   if (sqlState !== null) return [`SQLSTATE ${sqlState}`, ...concerns].join(', ');
-  if (code !== null) return code;
+  if (code !== null) return address === null ? code : `${code} at ${address}`;
   if (!(error instanceof Error)) return typeof error;
   const known = UNAVAILABLE_MESSAGE.exec(error.message) ?? NO_TLS_MESSAGE.exec(error.message);
   return known?.[0] ?? error.name;
@@ -143,6 +145,7 @@ function readFacts(error: unknown): ErrorFacts {
     return {
       sqlState: error.code ?? null,
       code: null,
+      address: null,
       concerns: concernsOf(table, error.column, error.constraint),
     };
   }
@@ -150,12 +153,13 @@ function readFacts(error: unknown): ErrorFacts {
   const sqlState = textOf(cause, 'originalCode');
   if (sqlState === null) {
     const code = textOf(cause, 'kind') ?? textOf(error, 'code') ?? textOf(error, 'errorCode');
-    return { sqlState, code, concerns: [] };
+    return { sqlState, code, address: addressOf(cause) ?? addressOf(error), concerns: [] };
   }
   const named = namesInMessage(sqlState, textOf(cause, 'originalMessage'));
   return {
     sqlState,
     code: null,
+    address: null,
     concerns: concernsOf(
       textOf(cause, 'table') ?? named.table,
       textOf(cause, 'column') ?? named.column,
@@ -198,6 +202,19 @@ function driverCauseOf(error: unknown): DriverCause | null {
   }
   if (error.name !== 'DriverAdapterError') return null;
   return typeof error.cause === 'object' ? error.cause : null;
+}
+
+/**
+ * Reads the address from an error of a socket, of the resolver or of Prisma's adapter. Of a host with
+ * several addresses the first one is named.
+ */
+function addressOf(error: unknown): string | null {
+  const attempt: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const host = textOf(attempt, 'hostname') ?? textOf(attempt, 'address') ?? textOf(attempt, 'host');
+  if (host === null) return null;
+  const port: unknown = Reflect.get(Object(attempt), 'port');
+  if (typeof port !== 'number') return host;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function textOf(value: unknown, key: string): string | null {

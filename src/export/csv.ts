@@ -34,7 +34,7 @@ export async function* writeCsv(
   const separator = SEPARATOR[locale];
   const kinds = columns.map((column) => column.kind);
   yield Buffer.from(
-    `${BYTE_ORDER_MARK}${columns.map((column) => column.name).join(separator)}\r\n`,
+    `${BYTE_ORDER_MARK}${columns.map(({ name, heading }) => heading ?? name).join(separator)}\r\n`,
   );
   let lines = '';
   for await (const rows of batches) {

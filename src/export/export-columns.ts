@@ -15,6 +15,8 @@ export interface ExportColumn {
   /** The column's name in the data dictionary. */
   readonly name: string;
   readonly kind: ColumnKind;
+  /** The text above the column in CSV and XLSX files; absent: its name. */
+  readonly heading?: string;
 }
 
 /**

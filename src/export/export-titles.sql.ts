@@ -1,6 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, daysBetween } from '../domain/business-day.ts';
+import type { DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type ExportRow, type RowBatches, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
 import { withSnapshot } from './snapshot.sql.ts';
@@ -21,8 +22,23 @@ export interface TitleTotals {
   readonly sums: Readonly<Record<AmountColumn, string>>;
 }
 
+/** The state and the seal of a day, beside the titles of the same instant. */
+export interface ExportedDay {
+  readonly date: CivilDate;
+  readonly state: DayState;
+  /** The digest of the present titles. */
+  readonly contentDigest: string | null;
+  /** Instant as text in ISO 8601, UTC. */
+  readonly signedOffAt: string | null;
+  readonly signedOffBy: string | null;
+  readonly signedOffDigest: string | null;
+  readonly isRestated: boolean;
+}
+
 export interface TitleSnapshot {
   readonly overall: TitleTotals;
+  /** The days of the range that the ledger has, in date order. */
+  readonly ledger: readonly ExportedDay[];
   /** The dates with selected titles, in date order. */
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
   /**
@@ -52,6 +68,13 @@ const TOTALS_SQL = `
   FROM conciliation.title WHERE ${SELECTED}
   GROUP BY GROUPING SETS ((accepted_date), ()) ORDER BY accepted_date NULLS FIRST`;
 
+const LEDGER_SQL = `
+  SELECT date::text AS date, state, content_digest AS "contentDigest",
+         to_char(signed_off_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS "signedOffAt",
+         signed_off_by AS "signedOffBy", signed_off_digest AS "signedOffDigest",
+         restated_after_sign_off AS "isRestated"
+  FROM conciliation.day WHERE date BETWEEN $1::date AND $2::date ORDER BY date`;
+
 type TotalsRow = {
   readonly date: CivilDate | null;
   readonly current: number;
@@ -76,12 +99,47 @@ export function readTitleSnapshot<T>(
     const rows: TotalsRow[] = await snapshot.query(TOTALS_SQL, parameters);
     const [overall, ...days] = rows;
     if (overall === undefined || overall.date !== null) throw new Error('the totals are missing');
+    const ledger = await snapshot.query<ExportedDay>(LEDGER_SQL, [selection.from, selection.to]);
     return read({
+      ledger,
       overall: toTotals(overall),
       days: days.flatMap((day) => (day.date === null ? [] : { date: day.date, ...toTotals(day) })),
       titles: snapshot.read<ExportRow>(TITLES_SQL, parameters, { rowMode: 'array' }),
     });
   });
+}
+
+/** The dates of an export whose titles may not be what the platform says, by the reason. */
+export interface DoubtfulDates {
+  /** Dates without a row in the ledger: they were never pulled. */
+  readonly absent: number;
+  /** Days that are not reconciled, by state. */
+  readonly states: Readonly<Partial<Record<DayState, number>>>;
+}
+
+/** Returns null when every date of the range is reconciled. */
+export function doubtfulDates(
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+  days: readonly Pick<ExportedDay, 'state'>[],
+): DoubtfulDates | null {
+  const absent = daysBetween(range.from, range.to) + 1 - days.length;
+  const states: Partial<Record<DayState, number>> = {};
+  for (const { state } of days) {
+    if (state !== 'reconciled') states[state] = (states[state] ?? 0) + 1;
+  }
+  return absent === 0 && Object.keys(states).length === 0 ? null : { absent, states };
+}
+
+/** Reads what `doubtfulDates` says about a range, for a question before an export. */
+export async function readDoubtfulDates(
+  database: Database,
+  range: { readonly from: CivilDate; readonly to: CivilDate },
+): Promise<DoubtfulDates | null> {
+  const days = await database.prisma.day.findMany({
+    where: { date: { gte: new Date(range.from), lte: new Date(range.to) } },
+    select: { state: true },
+  });
+  return doubtfulDates(range, days as { state: DayState }[]);
 }
 
 function toTotals(row: TotalsRow): TitleTotals {

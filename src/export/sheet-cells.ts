@@ -43,8 +43,8 @@ export function createRowEncoder(
 }
 
 export function encodeHeader(columns: readonly ExportColumn[]): string {
-  const cells = columns.map(({ name }, index) =>
-    textCell(`<c r="${columnLetters(index)}1"`, name, STYLE.header),
+  const cells = columns.map(({ name, heading = name }, index) =>
+    textCell(`<c r="${columnLetters(index)}1"`, heading, STYLE.header),
   );
   return `<row r="1">${cells.join('')}</row>`;
 }

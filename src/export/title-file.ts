@@ -3,10 +3,17 @@
  * bytes are produced as they are read, so memory does not grow with the number of rows. This file
  * writes the titles of a snapshot in each format.
  */
+import { DAY_STATES, type DayState } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { type CsvLocale, writeCsv } from './csv.ts';
-import { type ExportColumn, type ExportRow, TITLE_EXPORT_COLUMNS } from './export-columns.ts';
-import type { TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
+import {
+  type ExportColumn,
+  type ExportRow,
+  type RowBatches,
+  TITLE_EXPORT_COLUMNS,
+} from './export-columns.ts';
+import type { ExportedDay, TitleSnapshot, TitleTotals } from './export-titles.sql.ts';
+import { type FileLanguage, withHeadings } from './headings.ts';
 import { writeJsonl } from './jsonl.ts';
 import { type Workbook, writeXlsx } from './xlsx.ts';
 
@@ -22,21 +29,53 @@ export interface TitleFile {
   readonly limits: Workbook['limits'] | null;
 }
 
-/** Returns the titles of a snapshot as a file. `locale` applies to CSV only. */
+/**
+ * Returns the titles of a snapshot as a file.
+ * @param locale the notation of amounts, for CSV only
+ * @param language the headings and the words of states, for CSV and XLSX
+ */
 export function encodeTitles(
   snapshot: TitleSnapshot,
   format: ExportFormat,
   locale: CsvLocale = 'pt-BR',
+  language: FileLanguage = 'en',
 ): TitleFile {
+  const columns = withHeadings(TITLE_EXPORT_COLUMNS, language);
   switch (format) {
     case 'csv':
-      return { bytes: writeCsv(TITLE_EXPORT_COLUMNS, snapshot.titles, locale), limits: null };
+      return { bytes: writeCsv(columns, inWords(snapshot.titles, language), locale), limits: null };
     case 'jsonl':
       return { bytes: writeJsonl(TITLE_EXPORT_COLUMNS, snapshot.titles), limits: null };
     case 'xlsx':
-      return titlesWorkbook(snapshot);
+      return titlesWorkbook(snapshot, language);
   }
 }
+
+const STATES_EN = Object.fromEntries(
+  [...DAY_STATES, 'restated'].map((state) => [state, state]),
+) as Record<DayState | 'restated', string>;
+
+const WORDS = {
+  en: {
+    sheets: { titles: 'titles', totals: 'totals' },
+    total: 'total',
+    status: {} as Readonly<Record<string, string>>,
+    states: STATES_EN,
+  },
+  'pt-BR': {
+    sheets: { titles: 'títulos', totals: 'totais' },
+    total: 'total',
+    status: { current: 'vigente', withdrawn: 'retirado' } as Readonly<Record<string, string>>,
+    states: {
+      pending: 'pendente',
+      reconciled: 'conciliado',
+      attention: 'atenção',
+      held: 'retido',
+      failed: 'falhou',
+      restated: 'alterado depois do fechamento',
+    } satisfies typeof STATES_EN,
+  },
+};
 
 /** The names and the meaning of the columns of `conciliation.day`. */
 const TOTALS_COLUMNS: readonly ExportColumn[] = [
@@ -44,25 +83,62 @@ const TOTALS_COLUMNS: readonly ExportColumn[] = [
   { name: 'title_count', kind: 'integer' },
   { name: 'withdrawn_count', kind: 'integer' },
   ...AMOUNT_COLUMNS.map((column): ExportColumn => ({ name: `${column}_sum`, kind: 'amount' })),
+  { name: 'state', kind: 'text' },
+  { name: 'signed_off_at', kind: 'text' },
+  { name: 'signed_off_by', kind: 'text' },
+  { name: 'signed_off_digest', kind: 'text' },
+  { name: 'content_digest', kind: 'text' },
 ];
 
-function titlesWorkbook({ titles, overall, days }: TitleSnapshot): Workbook {
+function titlesWorkbook(snapshot: TitleSnapshot, language: FileLanguage): Workbook {
+  const { titles, overall, days, ledger } = snapshot;
+  const words = WORDS[language];
+  const totals = new Map(days.map((day) => [day.date, day]));
+  const states = new Map(ledger.map((day) => [day.date, day]));
+  // A day of the ledger may have no title, and a date with titles has a day.
+  const dates = [...new Set([...totals.keys(), ...states.keys()])].sort();
   return writeXlsx({
-    columns: TITLE_EXPORT_COLUMNS,
-    batches: titles,
+    columns: withHeadings(TITLE_EXPORT_COLUMNS, language),
+    batches: inWords(titles, language),
     rowCount: overall.current + overall.withdrawn,
     totals: {
-      columns: TOTALS_COLUMNS,
-      rows: [...days.map((day) => totalsRow(day.date, day)), totalsRow('total', overall)],
+      columns: withHeadings(TOTALS_COLUMNS, language),
+      rows: [
+        ...dates.map((date) => totalsRow(date, states.get(date), totals.get(date), words)),
+        totalsRow(words.total, undefined, overall, words),
+      ],
     },
+    sheets: words.sheets,
   });
 }
 
-function totalsRow(name: string, totals: TitleTotals): ExportRow {
+function totalsRow(
+  name: string,
+  day: ExportedDay | undefined,
+  totals: TitleTotals | undefined,
+  words: (typeof WORDS)[FileLanguage],
+): ExportRow {
   return [
     name,
-    String(totals.current),
-    String(totals.withdrawn),
-    ...AMOUNT_COLUMNS.map((column) => totals.sums[column]),
+    String(totals?.current ?? 0),
+    String(totals?.withdrawn ?? 0),
+    ...AMOUNT_COLUMNS.map((column) => totals?.sums[column] ?? '0'),
+    day === undefined ? null : words.states[day.isRestated ? 'restated' : day.state],
+    day?.signedOffAt ?? null,
+    day?.signedOffBy ?? null,
+    day?.signedOffDigest ?? null,
+    day?.contentDigest ?? null,
   ];
+}
+
+const STATUS_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'status');
+
+/** The titles with the word of the language for their status. */
+async function* inWords(titles: RowBatches, language: FileLanguage): RowBatches {
+  const { status } = WORDS[language];
+  for await (const rows of titles) {
+    yield language === 'en'
+      ? rows
+      : rows.map((row) => row.with(STATUS_INDEX, status[row[STATUS_INDEX] ?? ''] ?? null));
+  }
 }

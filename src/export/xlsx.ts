@@ -30,6 +30,8 @@ export interface WorkbookContent {
     readonly columns: readonly ExportColumn[];
     readonly rows: readonly ExportRow[];
   };
+  /** The names of the sheets; absent: `titles` and `totals`. */
+  readonly sheets?: { readonly titles: string; readonly totals: string };
   readonly maxRowsPerSheet?: number;
 }
 
@@ -52,7 +54,7 @@ export function writeXlsx(content: WorkbookContent): Workbook {
 async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): AsyncGenerator<Buffer> {
   const titleSheets = planSheets(content);
   const totals = {
-    name: 'totals',
+    name: content.sheets?.totals ?? 'totals',
     columns: content.totals.columns,
     rowCount: content.totals.rows.length,
     // A filter would sort the line with the overall total among the dates.
@@ -96,10 +98,11 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
   }
 }
 
-function planSheets({ columns, rowCount, maxRowsPerSheet }: WorkbookContent): SheetPart[] {
+function planSheets({ columns, rowCount, maxRowsPerSheet, sheets }: WorkbookContent): SheetPart[] {
+  const name = sheets?.titles ?? 'titles';
   const limit = maxRowsPerSheet ?? MAX_ROWS_PER_SHEET;
   return Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
-    name: index === 0 ? 'titles' : `titles ${index + 1}`,
+    name: index === 0 ? name : `${name} ${index + 1}`,
     columns,
     rowCount: Math.min(limit, rowCount - index * limit),
     hasFilter: true,

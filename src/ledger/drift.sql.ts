@@ -60,10 +60,14 @@ export function acknowledgeDrift(
       SELECT path, kind, value, first_seen_at AS "firstSeenAt", first_pull_id::float8 AS "pullId"
       FROM acknowledged ORDER BY path, kind, value`;
     if (items.length === 0) {
-      throw new InputError('no field or value outside the documented interface waits');
+      throw new InputError('no field or value outside the documented interface waits', {
+        context: { fault: 'no_drift' },
+      });
     }
     if (seenDigest !== null && seenDigest !== digestOf(items)) {
-      throw new InputError('the list has changed since it was looked at; look again');
+      throw new InputError('the list has changed since it was looked at; look again', {
+        context: { fault: 'drift_changed' },
+      });
     }
     await recordAudit(tx, {
       actor: by,

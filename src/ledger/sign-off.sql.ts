@@ -47,7 +47,7 @@ export function signOffDay(
     const day = await lockCandidate(tx, date);
     const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
     if (fault !== null) {
-      throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault } });
+      throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault, date } });
     }
     await endSeal(tx, date, { by: signing.by, reason: null });
     await tx.$executeRaw`
@@ -74,7 +74,11 @@ export function signOffDay(
 export function reopenDay(database: Database, date: CivilDate, decision: Decision): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const { isSignedOff } = await lockCandidate(tx, date);
-    if (!isSignedOff) throw new InputError(`${date} is not signed off`);
+    if (!isSignedOff) {
+      throw new InputError(`${date} is not signed off`, {
+        context: { fault: 'not_signed_off', date },
+      });
+    }
     await audit(tx, 'day.reopen', date, decision);
     await endSeal(tx, date, decision);
     await tx.day.update({
@@ -126,7 +130,11 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
     SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
            restated_after_sign_off AS "isRestated"
     FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  if (day === undefined) throw new InputError(`${date} is not in the ledger`);
+  if (day === undefined) {
+    throw new InputError(`${date} is not in the ledger`, {
+      context: { fault: 'not_in_ledger', date },
+    });
+  }
   return { ...day, deciders: await readDeciders(tx, date) };
 }
 

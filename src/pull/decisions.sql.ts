@@ -38,6 +38,7 @@ export function releasePull(
     if (isHoldLost(held, plan)) {
       throw new InputError(
         `the titles that pull ${pullId} held for ${date} were lost in a database crash; pull the date again`,
+        { context: { fault: 'hold_lost', date, pull: String(pullId) } },
       );
     }
     await finishRelease(tx, pullId, decision);
@@ -83,6 +84,7 @@ export function acceptRejects(
     if (signedOffAt !== null && !restatedAfterSignOff) {
       throw new InputError(
         `${date} is signed off: reopen the day, then accept its rejects, then another person signs it off`,
+        { context: { fault: 'rejects_sealed', date } },
       );
     }
     const accepted = await tx.$executeRaw`
@@ -90,7 +92,9 @@ export function acceptRejects(
         SET status = 'accepted', decided_at = now(), decided_by = ${decision.by}, reason = ${decision.reason}
         WHERE date = ${date}::date AND status = 'open'`;
     if (accepted === 0) {
-      throw new InputError(`${date} has no rejected titles that wait for a decision`);
+      throw new InputError(`${date} has no rejected titles that wait for a decision`, {
+        context: { fault: 'no_rejects', date },
+      });
     }
     await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
     if (day.state === 'attention') {
@@ -109,6 +113,7 @@ export function acceptRejects(
 function notHeld(pullId: bigint): InputError {
   return new InputError(
     `pull ${pullId} holds no date: see "conciliation status" for those that do`,
+    { context: { fault: 'not_held', pull: String(pullId) } },
   );
 }
 

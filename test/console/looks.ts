@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { expectNoOverflow } from './browser.ts';
 import type { BrowserWorld } from './browser-world.ts';
 
 /** Every page in every look: accessible, no wider than the screen, and kept as a picture. */
@@ -7,6 +8,8 @@ export function addLooks(world: BrowserWorld): void {
     light: {},
     dark: { colorScheme: 'dark' },
     'pt-br': { locale: 'pt-BR' },
+    laptop: { viewport: { width: 1440, height: 900 } },
+    wide: { viewport: { width: 1920, height: 1080 }, locale: 'pt-BR' },
     phone: { viewport: { width: 360, height: 740 } },
     'phone-dark-pt-br': {
       viewport: { width: 360, height: 740 },
@@ -40,6 +43,10 @@ export function addLooks(world: BrowserWorld): void {
         ['exports', '/exports'],
         ['audit', '/audit'],
         ['account', '/account'],
+        ['release-gone', '/pulls/999999/release'],
+        ['backfill-preview', `/backfills/new?from=${stage.dates.signed}&to=${stage.dates.open}`],
+        ['backfill-refused', `/backfills/new?from=${stage.dates.open}&to=${stage.dates.signed}`],
+        ['second-factor', '/account/second-factor'],
         ['not-found', '/nothing'],
       ];
       const context = await world.openContext({
@@ -52,6 +59,12 @@ export function addLooks(world: BrowserWorld): void {
         await world.checkPage(page, `${name}, ${look}`);
         await world.shoot(page, `${name}-${look}`);
       }
+      // The page of another project: its own marks are not held against it, its requests are.
+      await page.goto('/queue/');
+      await page.getByRole('link', { name: /^← / }).waitFor();
+      await page.locator('#root *').first().waitFor();
+      await expectNoOverflow(page);
+      await world.shoot(page, `queue-${look}`);
       await context.clearCookies();
       await page.goto('/login');
       await world.checkPage(page, `login, ${look}`);
@@ -73,7 +86,11 @@ export function addLooks(world: BrowserWorld): void {
       await ofAdmin.close();
       // A page that does not exist is an error to the browser, and was asked for on purpose.
       const problems = world.takeProblems();
-      expect(problems.filter((problem) => !/\/nothing: Failed to load/.test(problem))).toEqual([]);
+      expect(
+        problems.filter(
+          (problem) => !/(nothing|release|backfills\/new\S*): Failed to load/.test(problem),
+        ),
+      ).toEqual([]);
     },
   );
 }

@@ -20,36 +20,48 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   const decide = (
     path: string,
+    operationId: string,
     summary: string,
     body: TSchema,
     deed: (request: FastifyRequest, date: CivilDate) => Promise<unknown>,
   ) => {
     const schema = { params: schemas.DateParameter, body, answer: schemas.Day };
-    api.post(path, describe('days', summary, schema), async (request) => {
+    api.post(path, describe('days', operationId, summary, schema), async (request) => {
       const date = requireDate(request);
       await deed(request, date);
       return readLedgerDay(database, date, dateIn(parts.timeZone, parts.now?.() ?? new Date()));
     });
   };
-  decide('/days/:date/sign-off', 'Sign a day off', schemas.SignOffBody, (request, date) =>
-    signOffDay(database, date, {
-      ...authorOf(request),
-      reason: optionalReason(request.body),
-      seenDigest: textParameter(request.body, 'digest') ?? '',
-      fourEyes: parts.fourEyes,
-    }),
+  decide(
+    '/days/:date/sign-off',
+    'signOffDay',
+    'Sign a day off',
+    schemas.SignOffBody,
+    (request, date) =>
+      signOffDay(database, date, {
+        ...authorOf(request),
+        reason: optionalReason(request.body),
+        seenDigest: textParameter(request.body, 'digest') ?? '',
+        fourEyes: parts.fourEyes,
+      }),
   );
-  decide('/days/:date/reopen', 'Reopen a day', schemas.ReasonBody, (request, date) =>
+  decide('/days/:date/reopen', 'reopenDay', 'Reopen a day', schemas.ReasonBody, (request, date) =>
     reopenDay(database, date, { ...authorOf(request), reason: requireReason(request.body) }),
   );
-  decide('/days/:date/accept-rejects', 'Accept rejects', schemas.ReasonBody, (request, date) => {
-    const decision = { ...authorOf(request), reason: requireReason(request.body) };
-    return acceptRejects(database, date, decision);
-  });
+  decide(
+    '/days/:date/accept-rejects',
+    'acceptRejects',
+    'Accept rejects',
+    schemas.ReasonBody,
+    (request, date) => {
+      const decision = { ...authorOf(request), reason: requireReason(request.body) };
+      return acceptRejects(database, date, decision);
+    },
+  );
 
   api.post(
     '/days/:date/pull',
-    describe('pulls', 'Pull a day again', {
+    describe('pulls', 'pullDay', 'Pull a day again', {
       params: schemas.DateParameter,
       status: 202,
       answer: Type.Object({ pullId: Type.Integer() }),
@@ -62,7 +74,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/pulls/:id/release',
-    describe('pulls', 'Merge the changes of a held pull', {
+    describe('pulls', 'releasePull', 'Merge the changes of a held pull', {
       params: schemas.IdParameter,
       body: schemas.ReasonBody,
       answer: Type.Object({ pullId: Type.Integer(), dates: Type.Array(Type.String()) }),
@@ -76,10 +88,15 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/drift/acknowledge',
-    describe('alerts', 'Acknowledge fields and values outside the documented interface', {
-      body: schemas.AcknowledgeDriftBody,
-      answer: Type.Object({ acknowledged: Type.Integer() }),
-    }),
+    describe(
+      'alerts',
+      'acknowledgeDrift',
+      'Acknowledge fields and values outside the documented interface',
+      {
+        body: schemas.AcknowledgeDriftBody,
+        answer: Type.Object({ acknowledged: Type.Integer() }),
+      },
+    ),
     async (request) => {
       const items = await acknowledgeDrift(database, {
         by: actorOf(request),
@@ -92,7 +109,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/backfills',
-    describe('backfills', 'Pull a range day by day', {
+    describe('backfills', 'startBackfill', 'Pull a range day by day', {
       body: schemas.BackfillBody,
       status: 201,
       answer: schemas.Backfill,
@@ -107,7 +124,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
 
   api.post(
     '/backfills/:id/cancel',
-    describe('backfills', 'Stop a backfill; pulled dates stay', {
+    describe('backfills', 'cancelBackfill', 'Stop a backfill; pulled dates stay', {
       params: schemas.IdParameter,
       answer: schemas.Backfill,
     }),

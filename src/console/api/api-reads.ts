@@ -18,7 +18,7 @@ import { maskColumn } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { parseExport } from '../titles/export-routes.tsx';
 import { readTitleDetail } from '../titles/title-detail.sql.ts';
-import { sendTitleFile } from '../titles/title-export.ts';
+import { CONTENT_TYPES, sendTitleFile } from '../titles/title-export.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { readTitlePage } from '../titles/title-list.sql.ts';
 import { describe, limitOf, numberOf, requireDate, requireId } from './api-request.ts';
@@ -35,7 +35,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/status',
-    describe('status', 'The progress of the ledger, and the decisions that are open', {
+    describe('status', 'getStatus', 'The progress of the ledger, and the decisions that are open', {
       answer: schemas.Status,
     }),
     async () => {
@@ -60,7 +60,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days',
-    describe('days', 'The days of a range, both ends included', {
+    describe('days', 'listDays', 'The days of a range, both ends included', {
       querystring: schemas.RangeQuery,
       answer: Type.Array(schemas.Day),
     }),
@@ -69,14 +69,14 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days/:date',
-    describe('days', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
+    describe('days', 'getDay', 'One day', { params: schemas.DateParameter, answer: schemas.Day }),
     async (request, reply) =>
       (await readLedgerDay(database, requireDate(request), today())) ?? reply.callNotFound(),
   );
 
   api.get(
     '/days/:date/titles',
-    describe('titles', 'Titles of a day, page by page', {
+    describe('titles', 'listTitlesOfDay', 'Titles of a day, page by page', {
       params: schemas.DateParameter,
       querystring: schemas.TitleQueryParameters,
       answer: schemas.TitlePage,
@@ -92,10 +92,15 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/days/:date/changes',
-    describe('days', 'The changes since the sign-off, or those of the newest pull', {
-      params: schemas.DateParameter,
-      answer: schemas.Changes,
-    }),
+    describe(
+      'days',
+      'listChangesOfDay',
+      'The changes since the sign-off, or those of the newest pull',
+      {
+        params: schemas.DateParameter,
+        answer: schemas.Changes,
+      },
+    ),
     async (request) => {
       const { moved, ...changes } = await readDayChanges(
         database,
@@ -109,7 +114,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/titles/:id',
-    describe('titles', 'One title with its whole history', {
+    describe('titles', 'getTitle', 'One title with its whole history', {
       params: schemas.IdParameter,
       answer: schemas.Title,
     }),
@@ -138,7 +143,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/alerts',
-    describe('alerts', 'Alerts that last, then those that are over', {
+    describe('alerts', 'listAlerts', 'Alerts that last, then those that are over', {
       answer: Type.Array(schemas.Alert),
     }),
     async () => readAlerts(database, { limit: 500 }),
@@ -148,6 +153,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
     '/drift',
     describe(
       'alerts',
+      'listDrift',
       'Fields and values outside the documented interface that wait for a person',
       {
         answer: schemas.OpenDrift,
@@ -162,7 +168,7 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/audit',
-    describe('audit', 'The audit log, newest first', {
+    describe('audit', 'listAuditEntries', 'The audit log, newest first', {
       querystring: schemas.AuditQuery,
       answer: Type.Array(schemas.AuditEntry),
     }),
@@ -177,19 +183,21 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/sweeps',
-    describe('sweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
+    describe('sweeps', 'listSweeps', 'The newest sweeps', { answer: Type.Array(schemas.Sweep) }),
     async () => readSweeps(database, 100),
   );
 
   api.get(
     '/backfills',
-    describe('backfills', 'The newest backfills', { answer: Type.Array(schemas.Backfill) }),
+    describe('backfills', 'listBackfills', 'The newest backfills', {
+      answer: Type.Array(schemas.Backfill),
+    }),
     async () => readBackfills(database, 100),
   );
 
   api.get(
     '/backfills/:id',
-    describe('backfills', 'How far a backfill is', {
+    describe('backfills', 'getBackfill', 'How far a backfill is', {
       params: schemas.IdParameter,
       answer: schemas.Backfill,
     }),
@@ -199,15 +207,21 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
 
   api.get(
     '/export',
-    describe('titles', 'Titles of a range as a file', {
+    describe('titles', 'exportTitles', 'Titles of a range as a file', {
       querystring: schemas.ExportQuery,
       answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+      types: Object.values(CONTENT_TYPES),
     }),
     async (request, reply) => {
       const { principal } = request;
       if (principal === null) throw new Error('this route has no guard');
       const locale: CsvLocale = textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR';
-      return sendTitleFile(reply, parts, principal, { ...parseExport(request.query), locale });
+      return sendTitleFile(reply, parts, principal, {
+        ...parseExport(request.query),
+        locale,
+        // For programs: the names of the data dictionary in either notation.
+        language: 'en',
+      });
     },
   );
 }

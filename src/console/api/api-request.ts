@@ -7,9 +7,33 @@ import { ErrorAnswer } from './api-schemas.ts';
 
 const DEFAULT_LIMIT = 100;
 
-/** The description of a route in the API's document, with the schemas that check its input. */
+const FAILURES = {
+  400: 'A parameter is invalid, or the present state does not allow the action.',
+  401: 'The key is missing, unknown, revoked or expired.',
+  403: 'The role or the scopes of the key do not allow the request.',
+  404: 'There is no such record.',
+};
+
+/** The groups of the API's document. */
+export const API_TAGS = {
+  status: 'The progress of the ledger.',
+  days: 'The accepted dates: states, sums, sign-offs.',
+  pulls: 'Attempts at one accepted date.',
+  titles: 'The titles that were read from the platform, and their history.',
+  alerts: 'Conditions that a person has to look at.',
+  backfills: 'Requests for ranges of dates.',
+  sweeps: 'Comparisons of the ledger with all titles of the platform.',
+  audit: 'The decisions of people and keys.',
+} as const;
+type ApiTag = keyof typeof API_TAGS;
+
+/**
+ * The description of a route in the API's document, with the schemas that check its input.
+ * @param operationId the name of the call in generated clients; it stays the same over releases
+ */
 export function describe(
-  tag: string,
+  tag: ApiTag,
+  operationId: string,
   summary: string,
   schema: {
     readonly params?: TSchema;
@@ -17,18 +41,27 @@ export function describe(
     readonly body?: TSchema;
     readonly status?: number;
     readonly answer: TSchema;
+    /** The content types of the answer, unless it is JSON. */
+    readonly types?: readonly string[];
   },
 ) {
-  const { status = 200, answer, ...input } = schema;
+  const { status = 200, answer, types, ...input } = schema;
   const failures = Object.fromEntries(
-    [400, 401, 403, 404].map((code) => [code, { description: 'Refused.', ...ErrorAnswer }]),
+    Object.entries(FAILURES).map(([code, description]) => [code, { description, ...ErrorAnswer }]),
   );
+  const done = {
+    description: 'Done.',
+    ...(types === undefined
+      ? answer
+      : { content: Object.fromEntries(types.map((type) => [type, { schema: answer }])) }),
+  };
   return {
     schema: {
       tags: [tag],
+      operationId,
       summary,
       ...input,
-      response: { [status]: { description: 'Done.', ...answer }, ...failures },
+      response: { [status]: done, ...failures },
     },
   };
 }

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { addApiDecisions } from './api-decisions.ts';
 import { addApiReads } from './api-reads.ts';
+import { API_TAGS } from './api-request.ts';
 
 export async function addApiRoutes(
   server: FastifyInstance,
@@ -22,7 +23,10 @@ export async function addApiRoutes(
         version,
         description:
           'The ledger of anticipated receivables. Amounts are exact decimals as text; dates are calendar dates.',
+        license: { name: 'MIT', identifier: 'MIT' },
       },
+      servers: [{ url: parts.publicUrl?.origin ?? '/', description: 'This console.' }],
+      tags: Object.entries(API_TAGS).map(([name, description]) => ({ name, description })),
       components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
       security: [{ key: [] }],
     },

@@ -7,16 +7,25 @@ import { DataTable } from '../shell/data-table.tsx';
 import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Instant, StateBadge } from '../shell/parts.tsx';
+import { ActionForm, Card, FormFault, Instant, StateBadge } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { Text } from '../shell/texts.ts';
+
+/** The fields of the form, as they were written. */
+export interface BackfillForm {
+  readonly from: string;
+  readonly to: string;
+  readonly concurrency: string;
+}
 
 export function BackfillsPage(props: {
   readonly context: PageContext;
   readonly backfills: readonly BackfillProgress[];
-  readonly suggested: BackfillRange;
+  readonly form: BackfillForm;
+  /** Why the form cannot be carried out; null: it was not sent. */
+  readonly fault: string | null;
 }) {
-  const { context, backfills } = props;
+  const { context, backfills, form } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
@@ -28,10 +37,10 @@ export function BackfillsPage(props: {
       {mayUse(role, 'GET', '/backfills/new') && (
         <form method="get" action="/backfills/new" class="card filters">
           <Field label={text.backfills.from}>
-            <input type="date" name="from" required value={props.suggested.from} />
+            <input type="date" name="from" required value={form.from} />
           </Field>
           <Field label={text.backfills.to}>
-            <input type="date" name="to" required value={props.suggested.to} />
+            <input type="date" name="to" required value={form.to} />
           </Field>
           <Field label={text.backfills.concurrency}>
             <input
@@ -39,7 +48,7 @@ export function BackfillsPage(props: {
               name="concurrency"
               min="1"
               max={MAX_BACKFILL_CONCURRENCY}
-              value="2"
+              value={form.concurrency}
             />
           </Field>
           <div class="buttons">
@@ -47,6 +56,7 @@ export function BackfillsPage(props: {
               {text.backfills.preview}
             </button>
           </div>
+          <FormFault fault={props.fault} />
         </form>
       )}
       <section class="card">

@@ -1,11 +1,12 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   cancelBackfill,
   createBackfill,
   readBackfillProgress,
   readBackfills,
+  requireConcurrency,
   resumeBackfill,
 } from '../../backfills/backfill-ledger.sql.ts';
 import {
@@ -22,11 +23,13 @@ import { InputError } from '../../runtime/errors.ts';
 import { describeError } from '../../runtime/logger.ts';
 import { readSession } from '../access/console-sessions.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { faultSentence } from '../shell/error-page.tsx';
 import { SESSION_LIMITS } from '../shell/guard.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import {
+  type BackfillForm,
   BackfillPage,
   type BackfillPreview,
   BackfillPreviewPage,
@@ -34,6 +37,7 @@ import {
   progressTexts,
 } from './backfill-pages.tsx';
 
+const DEFAULT_CONCURRENCY = '2';
 const EVENT_INTERVAL_MS = 1_000;
 /** After this time the stream ends and the browser reconnects. */
 const MAX_STREAM_MS = 5 * 60_000;
@@ -43,19 +47,40 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
   const { database } = parts;
   const now = () => parts.now?.() ?? new Date();
 
-  server.get('/backfills', async (request, reply) => {
+  /** @param refused a form that cannot be carried out, which is shown again with its fault */
+  const showBackfills = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    refused: { readonly form: unknown; readonly fault: InputError } | null,
+  ) => {
     const backfills = await readBackfills(database, 50);
     const to = lastClosedDate(parts.timeZone, now());
-    const suggested = { from: addDays(to, -6), to };
+    const form =
+      refused === null
+        ? { from: addDays(to, -6), to, concurrency: DEFAULT_CONCURRENCY }
+        : writtenForm(refused.form);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.backfills.title,
       active: '/backfills',
-      body: <BackfillsPage context={context} backfills={backfills} suggested={suggested} />,
+      status: refused === null ? 200 : 400,
+      body: (
+        <BackfillsPage
+          context={context}
+          backfills={backfills}
+          form={form}
+          fault={refused === null ? null : faultSentence(context, refused.fault)}
+        />
+      ),
     }));
-  });
+  };
+
+  server.get('/backfills', (request, reply) => showBackfills(request, reply, null));
 
   server.get('/backfills/new', async (request, reply) => {
-    const preview = await previewBackfill(parts, parseBackfill(request.query));
+    const preview = await previewBackfill(parts, request.query).catch(faultOnly);
+    if (preview instanceof InputError) {
+      return showBackfills(request, reply, { form: request.query, fault: preview });
+    }
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.backfills.previewTitle,
       active: '/backfills',
@@ -64,7 +89,10 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   server.post('/backfills', async (request, reply) => {
-    const id = await startBackfill(parts, request.body, actorOf(request));
+    const id = await startBackfill(parts, request.body, actorOf(request)).catch(faultOnly);
+    if (id instanceof InputError) {
+      return showBackfills(request, reply, { form: request.body, fault: id });
+    }
     return reply.redirect(`/backfills/${id}`, 303);
   });
 
@@ -122,22 +150,42 @@ function parseBackfill(source: unknown): { range: BackfillRange; concurrency: nu
   const from = parseCivilDate(textParameter(source, 'from') ?? '');
   const to = parseCivilDate(textParameter(source, 'to') ?? '');
   if (from === null || to === null) {
-    throw new InputError('from and to: expected two dates as YYYY-MM-DD');
+    throw new InputError('from and to: expected two dates as YYYY-MM-DD', {
+      context: { fault: 'range_missing' },
+    });
   }
-  const concurrency = textParameter(source, 'concurrency') ?? '2';
+  const concurrency = textParameter(source, 'concurrency') ?? DEFAULT_CONCURRENCY;
   return {
     range: { from, to },
     concurrency: /^\d{1,3}$/.test(concurrency) ? Number(concurrency) : 0,
   };
 }
 
+/** The form as it was written, also where it cannot be read. */
+function writtenForm(source: unknown): BackfillForm {
+  return {
+    from: textParameter(source, 'from') ?? '',
+    to: textParameter(source, 'to') ?? '',
+    concurrency: textParameter(source, 'concurrency') ?? DEFAULT_CONCURRENCY,
+  };
+}
+
+/** Returns an error about the request, and throws any other. */
+function faultOnly(error: unknown): InputError {
+  if (error instanceof InputError) return error;
+  throw error;
+}
+
+/** @throws InputError for an invalid range or concurrency */
 async function previewBackfill(
   { database, timeZone, now }: ConsoleParts,
-  { range, concurrency }: { range: BackfillRange; concurrency: number },
+  source: unknown,
 ): Promise<BackfillPreview> {
+  const { range, concurrency } = parseBackfill(source);
   const today = dateIn(timeZone, now?.() ?? new Date());
   const fault = backfillRangeFault(range, today);
-  if (fault !== null) throw new InputError(fault);
+  if (fault !== null) throw new InputError(fault.message, { context: fault.context });
+  requireConcurrency(concurrency);
   const days = await readLedgerDays(database, range, today);
   const counts = new Map<DayState, number>();
   for (const { state } of days) counts.set(state, (counts.get(state) ?? 0) + 1);

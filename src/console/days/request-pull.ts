@@ -16,7 +16,7 @@ export async function requestPull(
   by: string,
 ): Promise<bigint> {
   if (date > dateIn(timeZone, now?.() ?? new Date())) {
-    throw new InputError(`${date} is in the future`);
+    throw new InputError(`${date} is in the future`, { context: { fault: 'date_future', date } });
   }
   const pullId = await createPull(database, {
     origin: 'manual',

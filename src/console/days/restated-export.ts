@@ -4,6 +4,8 @@ import { isPlainDecimal } from '../../domain/decimal.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { type CsvLocale, localDecimal, writeCsv } from '../../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-columns.ts';
+import { type FileLanguage, headingOf, withHeadings } from '../../export/headings.ts';
+import type { MovedTitle } from '../../ledger/moved-titles.sql.ts';
 import {
   type RestatedDay,
   type RestatedFilter,
@@ -45,6 +47,13 @@ const FIELDS_COLUMNS: readonly ExportColumn[] = [
   { name: 'pull_id', kind: 'integer' },
 ];
 
+const KINDS_PT: Readonly<Record<MovedTitle['kind'], string>> = {
+  inserted: 'novo',
+  changed: 'alterado',
+  withdrawn: 'retirado',
+  restored: 'restaurado',
+};
+
 const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 
 /** Passes the CSV file on to `send`, after the audit log has recorded the export. */
@@ -69,13 +78,17 @@ export function exportRestated(
     });
     await send(
       file === 'totals'
-        ? writeCsv(TOTALS_COLUMNS, totalsRows(days), locale)
-        : writeCsv(FIELDS_COLUMNS, fieldRows(moved, isMasked, locale), locale),
+        ? writeCsv(withHeadings(TOTALS_COLUMNS, locale), totalsRows(days, locale), locale)
+        : writeCsv(
+            withHeadings(FIELDS_COLUMNS, locale),
+            fieldRows(moved, isMasked, locale),
+            locale,
+          ),
     );
   });
 }
 
-async function* totalsRows(days: readonly RestatedDay[]): RowBatches {
+async function* totalsRows(days: readonly RestatedDay[], language: FileLanguage): RowBatches {
   yield days.flatMap((day) =>
     SEALED_MEASURES.map((measure): ExportRow => {
       const { sealed, present, difference } = day.differences[measure];
@@ -85,7 +98,7 @@ async function* totalsRows(days: readonly RestatedDay[]): RowBatches {
         day.signedOffBy,
         day.sealedDigest,
         day.presentDigest,
-        measure,
+        headingOf(measure, language),
         sealed,
         present,
         difference,
@@ -111,7 +124,7 @@ async function* fieldRows(
         String(title.titleId),
         title.orderUid,
         String(title.occurrence),
-        title.kind,
+        locale === 'en' ? title.kind : KINDS_PT[title.kind],
         title.originalValue,
       ];
       const pullId = String(title.pullId);
@@ -120,7 +133,7 @@ async function* fieldRows(
       return title.fields.map(({ column, before, after }): ExportRow => {
         const [old, now] = [show(column, before), show(column, after)];
         const values = AMOUNTS.has(column) ? [null, null, old, now] : [old, now, null, null];
-        return [...head, column, ...values, pullId];
+        return [...head, headingOf(column, locale), ...values, pullId];
       });
     });
   }

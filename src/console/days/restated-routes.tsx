@@ -1,16 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { dateIn } from '../../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { readMovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import type { Language } from '../shell/language.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf } from '../shell/path-parameters.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
-import { exportRestated, RESTATED_FILES } from './restated-export.ts';
+import { exportRestated, RESTATED_FILES, type RestatedFile } from './restated-export.ts';
 import { RestatedPage } from './restated-page.tsx';
 
 const DAYS_A_PAGE = 10;
@@ -61,8 +62,11 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     const wanted = textParameter(request.body, 'file');
     const file = RESTATED_FILES.find((known) => known === wanted);
     if (file === undefined) {
-      throw new InputError(`file: expected one of ${RESTATED_FILES.join(', ')}`);
+      throw new InputError(`file: expected one of ${RESTATED_FILES.join(', ')}`, {
+        context: { fault: 'file_format' },
+      });
     }
+    const { language } = pageContext(request, timeZone);
     const filter = filterOf(request, textParameter(request.body, 'mine') === 'true');
     return sendFile(reply, logger, (signal, send) =>
       exportRestated(
@@ -71,17 +75,25 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
           file,
           filter,
           actor: actorOf(request),
-          locale: pageContext(request, timeZone).language,
+          locale: language,
           isMasked: isMasked(request),
         },
         signal,
         (bytes) =>
           send({
-            name: `restated-${file}-${filter.today}.csv`,
+            name: fileName(file, filter.today, language),
             type: 'text/csv; charset=utf-8',
             bytes,
           }),
       ),
     );
   });
+}
+
+const NAMES_PT: Readonly<Record<RestatedFile, string>> = { totals: 'totais', fields: 'campos' };
+
+function fileName(file: RestatedFile, today: CivilDate, language: Language): string {
+  return language === 'en'
+    ? `restated-${file}-${today}.csv`
+    : `alterados-${NAMES_PT[file]}-${today}.csv`;
 }

@@ -13,6 +13,8 @@ export interface Formats {
   date(date: CivilDate): string;
   /** The same, preceded by the day of the week. */
   longDate(date: CivilDate): string;
+  /** `02/03` or `2 Mar`. */
+  dayMonth(date: CivilDate): string;
   /** `março de 2026`. */
   month(yearMonth: string): string;
   /** In the configured time zone. */
@@ -43,7 +45,8 @@ function createFormats(language: Language, timeZone: string): Formats {
     return (date: string) => format.format(new Date(`${date}T00:00:00Z`));
   };
   const instant = new Intl.DateTimeFormat(locale, {
-    dateStyle: 'short',
+    // Beside `date`, so that one page has one notation.
+    dateStyle: language === 'en' ? 'medium' : 'short',
     timeStyle: 'short',
     timeZone,
   });
@@ -64,6 +67,9 @@ function createFormats(language: Language, timeZone: string): Formats {
     decimalText: (text) => (isPlainDecimal(text) ? text.replace('.', point) : text),
     count: (count) => grouped(String(count)),
     date,
+    dayMonth: civil(
+      language === 'en' ? { day: 'numeric', month: 'short' } : { day: '2-digit', month: '2-digit' },
+    ),
     longDate: civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
     month: (yearMonth) => month(`${yearMonth}-01`),
     instant: (at) => instant.format(at),

@@ -11,6 +11,8 @@ const en = {
     alerts: 'Alerts',
     audit: 'Audit',
     queue: 'Queue',
+    queueNeedsScript:
+      'The page of the queue needs JavaScript. The days show the state of each pull.',
     users: 'Users',
     openCount: (count: string) => `${count} open`,
     account: 'My account',
@@ -77,6 +79,8 @@ const ptBR: typeof en = {
     alerts: 'Alertas',
     audit: 'Auditoria',
     queue: 'Fila',
+    queueNeedsScript:
+      'A página da fila precisa de JavaScript. A página dos dias mostra a situação de cada busca.',
     users: 'Usuários',
     openCount: (count) => `${count} em aberto`,
     account: 'Minha conta',

@@ -133,6 +133,15 @@ export function ActionForm(props: {
   );
 }
 
+/** Why a form cannot be carried out, inside of the form; null: nothing. */
+export function FormFault({ fault }: { readonly fault: string | null }) {
+  return fault === null ? null : (
+    <p class="error" role="alert">
+      {fault}
+    </p>
+  );
+}
+
 /** A table that scrolls horizontally on a narrow page, also by keyboard. */
 export function TableFrame(props: {
   readonly label: string;

@@ -23,7 +23,9 @@ export function idOfPath(request: FastifyRequest): bigint | null {
 /** @throws InputError when the reason is missing or too long */
 export function requireReason(body: unknown): string {
   const reason = optionalReason(body);
-  if (reason === null) throw new InputError('a reason is needed');
+  if (reason === null) {
+    throw new InputError('a reason is needed', { context: { fault: 'reason_missing' } });
+  }
   return reason;
 }
 
@@ -31,7 +33,9 @@ export function requireReason(body: unknown): string {
 export function optionalReason(body: unknown): string | null {
   const reason = textParameter(body, 'reason');
   if (reason !== null && reason.length > MAX_REASON_LENGTH) {
-    throw new InputError(`a reason has at most ${MAX_REASON_LENGTH} characters`);
+    throw new InputError(`a reason has at most ${MAX_REASON_LENGTH} characters`, {
+      context: { fault: 'reason_long', max: MAX_REASON_LENGTH },
+    });
   }
   return reason;
 }

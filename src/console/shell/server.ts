@@ -136,7 +136,6 @@ async function addPages(
         status: 403,
         code: 'FORBIDDEN',
         message,
-        isForPerson: false,
       }),
   });
   addAssetRoutes(server);
@@ -155,7 +154,7 @@ async function addPages(
   addWatchRoutes(server, parts);
   addUsersRoutes(server, parts);
   await addApiRoutes(server, parts, parts.version);
-  await registerQueueBoard(server, queues);
+  await registerQueueBoard(server, queues, parts.timeZone);
   return routes;
 }
 
@@ -185,7 +184,6 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       status: 404,
       code: 'NOT_FOUND',
       message: 'not found',
-      isForPerson: false,
     }),
   );
   server.setErrorHandler<FastifyError>((error, request, reply) => {
@@ -195,7 +193,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status: 400,
         code,
         message,
-        isForPerson: true,
+        forPerson: error,
       });
     }
     if (error instanceof PasswordsBusyError) {
@@ -205,7 +203,6 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status: 503,
         code: 'BUSY',
         message: 'too many people sign in at this moment',
-        isForPerson: false,
       });
     }
     const route = request.routeOptions.url ?? null;
@@ -216,7 +213,6 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         status: 503,
         code: error.code,
         message,
-        isForPerson: false,
       });
     }
     const status = error.statusCode ?? 500;
@@ -226,7 +222,6 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
         code: 'BAD_REQUEST',
         // The message of a schema names the parameter and never its value.
         message: error.validation === undefined ? 'the request was refused' : error.message,
-        isForPerson: false,
       });
     }
     logger.error({ method: request.method, route, err: describeError(error) }, 'request failed');
@@ -234,7 +229,6 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
       status: 500,
       code: 'INTERNAL',
       message: 'the request failed; the log has more',
-      isForPerson: false,
     });
   });
 }
@@ -248,8 +242,8 @@ function answerError(
     readonly status: number;
     readonly code: string;
     readonly message: string;
-    /** Whether the message was written for the user. */
-    readonly isForPerson: boolean;
+    /** An error with a sentence for the user; absent: the sentence for the status. */
+    readonly forPerson?: InputError;
   },
 ): FastifyReply {
   const { status, code, message } = error;
@@ -259,7 +253,7 @@ function answerError(
   }
   return sendErrorPage(request, reply, timeZone, {
     status,
-    message: error.isForPerson ? message : null,
+    fault: error.forPerson ?? null,
     isBusy: code === 'BUSY',
   });
 }

@@ -15,6 +15,7 @@ import { restatedText } from '../days/restated-text.ts';
 import { providersText } from '../providers/providers-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
+import { faultsText } from './faults-text.ts';
 import { frameText } from './frame-text.ts';
 import type { Language } from './language.ts';
 
@@ -31,6 +32,7 @@ const en = {
   ...watchText.en,
   ...usersText.en,
   ...accountText.en,
+  ...faultsText.en,
 };
 
 /** Every sentence of the console. A text that is missing in one of the languages is a compile error. */
@@ -49,9 +51,10 @@ const ptBR: Text = {
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],
   ...accountText['pt-BR'],
+  ...faultsText['pt-BR'],
 };
 
-const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
+export const TEXTS: Readonly<Record<Language, Text>> = { en, 'pt-BR': ptBR };
 
 /**
  * The texts with the labels of the amounts as they are declared. An amount whose meaning is unknown has the

@@ -1,15 +1,26 @@
-import type { CivilDate } from '../../domain/business-day.ts';
+import type { DayState } from '../../domain/day-state.ts';
+import type { DoubtfulDates } from '../../export/export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
+import { FormFault } from '../shell/parts.tsx';
 
 export function ExportPage(props: {
   readonly context: PageContext;
-  readonly from: CivilDate;
-  readonly to: CivilDate;
+  /** The fields of the form, as they were written. */
+  readonly form: {
+    readonly from: string;
+    readonly to: string;
+    readonly format: string;
+    readonly includeWithdrawn: boolean;
+  };
+  /** Why the form cannot be carried out; null: it was not sent. */
+  readonly fault: string | null;
+  /** The dates about which the person is asked before the download; null: none. */
+  readonly doubtful: DoubtfulDates | null;
   readonly isMasked: boolean;
 }) {
-  const { context } = props;
+  const { context, form } = props;
   const { exports } = context.text;
   return (
     <>
@@ -21,15 +32,15 @@ export function ExportPage(props: {
         <input type="hidden" name="_csrf" value={context.csrf} />
         <div class="filters">
           <Field label={exports.from}>
-            <input type="date" name="from" required value={props.from} />
+            <input type="date" name="from" required value={form.from} />
           </Field>
           <Field label={exports.to}>
-            <input type="date" name="to" required value={props.to} />
+            <input type="date" name="to" required value={form.to} />
           </Field>
           <Field label={exports.format}>
             <select name="format">
               {EXPORT_FORMATS.map((format) => (
-                <option key={format} value={format}>
+                <option key={format} value={format} selected={format === form.format}>
                   {exports.formats[format]}
                 </option>
               ))}
@@ -37,16 +48,54 @@ export function ExportPage(props: {
           </Field>
         </div>
         <label class="check">
-          <input type="checkbox" name="includeWithdrawn" value="true" />
+          <input
+            type="checkbox"
+            name="includeWithdrawn"
+            value="true"
+            checked={form.includeWithdrawn}
+          />
           {exports.withdrawn}
         </label>
+        <FormFault fault={props.fault} />
+        {props.doubtful !== null && (
+          <Doubt context={context} doubtful={props.doubtful} range={`${form.from} ${form.to}`} />
+        )}
         <div class="buttons">
           <button type="submit" class="button primary">
-            {exports.download}
+            {props.doubtful === null ? exports.download : exports.downloadAnyway}
           </button>
         </div>
         <p class="quiet small">{props.isMasked ? exports.masked : exports.personal}</p>
       </form>
     </>
+  );
+}
+
+/** @param range the range that the question is about; another one is asked about again */
+function Doubt(props: {
+  readonly context: PageContext;
+  readonly doubtful: DoubtfulDates;
+  readonly range: string;
+}) {
+  const { context, doubtful } = props;
+  const { text, formats } = context;
+  const counts = Object.entries(doubtful.states) as [DayState, number][];
+  return (
+    <div class="error" role="alert">
+      <p>{text.exports.doubtful}</p>
+      <ul>
+        {doubtful.absent > 0 && (
+          <li>
+            {text.backfills.neverPulled}: {formats.count(doubtful.absent)}
+          </li>
+        )}
+        {counts.map(([state, days]) => (
+          <li key={state}>
+            {text.states[state]}: {formats.count(days)}
+          </li>
+        ))}
+      </ul>
+      <input type="hidden" name="confirmed" value={props.range} />
+    </div>
   );
 }

@@ -7,13 +7,14 @@ import {
   recordExport,
   type TitleSelection,
 } from '../../export/export-titles.sql.ts';
+import type { FileLanguage } from '../../export/headings.ts';
 import { type ExportFormat, encodeTitles } from '../../export/title-file.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import type { Principal } from '../shell/guard.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { sendFile } from '../shell/send-file.ts';
 
-const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
+export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   jsonl: 'application/jsonl; charset=utf-8',
@@ -27,9 +28,14 @@ export async function sendTitleFile(
   reply: FastifyReply,
   { database, logger }: ConsoleParts,
   principal: Principal,
-  request: TitleSelection & { readonly format: ExportFormat; readonly locale: CsvLocale },
+  request: TitleSelection & {
+    readonly format: ExportFormat;
+    readonly locale: CsvLocale;
+    /** Of the headings and of the name of the file. */
+    readonly language: FileLanguage;
+  },
 ): Promise<FastifyReply> {
-  const { format, locale, ...selection } = request;
+  const { format, locale, language, ...selection } = request;
   const { from, to } = selection;
   const isMasked = !maySeePersonalData(principal.role);
   return sendFile(reply, logger, (signal, send) =>
@@ -37,8 +43,8 @@ export async function sendTitleFile(
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, principal.name, { ...selection, format, rows });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
-      const { bytes } = encodeTitles({ ...snapshot, titles }, format, locale);
-      const name = `titles-${from}-${to}.${format}`;
+      const { bytes } = encodeTitles({ ...snapshot, titles }, format, locale, language);
+      const name = `${language === 'en' ? 'titles' : 'titulos'}-${from}-${to}.${format}`;
       await send({ name, type: CONTENT_TYPES[format], bytes });
     }),
   );

@@ -67,7 +67,7 @@ describe('a day', () => {
     await pull(title('a', { discount: '99' }));
     const answer = await reviewer.post(`/days/${date}/sign-off`, { digest: seen });
     expect(answer.status).toBe(400);
-    expect(answer.text).toContain('look again');
+    expect(answer.text).toContain('Look again');
   });
 
   test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
@@ -81,7 +81,10 @@ describe('a day', () => {
       where: { date: new Date(date) },
     });
     const refused = await reviewer.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('may not sign')]);
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('another user has to sign it off'),
+    ]);
     const other = await console.as('reviewer', 'rosa');
     const signed = await other.post(`/days/${date}/sign-off`, { digest: digest ?? '' });
     expect(signed.status).toBe(303);

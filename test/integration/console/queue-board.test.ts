@@ -67,6 +67,37 @@ test('its page may load nothing from elsewhere', async () => {
   expect(headers['x-content-type-options']).toBe('nosniff');
 });
 
+test('its page names no other host, and leads back to the console', async () => {
+  const { text } = await console.get('/queue/');
+  expect(text).not.toMatch(/(href|src)="(https?:)?\/\//);
+  expect(text).toMatch(/<a href="\/">← Conciliation<\/a>/);
+  const style = /href="(\/assets\/board[^"]+)"/.exec(text)?.[1] ?? '';
+  expect((await console.get(style)).headers['content-type']).toContain('text/css');
+});
+
+test.each([
+  ['en-US', 'auto', 'en', 'en-GB', 'Queue', '#f6f7f6', '#101513'],
+  ['pt-BR', 'auto', 'pt-BR', 'pt-BR', 'Fila', '#f6f7f6', '#101513'],
+  ['pt-BR', 'dark', 'pt-BR', 'pt-BR', 'Fila', '#101513', '#101513'],
+  ['en-US', 'light', 'en', 'en-GB', 'Queue', '#f6f7f6', '#f6f7f6'],
+])('its page has the language and the colours of the reader: %s, %s', async (...row) => {
+  const [accepted, theme, language, lng, title, light, dark] = row;
+  const reader = await world.as('operator');
+  reader.cookies.set('conciliation-theme', theme);
+  const { text } = await reader.get('/queue/', { 'accept-language': accepted });
+  expect(text).toContain(`<html lang="${language}"`);
+  expect(text).toContain(`<title>${title} · `);
+  const config = /__UI_CONFIG__"[^>]*>([^<]*)</.exec(text)?.[1] ?? '';
+  expect(JSON.parse(config)).toMatchObject({
+    boardTitle: title,
+    locale: { lng },
+    theme: { light: { background: light }, dark: { background: dark } },
+    hideDocsLink: true,
+  });
+  const texts = await reader.get(`/queue/static/locales/${lng}/messages.json`);
+  expect(Object.keys(texts.json() as object).length).toBeGreaterThan(10);
+});
+
 test('nothing can be changed through it', async () => {
   const changes = [
     ['PUT', '/queue/api/queues/pulls/pull-12/promote'],

@@ -157,20 +157,24 @@ test('totals and fields are exported whole, in the language of the reader', asyn
   expect((await take({ file: 'totals', mine: 'true' })).lines).toHaveLength(3 * 9);
 
   const fields = await take({ file: 'fields' }, pages.reviewer, portuguese);
+  expect(fields.headers['content-disposition']).toContain(`alterados-campos-${TODAY}.csv`);
+  expect(fields.head).toBe(
+    'Data;Número do título;Pedido;Ocorrência;Mudança;Valor original;Campo;Antes;Depois;Valor antes;Valor depois;Busca',
+  );
   // For each day the discount, the account, the commission, the withdrawn and the new title.
   expect(fields.lines).toHaveLength(12 * 5);
   const first = fields.lines.filter((line) => line.startsWith(`${DAY};`));
   expect(
-    first.filter((line) =>
-      /;a;1;changed;100,10;platform_discounted_value;;;12,34;12,35;/.test(line),
-    ),
+    first.filter((line) => /;a;1;alterado;100,10;platformDiscountedValue;;;12,34;12,35;/.test(line)),
   ).toHaveLength(1);
-  expect(first.filter((line) => /;platform_commission;"0,17";"0,18";;;/.test(line))).toHaveLength(
+  expect(
+    first.filter((line) => /;Comissão da plataforma;"0,17";"0,18";;;/.test(line)),
+  ).toHaveLength(1);
+  expect(first.filter((line) => /;Conta do fornecedor;7654321;9999977;;;/.test(line))).toHaveLength(
     1,
   );
-  expect(first.filter((line) => /;provider_account;7654321;9999977;;;/.test(line))).toHaveLength(1);
-  expect(first.filter((line) => /;c;1;withdrawn;100,10;/.test(line))).toHaveLength(1);
-  expect(first.filter((line) => /;n;1;inserted;5,00;/.test(line))).toHaveLength(1);
+  expect(first.filter((line) => /;c;1;retirado;100,10;/.test(line))).toHaveLength(1);
+  expect(first.filter((line) => /;n;1;novo;5,00;/.test(line))).toHaveLength(1);
 
   const masked = await take({ file: 'fields' }, pages.viewer);
   expect(masked.lines).toHaveLength(12 * 5);

@@ -296,6 +296,23 @@ describe('errors that pass by themselves become StagingUnavailableError', () => 
     await expectUnavailable(() => away.prisma.$transaction(async () => 1), 'DatabaseNotReachable');
   });
 
+  test('a server that is not there is named by host and port', async () => {
+    for (const [host, named] of [
+      ['127.0.0.1:1', '127.0.0.1:1'],
+      ['localhost:1', /^(127\.0\.0\.1|\[::1\]):1$/],
+      ['no-such-host.invalid:1', 'no-such-host.invalid'],
+    ] as const) {
+      const away = open({ databaseUrl: `postgresql://user:password@${host}/none` });
+      for (const work of [() => away.connect(), () => away.prisma.day.findMany()]) {
+        const { message } = (await failureOf(work)) as Error;
+        const [reason, address] = message.split(' at ');
+        expect(reason).toMatch(/^the database is not available: \w+$/);
+        if (typeof named === 'string') expect(address).toBe(named);
+        else expect(address).toMatch(named);
+      }
+    }
+  });
+
   test('a transaction that got no connection, or outlived its time', async () => {
     const narrow = open({ maxConnections: 1 });
     const client = await narrow.pool.connect();

@@ -209,6 +209,9 @@ describe('an export', () => {
       ]);
       expect(run.status).toBe(0);
       expect(run.stdout.toString()).toContain('0 title(s)');
+      expect(run.stdout.toString()).toContain(
+        'Warning: not every date of the range is reconciled: 31 never pulled.',
+      );
       if (format === 'csv') expect(await readCsvFile()).toEqual([]);
       else if (format === 'jsonl') expect(await readFile(file, 'utf8')).toBe('');
       else expect(readWorkbook(await readFile(file))[0]?.rows).toHaveLength(1);

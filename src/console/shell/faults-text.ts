@@ -1,0 +1,85 @@
+/** The values of a fault, formatted for the reader. */
+type Values = Readonly<Record<string, string>>;
+
+const en = {
+  faults: {
+    reason_missing: () => 'A reason is required.',
+    reason_long: ({ max }: Values) => `A reason has at most ${max} characters.`,
+    range_missing: () => 'Two dates are required: a first and a last one.',
+    range_order: ({ from, to }: Values) => `The range ends on ${to}, before it begins on ${from}.`,
+    range_future: ({ to, today }: Values) =>
+      `The range ends on ${to}, which is in the future: today is ${today}.`,
+    range_long: ({ days, max }: Values) =>
+      `The range has ${days} dates. A backfill takes at most ${max} (ten years).`,
+    concurrency: ({ max }: Values) =>
+      `The number of dates at the same time is a whole number from 1 to ${max}.`,
+    file_format: () => 'Choose one of the offered formats.',
+    date_future: ({ date }: Values) => `${date} is in the future.`,
+    not_in_ledger: ({ date }: Values) => `${date} is not in the ledger.`,
+    not_signed_off: ({ date }: Values) => `${date} is not signed off.`,
+    not_reconciled: ({ date }: Values) => `${date}: only a reconciled day can be signed off.`,
+    already_signed_off: ({ date }: Values) => `${date} is signed off already.`,
+    changed_meanwhile: ({ date }: Values) =>
+      `${date} has changed since you looked at it. Look again, then sign it off.`,
+    own_decision: ({ date }: Values) =>
+      `You released or accepted something on ${date}, so another user has to sign it off.`,
+    linked_decision: ({ date }: Values) =>
+      `A user who released or accepted something on ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
+    rejects_sealed: ({ date }: Values) =>
+      `${date} is signed off: reopen the day, then accept its rejects; another person then signs it off.`,
+    no_rejects: ({ date }: Values) => `${date} has no rejected titles that wait for a decision.`,
+    not_held: ({ pull }: Values) => `Pull ${pull} holds no date any more.`,
+    hold_lost: ({ date, pull }: Values) =>
+      `The titles that pull ${pull} held for ${date} were lost in a database crash. Pull the date again.`,
+    no_drift: () => 'No field or value outside the documented interface waits.',
+    drift_changed: () => 'The list has changed since you looked at it. Look again.',
+    account_change: () => 'This change does not exist, or it is acknowledged already.',
+    no_backfill: () => 'There is no such backfill.',
+    backfill_running: () => 'The backfill is running.',
+    backfill_done: () => 'The backfill is done.',
+    backfill_cancelled: () => 'The backfill is cancelled.',
+  },
+};
+
+const ptBR: typeof en = {
+  faults: {
+    reason_missing: () => 'Informe o motivo.',
+    reason_long: ({ max }) => `O motivo pode ter no máximo ${max} caracteres.`,
+    range_missing: () => 'Informe as duas datas: a primeira e a última.',
+    range_order: ({ from, to }) => `O intervalo termina em ${to}, antes do início, que é ${from}.`,
+    range_future: ({ to, today }) =>
+      `O intervalo termina em ${to}, que está no futuro: hoje é ${today}.`,
+    range_long: ({ days, max }) =>
+      `O intervalo tem ${days} datas. Um reprocessamento aceita no máximo ${max} (dez anos).`,
+    concurrency: ({ max }) => `O número de datas ao mesmo tempo é um número inteiro de 1 a ${max}.`,
+    file_format: () => 'Escolha um dos formatos oferecidos.',
+    date_future: ({ date }) => `${date} está no futuro.`,
+    not_in_ledger: ({ date }) => `Não há registro do dia ${date}.`,
+    not_signed_off: ({ date }) => `O dia ${date} não está fechado.`,
+    not_reconciled: ({ date }) =>
+      `O dia ${date} não está conciliado; só um dia conciliado pode ser fechado.`,
+    already_signed_off: ({ date }) => `O dia ${date} já está fechado.`,
+    changed_meanwhile: ({ date }) =>
+      `O dia ${date} mudou depois que você abriu a página. Confira de novo antes de fechar.`,
+    own_decision: ({ date }) =>
+      `Você liberou ou aceitou algo no dia ${date}; outra pessoa precisa fechá-lo.`,
+    linked_decision: ({ date }) =>
+      `Quem liberou ou aceitou algo no dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
+    rejects_sealed: ({ date }) =>
+      `O dia ${date} está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.`,
+    no_rejects: ({ date }) => `O dia ${date} não tem títulos rejeitados à espera de decisão.`,
+    not_held: ({ pull }) => `A busca ${pull} não está mais retida.`,
+    hold_lost: ({ date, pull }) =>
+      `Os títulos que a busca ${pull} retinha para ${date} se perderam em uma queda do banco de dados. Busque a data de novo.`,
+    no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
+    drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
+    account_change: () => 'Esta mudança não existe, ou a ciência já foi confirmada.',
+    no_backfill: () => 'Este reprocessamento não existe.',
+    backfill_running: () => 'O reprocessamento está em curso.',
+    backfill_done: () => 'O reprocessamento está concluído.',
+    backfill_cancelled: () => 'O reprocessamento está cancelado.',
+  },
+};
+
+/** A sentence for each fault of an `InputError` that a page can cause: `context.fault`. */
+export const faultsText = { en, 'pt-BR': ptBR };

@@ -1,0 +1,2626 @@
+export interface paths {
+    "/api/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Alerts that last, then those that are over */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log, newest first */
+        get: operations["listAuditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest backfills */
+        get: operations["listBackfills"];
+        put?: never;
+        /** Pull a range day by day */
+        post: operations["startBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backfills/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far a backfill is */
+        get: operations["getBackfill"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/backfills/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a backfill; pulled dates stay */
+        post: operations["cancelBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The days of a range, both ends included */
+        get: operations["listDays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One day */
+        get: operations["getDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/accept-rejects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Accept rejects */
+        post: operations["acceptRejects"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The changes since the sign-off, or those of the newest pull */
+        get: operations["listChangesOfDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/pull": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pull a day again */
+        post: operations["pullDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Reopen a day */
+        post: operations["reopenDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/sign-off": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign a day off */
+        post: operations["signOffDay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/days/{date}/titles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Titles of a day, page by page */
+        get: operations["listTitlesOfDay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Fields and values outside the documented interface that wait for a person */
+        get: operations["listDrift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/drift/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge fields and values outside the documented interface */
+        post: operations["acknowledgeDrift"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Titles of a range as a file */
+        get: operations["exportTitles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pulls/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Merge the changes of a held pull */
+        post: operations["releasePull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The progress of the ledger, and the decisions that are open */
+        get: operations["getStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest sweeps */
+        get: operations["listSweeps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/titles/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One title with its whole history */
+        get: operations["getTitle"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: never;
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date */
+                        date: string | null;
+                        /** Format: date-time */
+                        deliveredAt: string | null;
+                        id: number;
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        kind: string;
+                        message: string;
+                        /** @description The message in Portuguese. */
+                        messagePt: string;
+                        pullId: number | null;
+                        /** Format: date-time */
+                        raisedAt: string;
+                        /** Format: date-time */
+                        resolvedAt: string | null;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listAuditEntries: {
+        parameters: {
+            query?: {
+                /** @description Only entries with a smaller id. */
+                before?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        action: string;
+                        actor: string;
+                        /** Format: date-time */
+                        at: string;
+                        /** Format: date */
+                        date: string | null;
+                        details: unknown;
+                        id: number;
+                        pullId: number | null;
+                        reason: string | null;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listBackfills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        concurrency: number;
+                        /** Format: date-time */
+                        createdAt: string;
+                        done: number;
+                        failed: number;
+                        /** Format: date-time */
+                        finishedAt: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        held: number;
+                        id: number;
+                        open: number;
+                        requestedBy: string;
+                        /** @enum {string} */
+                        state: "running" | "done" | "cancelled";
+                        titles: number;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                        total: number;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    startBackfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @default 2 */
+                    concurrency?: number;
+                    /**
+                     * Format: date
+                     * @example 2026-03-02
+                     */
+                    from: string;
+                    /**
+                     * Format: date
+                     * @example 2026-03-02
+                     */
+                    to: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        concurrency: number;
+                        /** Format: date-time */
+                        createdAt: string;
+                        done: number;
+                        failed: number;
+                        /** Format: date-time */
+                        finishedAt: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        held: number;
+                        id: number;
+                        open: number;
+                        requestedBy: string;
+                        /** @enum {string} */
+                        state: "running" | "done" | "cancelled";
+                        titles: number;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getBackfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        concurrency: number;
+                        /** Format: date-time */
+                        createdAt: string;
+                        done: number;
+                        failed: number;
+                        /** Format: date-time */
+                        finishedAt: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        held: number;
+                        id: number;
+                        open: number;
+                        requestedBy: string;
+                        /** @enum {string} */
+                        state: "running" | "done" | "cancelled";
+                        titles: number;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    cancelBackfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        concurrency: number;
+                        /** Format: date-time */
+                        createdAt: string;
+                        done: number;
+                        failed: number;
+                        /** Format: date-time */
+                        finishedAt: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        held: number;
+                        id: number;
+                        open: number;
+                        requestedBy: string;
+                        /** @enum {string} */
+                        state: "running" | "done" | "cancelled";
+                        titles: number;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listDays: {
+        parameters: {
+            query: {
+                /** @example 2026-03-02 */
+                from: string;
+                /** @example 2026-03-02 */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        changedAt: string | null;
+                        contentDigest: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        heldPullId: number | null;
+                        /** @description The response that waits for a person, and the withdrawals of a release. */
+                        hold: {
+                            faults: string[];
+                            /** @enum {string|null} */
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            titles: number;
+                            withdrawals: number;
+                        } | null;
+                        /** @description Restated after it was signed off. */
+                        isRestated: boolean;
+                        rejected: number;
+                        /** Format: date-time */
+                        signedOffAt: string | null;
+                        signedOffBy: string | null;
+                        signedOffDigest: string | null;
+                        /** @enum {string} */
+                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
+                        sums: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            billing_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            buyer_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            financial_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            money_transfer_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            original_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            platform_discounted_value: string;
+                        };
+                        titles: number;
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        withdrawn: number;
+                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+                        withheld: number;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        changedAt: string | null;
+                        contentDigest: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        heldPullId: number | null;
+                        /** @description The response that waits for a person, and the withdrawals of a release. */
+                        hold: {
+                            faults: string[];
+                            /** @enum {string|null} */
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            titles: number;
+                            withdrawals: number;
+                        } | null;
+                        /** @description Restated after it was signed off. */
+                        isRestated: boolean;
+                        rejected: number;
+                        /** Format: date-time */
+                        signedOffAt: string | null;
+                        signedOffBy: string | null;
+                        signedOffDigest: string | null;
+                        /** @enum {string} */
+                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
+                        sums: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            billing_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            buyer_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            financial_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            money_transfer_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            original_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            platform_discounted_value: string;
+                        };
+                        titles: number;
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        withdrawn: number;
+                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+                        withheld: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    acceptRejects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        changedAt: string | null;
+                        contentDigest: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        heldPullId: number | null;
+                        /** @description The response that waits for a person, and the withdrawals of a release. */
+                        hold: {
+                            faults: string[];
+                            /** @enum {string|null} */
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            titles: number;
+                            withdrawals: number;
+                        } | null;
+                        /** @description Restated after it was signed off. */
+                        isRestated: boolean;
+                        rejected: number;
+                        /** Format: date-time */
+                        signedOffAt: string | null;
+                        signedOffBy: string | null;
+                        signedOffDigest: string | null;
+                        /** @enum {string} */
+                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
+                        sums: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            billing_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            buyer_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            financial_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            money_transfer_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            original_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            platform_discounted_value: string;
+                        };
+                        titles: number;
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        withdrawn: number;
+                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+                        withheld: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listChangesOfDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                        counts: {
+                            changed: number;
+                            inserted: number;
+                            restored: number;
+                            withdrawn: number;
+                        };
+                        pullId: number | null;
+                        /** @enum {string} */
+                        since: "sign_off" | "last_change";
+                        titles: {
+                            /** Format: date-time */
+                            changedAt: string;
+                            fields: {
+                                after: string | null;
+                                before: string | null;
+                                /** @description A column of conciliation.title. */
+                                column: string;
+                            }[];
+                            /** @enum {string} */
+                            kind: "inserted" | "changed" | "withdrawn" | "restored";
+                            occurrence: number;
+                            orderUid: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            pullId: number;
+                            titleId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    pullDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        pullId: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    reopenDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        changedAt: string | null;
+                        contentDigest: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        heldPullId: number | null;
+                        /** @description The response that waits for a person, and the withdrawals of a release. */
+                        hold: {
+                            faults: string[];
+                            /** @enum {string|null} */
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            titles: number;
+                            withdrawals: number;
+                        } | null;
+                        /** @description Restated after it was signed off. */
+                        isRestated: boolean;
+                        rejected: number;
+                        /** Format: date-time */
+                        signedOffAt: string | null;
+                        signedOffBy: string | null;
+                        signedOffDigest: string | null;
+                        /** @enum {string} */
+                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
+                        sums: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            billing_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            buyer_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            financial_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            money_transfer_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            original_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            platform_discounted_value: string;
+                        };
+                        titles: number;
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        withdrawn: number;
+                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+                        withheld: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    signOffDay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description contentDigest of the day as it was looked at; refused where it has changed since. */
+                    digest: string;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** Format: date-time */
+                        changedAt: string | null;
+                        contentDigest: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        heldPullId: number | null;
+                        /** @description The response that waits for a person, and the withdrawals of a release. */
+                        hold: {
+                            faults: string[];
+                            /** @enum {string|null} */
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            titles: number;
+                            withdrawals: number;
+                        } | null;
+                        /** @description Restated after it was signed off. */
+                        isRestated: boolean;
+                        rejected: number;
+                        /** Format: date-time */
+                        signedOffAt: string | null;
+                        signedOffBy: string | null;
+                        signedOffDigest: string | null;
+                        /** @enum {string} */
+                        state: "pending" | "reconciled" | "attention" | "held" | "failed";
+                        sums: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            billing_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            buyer_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            financial_discounted_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            money_transfer_fee: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            original_value: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            platform_discounted_value: string;
+                        };
+                        titles: number;
+                        /** Format: date-time */
+                        verifiedAt: string | null;
+                        withdrawn: number;
+                        /** @description Titles that the newest response lacks and that stay current, because a rejected title may be one of them. */
+                        withheld: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listTitlesOfDay: {
+        parameters: {
+            query?: {
+                /** @description A part of the name, in any case. */
+                agent?: string;
+                /** @description A place that an earlier answer named. */
+                at?: string;
+                direction?: "ascending" | "descending";
+                /** @example 2026-03-02 */
+                dueFrom?: string;
+                /** @example 2026-03-02 */
+                dueTo?: string;
+                limit?: number;
+                maxValue?: string;
+                minValue?: string;
+                order?: string;
+                provider?: string;
+                sort?: "accepted" | "order" | "value" | "due" | "provider" | "agent" | "changed";
+                status?: "current" | "withdrawn";
+            };
+            header?: never;
+            path: {
+                /** @example 2026-03-02 */
+                date: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description For `at`: the page after. Null: this is the last. */
+                        next: string | null;
+                        /** @description For `at`: the page before. Null: this is the first. */
+                        previous: string | null;
+                        rows: {
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            acceptedDate: string;
+                            agent: string | null;
+                            /** Format: date-time */
+                            changedAt: string;
+                            /** Format: date */
+                            dueDate: string | null;
+                            financialDiscountedValue: string | null;
+                            id: number;
+                            occurrence: number;
+                            orderUid: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            platformDiscountedValue: string | null;
+                            provider: string | null;
+                            /** @enum {string} */
+                            status: "current" | "withdrawn";
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listDrift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Names exactly these items; to be given back with them. */
+                        digest: string;
+                        items: {
+                            /** Format: date-time */
+                            firstSeenAt: string;
+                            /** @enum {string} */
+                            kind: "unknown_field" | "unknown_value";
+                            /** @example titles[].financialAgent.type */
+                            path: string;
+                            pullId: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    acknowledgeDrift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description digest of the list as it was looked at; refused where it has changed since. */
+                    digest: string;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        acknowledged: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    exportTitles: {
+        parameters: {
+            query: {
+                format: "csv" | "xlsx" | "jsonl";
+                /** @example 2026-03-02 */
+                from: string;
+                includeWithdrawn?: "true" | "false";
+                locale?: "en" | "pt-BR";
+                /** @example 2026-03-02 */
+                to: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl; charset=utf-8": string;
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv; charset=utf-8": string;
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    releasePull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dates: string[];
+                        pullId: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Changed bank accounts that are not acknowledged. */
+                        accountChanges: number;
+                        lagDays: number | null;
+                        /** Format: date */
+                        lastReconciledDate: string | null;
+                        /** @description Days that wait for a person, by the next decision. */
+                        needs: {
+                            attention: number;
+                            failed: number;
+                            held: number;
+                            restated: number;
+                            sign_off: number;
+                        };
+                        openAlerts: number;
+                        /** Format: date */
+                        startDate: string | null;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listSweeps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        attempts: number;
+                        /** Format: date-time */
+                        createdAt: string;
+                        datesCompared: number | null;
+                        datesDiffering: number | null;
+                        /** @description Titles of a date before `from`. They belong to no date. */
+                        earlyTitles: number | null;
+                        errorCode: string | null;
+                        errorMessage: string | null;
+                        /** Format: date-time */
+                        finishedAt: string | null;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        /** @description Titles of a date that had not begun. They belong to no date. */
+                        futureTitles: number | null;
+                        id: number;
+                        /** @description The answer exceeded a limit: PLATFORM_MAX_MINUTES, PLATFORM_MAX_BYTES, PLATFORM_MAX_TITLES or PLATFORM_MIN_BYTES_PER_SECOND. */
+                        overLimit: boolean;
+                        /** Format: date-time */
+                        startedAt: string | null;
+                        /** @enum {string} */
+                        state: "queued" | "running" | "complete" | "failed" | "cancelled";
+                        titles: number | null;
+                        /** @description Titles without a readable accepted date. They belong to no date. */
+                        undatedTitles: number | null;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getTitle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        acceptedDate: string;
+                        /** Format: date-time */
+                        changedAt: string;
+                        /** Format: date-time */
+                        createdAt: string;
+                        /** @description Tax identifiers, accounts and undocumented fields are masked. */
+                        fields: {
+                            accepted_date: string | null;
+                            anticipated_due_date: string | null;
+                            billing_fee: string | null;
+                            buyer_discounted_value: string | null;
+                            buyer_identification: string | null;
+                            buyer_is_financial: string | null;
+                            extra: string | null;
+                            financial_agent_identification: string | null;
+                            financial_agent_name: string | null;
+                            financial_agent_type: string | null;
+                            financial_discounted_value: string | null;
+                            money_transfer_fee: string | null;
+                            order_uid: string | null;
+                            original_value: string | null;
+                            payment_account: string | null;
+                            payment_account_digit: string | null;
+                            payment_agency: string | null;
+                            payment_agency_digit: string | null;
+                            payment_bank: string | null;
+                            payment_type: string | null;
+                            platform_commission: string | null;
+                            platform_discounted_value: string | null;
+                            provider_account: string | null;
+                            provider_account_digit: string | null;
+                            provider_agency: string | null;
+                            provider_agency_digit: string | null;
+                            provider_bank: string | null;
+                            provider_external_id: string | null;
+                            provider_identification: string | null;
+                        };
+                        id: number;
+                        occurrence: number;
+                        revisions: {
+                            /** Format: date-time */
+                            changedAt: string;
+                            fields: {
+                                after: string | null;
+                                before: string | null;
+                                /** @description A column of conciliation.title. */
+                                column: string;
+                            }[];
+                            /** @enum {string} */
+                            kind: "changed" | "withdrawn" | "restored";
+                            pullId: number;
+                            revision: number;
+                        }[];
+                        /** @enum {string} */
+                        status: "current" | "withdrawn";
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+}

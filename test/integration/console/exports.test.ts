@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { openPagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { readWorkbook } from '../../unit/export/workbook-reader.ts';
+
+const PORTUGUESE = { 'accept-language': 'pt-BR' };
+const [SIGNED, REJECTS, NEVER, EMPTY] = [0, 1, 2, 3].map((days) => daysFrom(days, DAY)) as [
+  typeof DAY,
+  typeof DAY,
+  typeof DAY,
+  typeof DAY,
+];
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let reviewer: ConsoleClient;
+let digest: string | null;
+beforeAll(async () => {
+  ({ world, console, reviewer } = await openPagesWorld());
+  const texts = {
+    [SIGNED]: [titleText({ uid: 'a', date: SIGNED, value: '1000.50' })],
+    [REJECTS]: [titleText({ uid: 'b', date: REJECTS }), `{"order":{},"acceptedDate":"${REJECTS}"}`],
+    [EMPTY]: [],
+  };
+  for (const [date, titles] of Object.entries(texts)) {
+    world.sandbox.setDayTexts(date as typeof DAY, titles);
+    await world.pull(date as typeof DAY);
+  }
+  const where = { date: new Date(SIGNED) };
+  ({ contentDigest: digest } = await world.database.prisma.day.findUniqueOrThrow({ where }));
+  await reviewer.post(`/days/${SIGNED}/sign-off`, { digest: digest ?? '' });
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+test('a file for a Portuguese reader has Portuguese headings, words and name; JSON has the names of the columns', async () => {
+  const take = (format: string) =>
+    reviewer.post('/exports', { from: SIGNED, to: SIGNED, format }, { headers: PORTUGUESE });
+  const csv = await take('csv');
+  expect(csv.headers['content-disposition']).toBe(
+    `attachment; filename="titulos-${SIGNED}-${SIGNED}.csv"`,
+  );
+  const [head = '', line = ''] = csv.text.slice(1).split('\r\n');
+  expect(head).toMatch(/^Número do título;Situação;Pedido;Ocorrência;/);
+  expect(head).toContain(';Valor original;');
+  expect(head).not.toContain('_');
+  expect(line).toMatch(/^\d+;vigente;a;1;/);
+  expect(line).toContain(';1000,50;');
+  const [titles, totals] = readWorkbook((await take('xlsx')).bytes);
+  expect([titles?.name, totals?.name]).toEqual(['títulos', 'totais']);
+  expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';'));
+  const jsonl = await take('jsonl');
+  expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
+  const english = await reviewer.post('/exports', { from: SIGNED, to: SIGNED, format: 'csv' });
+  expect(english.text.slice(1)).toMatch(/^id,status,order_uid,/);
+});
+
+test('a workbook has state, seal and digest of each day of the ledger, also of days without titles', async () => {
+  const fields = { from: SIGNED, to: EMPTY, format: 'xlsx', confirmed: `${SIGNED} ${EMPTY}` };
+  const { bytes } = await reviewer.post('/exports', fields);
+  const [heads = [], ...rows] = readWorkbook(bytes)[1]?.rows ?? [];
+  const columns = ['state', 'signed_off_by', 'signed_off_digest', 'content_digest', 'title_count'];
+  const cells = rows.map((row) =>
+    columns.map((name) => row[heads.findIndex((cell) => cell?.value === name)]?.value),
+  );
+  expect(cells).toEqual([
+    ['reconciled', 'rita', digest, digest, '1'],
+    ['attention', undefined, undefined, expect.stringMatching(/^\w+/), '1'],
+    ['reconciled', undefined, undefined, expect.stringMatching(/^\w+/), '0'],
+    [undefined, undefined, undefined, undefined, '2'],
+  ]);
+});
+
+test('a range with dates that are not reconciled is exported after a question', async () => {
+  const fields = { from: SIGNED, to: EMPTY, format: 'csv' };
+  const exports = () => world.database.prisma.auditEntry.count({ where: { action: 'export' } });
+  const before = await exports();
+  const asked = await reviewer.post('/exports', fields, { headers: PORTUGUESE });
+  expect(asked.text).toContain('Nem todas as datas deste intervalo estão conciliadas.');
+  expect(asked.text).toMatch(/Nunca buscadas: 1<[\s\S]*Atenção: 1</);
+  expect(asked.text).toContain('Baixar assim mesmo');
+  expect(await exports()).toBe(before);
+  const confirmed = /name="confirmed" value="([^"]*)"/.exec(asked.text)?.[1] ?? '';
+  const other = { ...fields, to: NEVER, confirmed };
+  expect((await reviewer.post('/exports', other)).headers['content-type']).toContain('text/html');
+  const file = await reviewer.post('/exports', { ...fields, confirmed });
+  expect(file.headers['content-type']).toContain('text/csv');
+  expect(await exports()).toBe(before + 1);
+});

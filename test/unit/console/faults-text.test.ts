@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { TEXTS } from '../../../src/console/shell/texts.ts';
+
+const SRC = join(import.meta.dirname, '../../../src');
+/** The folders whose errors pages show. The API and the command line answer in English. */
+const FOLDERS = ['console', 'accounts', 'backfills', 'pull/decisions.sql.ts', 'ledger'];
+const ENGLISH_ONLY = [
+  'console/api/',
+  // The command line and the worker only.
+  'ledger/start-date.sql.ts',
+  'ledger/pull-ledger.sql.ts',
+];
+
+function sourcesOf(path: string): string[] {
+  if (/\.tsx?$/.test(path)) return [path];
+  return readdirSync(join(SRC, path), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(path, name))
+    .filter((name) => /\.tsx?$/.test(name));
+}
+
+test('every error that a page can show has a sentence in both languages', () => {
+  const known = new Set([
+    ...Object.keys(TEXTS['pt-BR'].faults),
+    ...Object.keys(TEXTS['pt-BR'].users.faults),
+    // The texts of the page for users.
+    ...['role', 'key', 'unknown_key'],
+  ]);
+  const missing: string[] = [];
+  let count = 0;
+  for (const file of FOLDERS.flatMap(sourcesOf)) {
+    if (ENGLISH_ONLY.some((folder) => file.startsWith(folder))) continue;
+    const source = readFileSync(join(SRC, file), 'utf8');
+    for (const [, call = ''] of source.matchAll(/new InputError\(([\s\S]*?)\);/g)) {
+      count += 1;
+      const fault = /fault: '(\w+)'/.exec(call)?.[1];
+      // Passed on from a function that has a test of its own: of a sign-off, of a range.
+      if (/context: \{ fault(, date)? \}|context: fault\.context|fault: row === null/.test(call))
+        continue;
+      if (fault === undefined || !known.has(fault)) missing.push(`${file}: ${call.trim()}`);
+    }
+  }
+  expect(missing).toEqual([]);
+  expect(count).toBeGreaterThan(15);
+});
