@@ -2317,6 +2317,21 @@ export interface operations {
                     "application/json": {
                         /** @description Changed bank accounts that are not acknowledged. */
                         accountChanges: number;
+                        /** @description The state of the ledger in the words of the start page. */
+                        headline: {
+                            en: {
+                                /** @description Whether nothing waits for a person. */
+                                inOrder: boolean;
+                                lines: string[];
+                                title: string;
+                            };
+                            "pt-BR": {
+                                /** @description Whether nothing waits for a person. */
+                                inOrder: boolean;
+                                lines: string[];
+                                title: string;
+                            };
+                        };
                         lagDays: number | null;
                         /** Format: date */
                         lastReconciledDate: string | null;
