@@ -204,7 +204,7 @@ function resultOf(progress: BackfillProgress): CommandResult {
   ];
   const advice =
     state === 'running'
-      ? `\nStopped; go on with: conciliation backfill resume ${id}`
+      ? `\nThis command has stopped. A running service pulls the other dates. Without one, go on with: conciliation backfill resume ${id}`
       : failed + held > 0
         ? '\nSee "conciliation status" for the next steps.'
         : '';

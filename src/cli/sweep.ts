@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
+import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import type { PullReport } from '../pull/merge/merge.sql.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
@@ -70,6 +70,7 @@ async function sweepSince(run: CommandRun, from: CivilDate): Promise<CommandResu
   const platform = openPlatform(config);
   const line = createProgressLine();
   try {
+    await requireAbleToPull(config, staging.database);
     // Comes first, because it refuses an empty ledger, and the parts of a pull would start one.
     const sweepId = await createSweep(staging.database, {
       from,

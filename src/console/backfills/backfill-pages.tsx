@@ -7,7 +7,7 @@ import { DataTable } from '../shell/data-table.tsx';
 import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, FormFault, Instant, StateBadge } from '../shell/parts.tsx';
+import { ActionForm, Author, Card, FormFault, Instant, StateBadge } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { Text } from '../shell/texts.ts';
 
@@ -84,7 +84,9 @@ export function BackfillsPage(props: {
                 </td>
                 <td>{text.backfills.states[backfill.state]}</td>
                 <td>{progressTexts(backfill, text, formats).progress}</td>
-                <td>{backfill.requestedBy}</td>
+                <td>
+                  <Author context={context} name={backfill.requestedBy} />
+                </td>
                 <td>
                   <Instant context={context} at={backfill.createdAt} />
                 </td>
@@ -214,7 +216,9 @@ export function BackfillPage(props: {
             </>
           ))}
           <dt>{text.backfills.by}</dt>
-          <dd>{backfill.requestedBy}</dd>
+          <dd>
+            <Author context={context} name={backfill.requestedBy} />
+          </dd>
           <dt>{text.backfills.at}</dt>
           <dd>
             <Instant context={context} at={backfill.createdAt} />

@@ -163,9 +163,7 @@ function HeldBanner(props: {
         {hold.faults.length > 0 && (
           <ul class="small">
             {hold.faults.map((fault) => (
-              <li key={fault} lang="en">
-                {fault}
-              </li>
+              <li key={fault}>{text.reasons(fault)}</li>
             ))}
           </ul>
         )}

@@ -36,7 +36,7 @@ export function DayRejects(props: {
             <div>
               <ul>
                 {reject.reasons.map((reason) => (
-                  <li key={reason}>{reason}</li>
+                  <li key={reason}>{text.reasons(reason)}</li>
                 ))}
               </ul>
               {reject.reason !== null && <p class="quiet">{reject.reason}</p>}

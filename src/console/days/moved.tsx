@@ -21,6 +21,7 @@ export function Moves(props: {
     const shown = isRevealed ? value : maskColumn(column, value);
     if (shown === null) return text.day.notStated;
     if (column === 'platform_commission') return context.formats.decimalText(shown);
+    if (column === 'buyer_is_financial') return text.title[shown === 'true' ? 'yes' : 'no'];
     return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
   };
   const labels: Readonly<Record<string, string>> = text.title.fields;

@@ -1,7 +1,7 @@
 import type { DayPull } from '../../ledger/day-pulls.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import { Instant } from '../shell/parts.tsx';
+import { Author, Instant } from '../shell/parts.tsx';
 
 /** The pulls of a day and their effects. */
 export function PullsTable({
@@ -50,7 +50,7 @@ export function PullsTable({
                 : countsOf(pull)}
           </td>
           <td>
-            {pull.decidedBy ?? pull.requestedBy}
+            <Author context={context} name={pull.decidedBy ?? pull.requestedBy} />
             {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
           </td>
         </tr>

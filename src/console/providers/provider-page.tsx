@@ -3,7 +3,7 @@ import { DataTable, right } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { Amount, Card, DayLink, Instant } from '../shell/parts.tsx';
+import { Amount, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { TitlePage } from '../titles/title-list.sql.ts';
 import { accountNumber } from './account-text.tsx';
@@ -127,7 +127,7 @@ function Sending(props: PageProps & { readonly provider: ProviderDetail }) {
         {provider.faults !== null && (
           <>
             <dt>{providers.reason}</dt>
-            <dd lang="en">{provider.faults}</dd>
+            <dd>{context.text.reasons(provider.faults)}</dd>
           </>
         )}
         {provider.refusal !== null && (
@@ -167,7 +167,13 @@ function Master({ context, data }: PageProps) {
                   : maskTaxId(provider.identification)}
             </dd>
             <dt>{providers.type}</dt>
-            <dd>{provider.type ?? '–'}</dd>
+            <dd>
+              {provider.type === null ? (
+                '–'
+              ) : (
+                <PlatformValue context={context} value={provider.type} />
+              )}
+            </dd>
             <dt>{providers.canAnticipate}</dt>
             <dd>
               {provider.canAnticipate === null ? '–' : title[provider.canAnticipate ? 'yes' : 'no']}

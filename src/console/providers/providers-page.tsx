@@ -146,9 +146,7 @@ function List({ context, data }: { context: PageContext; data: ProvidersPageData
             <td>
               <ProviderState context={context} state={provider.state} />
               {provider.faults !== null && (
-                <p class="quiet small anywhere" lang="en">
-                  {provider.faults}
-                </p>
+                <p class="quiet small anywhere">{context.text.reasons(provider.faults)}</p>
               )}
             </td>
             <td>

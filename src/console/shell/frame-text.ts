@@ -1,3 +1,5 @@
+import { reasonsInPortuguese } from '../days/reason-text.ts';
+
 const en = {
   product: 'Conciliation',
   skip: 'Skip to the content',
@@ -23,6 +25,20 @@ const en = {
     apply: 'Apply',
     settings: 'Display',
   },
+  /** Parts of the program as authors. */
+  actors: {
+    scheduler: 'scheduler',
+    verification: 'verification',
+    'command line': 'command line',
+  } as Readonly<Record<string, string>>,
+  /** Words for values of the platform. An unknown value has none. */
+  values: {
+    BANK_TRANSFER: 'bank transfer',
+    INDIVIDUAL: 'individual',
+    CHECKING_ACCOUNT: 'checking account',
+  } as Readonly<Record<string, string>>,
+  /** Returns a reason of a check in the language of the reader. */
+  reasons: (reasons: string) => reasons,
   roles: { viewer: 'Viewer', reviewer: 'Reviewer', operator: 'Operator', admin: 'Administrator' },
   paging: {
     shown: (from: string, to: string, total: string) => `${from} to ${to} of ${total}`,
@@ -91,6 +107,17 @@ const ptBR: typeof en = {
     apply: 'Aplicar',
     settings: 'Exibição',
   },
+  actors: {
+    scheduler: 'agendador',
+    verification: 'conferência',
+    'command line': 'linha de comando',
+  },
+  values: {
+    BANK_TRANSFER: 'transferência bancária',
+    INDIVIDUAL: 'cadastro individual',
+    CHECKING_ACCOUNT: 'conta corrente',
+  },
+  reasons: reasonsInPortuguese,
   roles: { viewer: 'Leitor', reviewer: 'Revisor', operator: 'Operador', admin: 'Administrador' },
   paging: { shown: (from, to, total) => `${from} a ${to} de ${total}` },
   errors: {

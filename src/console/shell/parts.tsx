@@ -91,6 +91,29 @@ export function StateBadge(props: { readonly context: PageContext; readonly look
   );
 }
 
+/** The author of a request: a person, a key, or a part of the program. */
+export function Author({
+  context,
+  name,
+}: {
+  readonly context: PageContext;
+  readonly name: string;
+}) {
+  return <>{Object.hasOwn(context.text.actors, name) ? context.text.actors[name] : name}</>;
+}
+
+/** A value of the platform, with a word for it where there is one. */
+export function PlatformValue(props: { readonly context: PageContext; readonly value: string }) {
+  const { values } = props.context.text;
+  const word = Object.hasOwn(values, props.value) ? values[props.value] : undefined;
+  return (
+    <>
+      {props.value}
+      {word !== undefined && <span class="quiet"> ({word})</span>}
+    </>
+  );
+}
+
 export function Instant(props: { readonly context: PageContext; readonly at: Date | null }) {
   const { at, context } = props;
   return at === null ? (

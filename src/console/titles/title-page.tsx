@@ -7,7 +7,7 @@ import { Moves } from '../days/moved.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, DayLink, Instant } from '../shell/parts.tsx';
+import { ActionForm, Author, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { ChangingPull, TitleDetail } from './title-detail.sql.ts';
 
@@ -189,7 +189,7 @@ function FieldRow(props: {
         ) : shown === '' ? (
           <span class="quiet">{text.title.empty}</span>
         ) : (
-          shown
+          <PlatformValue context={context} value={shown} />
         )}
       </dd>
     </>
@@ -202,7 +202,7 @@ function PullText({ context, pull }: { context: PageContext; pull: ChangingPull 
     <>
       {text.title.pull(String(pull.pullId), text.day.origins[pull.origin])}
       <br />
-      {pull.requestedBy}
+      <Author context={context} name={pull.requestedBy} />
     </>
   );
 }

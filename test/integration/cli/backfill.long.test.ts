@@ -50,6 +50,7 @@ test('Ctrl-C leaves it to be resumed, and no date is pulled twice', async () => 
   child.kill('SIGINT');
   const stopped = await child.ended;
   expect(stopped.exit).toBe(1);
+  expect(stopped.stdout).toContain('A running service pulls the other dates.');
   const [, id = ''] = /go on with: conciliation backfill resume (\d+)/.exec(stopped.stdout) ?? [];
   expect(await progressOf(Number(id))).toMatchObject({ state: 'running' });
 

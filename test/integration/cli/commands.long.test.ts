@@ -80,6 +80,27 @@ describe('pull', () => {
     expect(ran.stderr).toMatch(message);
   });
 
+  test.each([
+    ['pull', DAY],
+    ['sweep', '--from', DAY],
+  ])(
+    '%s with a token file that cannot be read ends 2 and leaves the ledger as it is',
+    async (...command) => {
+      const { prisma } = world.database;
+      const rows = async () => [await prisma.pull.count(), await prisma.sweep.count()];
+      const before = await rows();
+      const environment: Record<string, string> = {
+        ...connected(),
+        PLATFORM_TOKEN_FILE: '/nonexistent/token',
+      };
+      delete environment['PLATFORM_TOKEN'];
+      const ran = await run(command, environment);
+      expect(ran.exit).toBe(2);
+      expect(ran.stderr).toContain('PLATFORM_TOKEN_FILE');
+      expect(await rows()).toEqual(before);
+    },
+  );
+
   test('without configuration names every missing variable and ends 2', async () => {
     const ran = await run(['pull', DAY, '--json']);
     expect(ran.exit).toBe(2);

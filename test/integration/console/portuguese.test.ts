@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reasonsInPortuguese } from '../../../src/console/days/reason-text.ts';
+import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
+import { TEXTS } from '../../../src/console/shell/texts.ts';
+import { checkProvider } from '../../../src/domain/provider.ts';
+import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
+import { openPagesWorld } from '../../support/pages-world.ts';
+import { providerOf, writeProviders } from '../../support/provider-rows.ts';
+import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+/** Words that English sentences have and Portuguese ones do not. */
+const ENGLISH = new Set(
+  `the of is was were are be been not and with from has have had this that these those which who what when where why
+   how by or only already any each every expected got missing must should may can cannot will would did does done
+   pull pulls day days title titles date dates held hold failed fails pending attention reconciled restated withdrawn
+   rejected reject rejects unknown reason signed user users key keys between current command line scheduler
+   verification merged unchanged released queued running text number string array object value field first last after
+   before since until never none nothing there here their its it they you your read write open over new old change
+   changed changes yes amount sum count days' bank transfer checking provider providers request answer`
+    .split(/\s+/)
+    .filter((word) => word !== ''),
+);
+/** Names of commands, of variables, of roles of a process and of HTTP, which have no translation. */
+const NAMES = [
+  /"?conciliation [a-z -]+"?/g,
+  /“conciliation user”/g,
+  /“Authorization: Bearer …”/g,
+  /\/api|\/readyz/g,
+  /https?:\/\/[\w./-]+/g,
+  /\bJSON\b|\bCSV\b|\bCONSOLE_PUBLIC_URL\b/g,
+  // Paths of fields, digests, and codes, which a word follows where there is one.
+  /\b[a-z]\w*(?:\[\d*\])?\.\w+|\b[a-z]+[A-Z]\w*|\bname(?=:)|\btitles\[\]\S*/g,
+  /\b[0-9a-f]{16,}\b/g,
+  /\b[A-Z]+(?:_[A-Z]+)+\b/g,
+];
+const HELD = daysFrom(1);
+const REJECTS = daysFrom(2);
+const UNREADABLE = daysFrom(3);
+const RESTATED = daysFrom(4);
+const FAILED = daysFrom(5);
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let admin: ConsoleClient;
+let heldPull: bigint;
+beforeAll(async () => {
+  ({ world, console } = await openPagesWorld());
+  admin = await console.as('admin', 'alma');
+  const serve = async (date: typeof DAY, ...texts: string[]) => {
+    world.sandbox.setDayTexts(date, texts);
+    return world.pull(date);
+  };
+  const title = (date: typeof DAY, uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+    titleText({ uid, date, name: 'Banco Ipê', ...more });
+  await serve(DAY, title(DAY, 'a', { more: ',"novo":1' }));
+  await serve(HELD, title(HELD, 'a'), title(HELD, 'b'));
+  heldPull = (await serve(HELD)).pullId;
+  await serve(
+    REJECTS,
+    title(REJECTS, 'a'),
+    `{"order":{},"acceptedDate":"${REJECTS}","originalValue":"dez"}`,
+    title(REJECTS, 'c').replace(/"anticipatedDueDate":"[^"]*"/, '"anticipatedDueDate":"31/12"'),
+  );
+  await serve(UNREADABLE, title(UNREADABLE, 'a'));
+  await serve(UNREADABLE, title(UNREADABLE, 'a', { value: '"dez"' }));
+  await serve(RESTATED, title(RESTATED, 'a'));
+  const where = { date: new Date(RESTATED) };
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where });
+  await admin.post(`/days/${RESTATED}/sign-off`, { digest: contentDigest ?? '' });
+  await serve(RESTATED, title(RESTATED, 'a', { discount: '1' }));
+  await world.database.prisma.day.create({ data: { date: new Date(FAILED), state: 'failed' } });
+  await world.database.prisma.pull.createMany({
+    data: [
+      { date: new Date(FAILED), origin: 'daily', requestedBy: 'scheduler' },
+      { date: new Date(FAILED), origin: 'manual', requestedBy: 'command line' },
+      { date: new Date(FAILED), origin: 'repair', requestedBy: 'verification' },
+    ],
+  });
+  await writeProviders(world.database, [
+    providerOf(1, { externalId: 'P-1', name: 'Metalúrgica São João' }),
+    providerOf(2, { name: 'Érica' }),
+  ]);
+  const faulty = {
+    ...providerOf(3),
+    name: ' ',
+    phones: [{ number: '' }],
+    identificationNumber: '1',
+  };
+  const check = checkProvider(faulty);
+  const faults = check.ok ? '' : check.faults.map(({ field, expected }) => `${field}: ${expected}`);
+  await world.database.prisma.provider.updateMany({
+    where: { externalId: 'F000002' },
+    data: { syncState: 'invalid', lastError: [faults].flat().join('; ') },
+  });
+  await admin.post('/backfills', { from: daysFrom(-5), to: daysFrom(-3), concurrency: '2' });
+  await admin.post('/users', { name: 'bia', role: 'viewer' });
+  await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+/** The visible texts of a page, also those of attributes, without names that have no translation. */
+function textsOf(html: string): string[] {
+  const body = html
+    .replace(/<(script|style|pre|code)\b[\s\S]*?<\/\1>/g, ' ')
+    // The choice of languages has each one's own name.
+    .replace(/<option value="en"[\s\S]*?<\/option>/g, ' ');
+  const attributes = [...body.matchAll(/(?:aria-label|title|placeholder|alt)="([^"]*)"/g)];
+  const nodes = body.split(/<[^>]*>/);
+  return [...attributes.map(([, text = '']) => text), ...nodes]
+    .map((text) =>
+      NAMES.reduce(
+        (rest, name) => rest.replace(name, ' '),
+        text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'"),
+      ).trim(),
+    )
+    .filter((text) => text !== '');
+}
+
+const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
+const englishOf = (html: string) =>
+  textsOf(html).filter((text) => wordsOf(text).some((word) => ENGLISH.has(word)));
+
+const portuguese = { 'accept-language': 'pt-BR' };
+
+test('no page in Portuguese has English text', async () => {
+  const titleId = (await world.database.prisma.title.findFirstOrThrow()).id;
+  const pages: Record<string, readonly string[]> = {
+    'GET /': ['/?to=2026-03'],
+    'GET /days/:date': [DAY, HELD, REJECTS, UNREADABLE, RESTATED, FAILED, daysFrom(9)].map(
+      (date) => `/days/${date}`,
+    ),
+    'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
+    'GET /restated': ['/restated'],
+    'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
+    'GET /titles/:id': [`/titles/${titleId}`],
+    'GET /backfills': ['/backfills'],
+    'GET /backfills/:id': ['/backfills/1'],
+    'GET /backfills/new': [
+      `/backfills/new?from=${DAY}&to=${FAILED}`,
+      `/backfills/new?from=${TODAY}&to=${DAY}`,
+    ],
+    'GET /providers': ['/providers', '/providers?state=invalid'],
+    'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
+    'GET /account-changes': ['/account-changes?state=all'],
+    'GET /alerts': ['/alerts'],
+    'GET /audit': ['/audit'],
+    'GET /exports': ['/exports'],
+    'GET /pulls/:id/release': [`/pulls/${heldPull}/release`, '/pulls/999999/release'],
+    'GET /users': ['/users'],
+    'GET /account': ['/account'],
+    'GET /account/second-factor': ['/account/second-factor'],
+    'GET /login': ['/login'],
+    'GET /link/:token': ['/link/unknown'],
+  };
+  const visited = new Set(Object.keys(pages));
+  const others = Object.keys(ROUTE_ACCESS).filter(
+    (route) => route.startsWith('GET ') && !route.includes(' /api/') && !visited.has(route),
+  );
+  expect(others).toEqual([
+    'GET /healthz',
+    'GET /readyz',
+    'GET /metrics',
+    'GET /assets/:file',
+    // Redirections to the provider of company accounts, and a stream of figures.
+    'GET /login/oidc',
+    'GET /login/oidc/callback',
+    'GET /logout/oidc',
+    'GET /backfills/:id/events',
+  ]);
+  const found: Record<string, string[]> = {};
+  const note = (name: string, { text }: ConsoleAnswer) => {
+    expect(text, name).toContain('lang="pt-BR"');
+    const english = englishOf(text);
+    if (english.length > 0) found[name] = english;
+  };
+  for (const path of Object.values(pages).flat()) {
+    const reader = /^\/(login|link)/.test(path) ? console.visitor() : admin;
+    note(path, await reader.get(path, portuguese));
+  }
+  const posts: readonly [string, Record<string, string>][] = [
+    [`/days/${REJECTS}/rejects`, {}],
+    [`/days/${REJECTS}/accept-rejects`, {}],
+    [`/days/${DAY}/accept-rejects`, { reason: 'x' }],
+    [`/days/${DAY}/sign-off`, { digest: 'x' }],
+    [`/days/${HELD}/sign-off`, { digest: 'x' }],
+    [`/days/${daysFrom(9)}/sign-off`, { digest: 'x' }],
+    [`/days/${DAY}/reopen`, { reason: 'x' }],
+    [`/days/${daysFrom(2, TODAY)}/pull`, {}],
+    ['/pulls/999999/release', { reason: 'x' }],
+    ['/drift/acknowledge', { digest: 'x', reason: 'x' }],
+    ['/account-changes/999/acknowledge', { reason: 'x' }],
+    ['/backfills/999/cancel', {}],
+    ['/backfills/1/resume', {}],
+    ['/restated', { file: 'x' }],
+    ['/exports', { from: DAY, to: FAILED, format: 'csv' }],
+    ['/users', { name: 'Á', role: 'viewer' }],
+    ['/keys', { name: '' }],
+    [`/titles/${titleId}`, {}],
+  ];
+  for (const [path, fields] of posts) {
+    note(`POST ${path}`, await admin.post(path, fields, { headers: portuguese }));
+  }
+  expect(found).toEqual({});
+  const { text: title } = await admin.get(`/titles/${titleId}`, portuguese);
+  expect(title).toMatch(/BANK_TRANSFER<[^>]*> \(transferência bancária\)/);
+  const { text: failed } = await admin.get(`/days/${FAILED}`, portuguese);
+  for (const author of ['agendador', 'linha de comando', 'conferência']) {
+    expect(failed).toContain(`<td>${author}</td>`);
+  }
+});
+
+test('the search for English text does find English pages', async () => {
+  for (const path of ['/', `/days/${RESTATED}`, '/audit', '/users', '/exports']) {
+    expect(englishOf((await admin.get(path)).text).length, path).toBeGreaterThan(5);
+  }
+});
+
+test('each sentence is in both languages, and few are the same', () => {
+  const leavesOf = (texts: object, path = ''): [string, string][] =>
+    Object.entries(texts).flatMap(([name, value]): [string, string][] => {
+      if (typeof value === 'string') return [[`${path}${name}`, value]];
+      if (typeof value === 'function') return [[`${path}${name}`, String(value('1', '2', '3'))]];
+      return leavesOf(value as object, `${path}${name}.`);
+    });
+  const portugueseTexts = new Map(leavesOf(TEXTS['pt-BR']));
+  const same = leavesOf(TEXTS.en).filter(([name, text]) => portugueseTexts.get(name) === text);
+  expect(same.map(([, text]) => text).sort()).toMatchInlineSnapshot(`
+    [
+      "1",
+      "1 bytes",
+      "E-mail",
+      "Total",
+    ]
+  `);
+});
+
+test.each([
+  [
+    'originalValue: expected a number, got a string',
+    'originalValue: esperado um número, recebido um texto',
+  ],
+  ['order.uid: missing', 'order.uid: ausente'],
+  ['(title): expected an object, got null', '(título): esperado um objeto, recebido null'],
+  [
+    'acceptedDate: 2026-03-02 is outside the requested window',
+    'acceptedDate: 02/03/2026 está fora do intervalo pedido',
+  ],
+  [
+    'name: expected text that is not blank; phones[0].number: expected at most 20 characters',
+    'name: esperado um texto não vazio; phones[0].number: esperados no máximo 20 caracteres',
+  ],
+  ['the title is 9 bytes long, expected at most 8', 'o título tem 9 bytes; esperados no máximo 8'],
+  ['something else', 'something else'],
+])('the reason %s', (english, expected) => {
+  expect(reasonsInPortuguese(english)).toBe(expected);
+});
