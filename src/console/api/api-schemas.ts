@@ -3,9 +3,11 @@ import { Type } from 'typebox';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
+import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
+import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
@@ -268,15 +270,31 @@ export const ExportQuery = Type.Object({
   includeWithdrawn: Type.Optional(words(['true', 'false'])),
 });
 
-export const SignOffBody = Type.Object({
-  digest: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description:
-      'contentDigest of the day as it was looked at; refused where it has changed since.',
+const seenDigest = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'contentDigest of the day as it was looked at; refused where it has changed since.',
+});
+export const SignOffBody = Type.Object({ digest: seenDigest, reason: Type.Optional(reason) });
+export const SignOffsBody = Type.Object({
+  days: Type.Array(Type.Object({ date, digest: seenDigest }), {
+    minItems: 1,
+    maxItems: MAX_DAYS_TO_SIGN,
   }),
   reason: Type.Optional(reason),
 });
+export const SignOffOutcomes = Type.Array(
+  Type.Object({
+    date,
+    isSignedOff: Type.Boolean(),
+    refusal: orNull('string', {
+      enum: [...Object.keys(SIGN_OFF_FAULTS), null],
+      description: 'Why the day was not signed off. The other days do not depend on it.',
+    }),
+    message: orNull('string'),
+  }),
+  { description: 'In the order of the request.' },
+);
 export const ReasonBody = Type.Object({ reason });
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({

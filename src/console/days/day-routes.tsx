@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import type { Identity } from '../../domain/person.ts';
-import { fourEyesFault } from '../../domain/sign-off.ts';
+import { type FourEyesFault, fourEyesFault } from '../../domain/sign-off.ts';
 import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -122,15 +123,18 @@ async function readDay(
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: Identity },
 ): Promise<DayPageData> {
-  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
-    readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
+  const today = dateIn(timeZone, now?.() ?? new Date());
+  const [day, totals, rejects, pulls, seals, deciders, changes, excluded] = await Promise.all([
+    readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),
     readSignOffs(database, date),
     readDeciders(database.prisma, date),
     readDayChanges(database, date, MOVED_SHOWN),
+    fourEyes ? readExcluded(database, today, options.reader) : new Map<CivilDate, FourEyesFault>(),
   ]);
+  const nextFilter = { today, cleanOnly: false, excluded: [...excluded.keys()] };
   return {
     date,
     day,
@@ -139,6 +143,7 @@ async function readDay(
     pulls,
     seals,
     changes,
+    nextToSign: await readNextToSign(database, date, nextFilter),
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };
 }

@@ -34,6 +34,12 @@ const NEED_LOOKS: Readonly<Record<Need, DayLook>> = {
   sign_off: 'reconciled',
 };
 
+/** The page that lists all days with the need, where there is one. */
+const NEED_LISTS: Readonly<Partial<Record<Need, string>>> = {
+  restated: '/restated',
+  sign_off: '/sign-offs',
+};
+
 export function DaysPage({ context, data }: { context: PageContext; data: DaysPageData }) {
   const { days } = context.text;
   return (
@@ -117,7 +123,7 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
           label={days.lastSweep}
           value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
         />
-        <Metric label={days.waitingToSign} value={formats.count(toSign)} />
+        <Metric label={days.waitingToSign} value={formats.count(toSign)} href="/sign-offs" />
         <Metric
           label={text.restated.title}
           class={data.restated > 0 ? 'is-warning' : ''}
@@ -156,14 +162,23 @@ function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) 
                   <DayLink key={day.date} context={context} date={day.date} />
                 ))}
               {needs.counts[need] > (shown.get(need) ?? 0) && (
-                <span class="quiet">
-                  {text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
-                </span>
+                <More
+                  text={text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
+                  href={NEED_LISTS[need]}
+                />
               )}
             </p>
           </li>
         ))}
       </ul>
     </Card>
+  );
+}
+
+function More(props: { readonly text: string; readonly href: string | undefined }) {
+  return props.href === undefined ? (
+    <span class="quiet">{props.text}</span>
+  ) : (
+    <a href={props.href}>{props.text}</a>
   );
 }

@@ -61,6 +61,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /restated': people(EVERYBODY),
   // The export.
   'POST /restated': people(EVERYBODY),
+  'GET /sign-offs': people(EVERYBODY),
   'GET /titles': people(EVERYBODY),
   'GET /titles/:id': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
@@ -76,6 +77,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /exports': people(EVERYBODY),
   'POST /exports': people(EVERYBODY),
 
+  'GET /sign-offs/preview': people(REVIEW),
+  'POST /sign-offs': people(REVIEW),
   'POST /days/:date/sign-off': people(REVIEW),
   'POST /days/:date/reopen': people(REVIEW),
   'POST /days/:date/accept-rejects': people(DECIDE),
@@ -119,6 +122,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),
   'GET /api/export': api(EVERYBODY, 'export'),
+  'POST /api/sign-offs': api(REVIEW, 'decide'),
   'POST /api/days/:date/sign-off': api(REVIEW, 'decide'),
   'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
   'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),

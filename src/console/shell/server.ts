@@ -28,6 +28,7 @@ import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
+import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
@@ -146,6 +147,7 @@ async function addPages(
   addDaysRoutes(server, parts);
   addDayRoutes(server, parts);
   addRestatedRoutes(server, parts);
+  addSignOffsRoutes(server, parts);
   addTitleRoutes(server, parts);
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);

@@ -2,6 +2,7 @@ import { accessText } from '../access/access-text.ts';
 import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
+import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
@@ -17,6 +18,7 @@ const en = {
   ...daysText.en,
   ...dayText.en,
   ...restatedText.en,
+  ...signOffsText.en,
   ...titlesText.en,
   ...backfillsText.en,
   ...providersText.en,
@@ -34,6 +36,7 @@ const ptBR: Text = {
   ...daysText['pt-BR'],
   ...dayText['pt-BR'],
   ...restatedText['pt-BR'],
+  ...signOffsText['pt-BR'],
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],

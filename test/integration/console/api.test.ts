@@ -137,6 +137,18 @@ test('the answers match the document', async () => {
       { digest: day.contentDigest },
     ],
     ['POST', '/api/days/{date}/reopen', `/api/days/${SIGNED}/reopen`, 200, { reason: 'ok' }],
+    [
+      'POST',
+      '/api/sign-offs',
+      '/api/sign-offs',
+      200,
+      {
+        days: [
+          { date: SIGNED, digest: day.contentDigest },
+          { date: SIGNED, digest: day.contentDigest },
+        ],
+      },
+    ],
     ['GET', '/api/days/{date}', '/api/days/2020-01-01', 404],
     ['GET', '/api/days', '/api/days?from=x&to=y', 400],
   ] as const;

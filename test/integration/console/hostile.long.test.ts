@@ -66,6 +66,8 @@ test.each([
   ['/', 'notice'],
   ['/restated', 'mine'],
   ['/restated', 'page'],
+  ...['clean', 'page', 'select'].map((name) => ['/sign-offs', name]),
+  ['/sign-offs/preview', 'day'],
   ['/audit', 'before'],
   ['/audit', 'date'],
   ...['q', 'state', 'page'].map((name) => ['/providers', name]),
