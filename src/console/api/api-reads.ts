@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { readAlerts } from '../../alerts/alert-list.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
+import { type Month, readMonths, stateOf } from '../../closing/month-seal.sql.ts';
 import {
   addDays,
   type CivilDate,
@@ -23,6 +24,7 @@ import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
+import { monthOfPath, readMonthPage } from '../closing/months-routes.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -118,6 +120,34 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       );
       const titles = moved.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
       return { ...changes, ...moved, titles };
+    },
+  );
+
+  api.get(
+    '/months',
+    describe('months', 'The months of the ledger with their seals, the newest first', {
+      answer: Type.Array(schemas.Month),
+    }),
+    async () => (await readMonths(database, today())).map(withState),
+  );
+
+  api.get(
+    '/months/:month',
+    describe('months', 'One month with its days and all its seals', {
+      params: schemas.MonthParameter,
+      answer: schemas.MonthDetail,
+    }),
+    async (request, reply) => {
+      const name = monthOfPath(request);
+      if (name === null) throw new InputError('month: expected a month as YYYY-MM');
+      const data = await readMonthPage(parts, name);
+      if (data === null) return reply.callNotFound();
+      return {
+        ...withState(data.month),
+        presentDigest: data.presentDigest,
+        seals: data.seals,
+        daySeals: data.days,
+      };
     },
   );
 
@@ -224,6 +254,10 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       return sendTitleFile(reply, parts, principal, { ...parseExport(request.query), locale });
     },
   );
+}
+
+function withState(month: Month) {
+  return { ...month, state: stateOf(month) };
 }
 
 function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {

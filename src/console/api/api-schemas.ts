@@ -1,5 +1,7 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 import { Type } from 'typebox';
+import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
+import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS } from '../../domain/alert.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/backfill-plan.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
@@ -7,6 +9,7 @@ import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
+import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
@@ -233,6 +236,57 @@ export const Backfill = Type.Object({
   titles: count,
 });
 
+const totals = Type.Object(
+  Object.fromEntries(SEALED_MEASURES.map((measure) => [measure, amount])),
+  { description: 'Over the seals of the days.' },
+);
+
+const MonthSeal = Type.Object({
+  id,
+  month: Type.String(),
+  sealedAt: instant,
+  sealedBy: Type.String(),
+  reason: orNull('string'),
+  digest: Type.String({ description: 'SHA-256 over the month and the seals of its days.' }),
+  days: count,
+  totals,
+});
+
+const monthFields = {
+  month: Type.String({ examples: ['2026-03'] }),
+  from: date,
+  to: date,
+  days: count,
+  signed: Type.Integer({ minimum: 0, description: 'Signed off, and not restated since.' }),
+  restated: count,
+  state: words(MONTH_STATES),
+  seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),
+  broken: Type.Array(Type.Object({ date, cause: words(BREAK_CAUSES) }), {
+    description: 'The days that break the newest seal.',
+  }),
+};
+
+export const Month = Type.Object(monthFields);
+
+export const MonthDetail = Type.Object({
+  ...monthFields,
+  presentDigest: orNull('string', {
+    description: 'The digest of a seal over the present seals of the days.',
+  }),
+  seals: Type.Array(MonthSeal),
+  daySeals: Type.Array(
+    Type.Object({
+      date,
+      state: orNull('string', { enum: [...DAY_STATES, null] }),
+      isRestated: Type.Boolean(),
+      seal: Type.Union([
+        Type.Object(Object.fromEntries(SEAL_FIELDS.map((field) => [field, orNull('string')]))),
+        Type.Null(),
+      ]),
+    }),
+  ),
+});
+
 export const RangeQuery = Type.Object({ from: date, to: date });
 
 /** Parsed as on the pages, where an invalid parameter counts as absent. */
@@ -313,4 +367,5 @@ export const BackfillBody = Type.Object({
 });
 
 export const DateParameter = Type.Object({ date });
+export const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] }) });
 export const IdParameter = Type.Object({ id });

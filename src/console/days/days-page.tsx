@@ -63,6 +63,7 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           <nav class="pager" aria-label={days.calendar}>
             {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {days.earlier}</a>}
             {data.later !== null && <a href={`/?to=${data.later}`}>{days.later} →</a>}
+            <a href="/months">{context.text.months.title}</a>
           </nav>
         }
       >

@@ -62,6 +62,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   // The export.
   'POST /restated': people(EVERYBODY),
   'GET /sign-offs': people(EVERYBODY),
+  'GET /months': people(EVERYBODY),
+  'GET /months/:month': people(EVERYBODY),
   'GET /titles': people(EVERYBODY),
   'GET /titles/:id': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
@@ -79,6 +81,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
 
   'GET /sign-offs/preview': people(REVIEW),
   'POST /sign-offs': people(REVIEW),
+  'POST /months/:month/seal': people(REVIEW),
   'POST /days/:date/sign-off': people(REVIEW),
   'POST /days/:date/reopen': people(REVIEW),
   'POST /days/:date/accept-rejects': people(DECIDE),
@@ -114,6 +117,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/days/:date': api(EVERYBODY, 'read'),
   'GET /api/days/:date/titles': api(EVERYBODY, 'read'),
   'GET /api/days/:date/changes': api(EVERYBODY, 'read'),
+  'GET /api/months': api(EVERYBODY, 'read'),
+  'GET /api/months/:month': api(EVERYBODY, 'read'),
   'GET /api/titles/:id': api(EVERYBODY, 'read'),
   'GET /api/alerts': api(EVERYBODY, 'read'),
   'GET /api/drift': api(EVERYBODY, 'read'),

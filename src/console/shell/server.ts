@@ -28,6 +28,7 @@ import { addUsersRoutes } from '../access/users-routes.tsx';
 import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
+import { addMonthsRoutes } from '../closing/months-routes.tsx';
 import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
@@ -148,6 +149,7 @@ async function addPages(
   addDayRoutes(server, parts);
   addRestatedRoutes(server, parts);
   addSignOffsRoutes(server, parts);
+  addMonthsRoutes(server, parts);
   addTitleRoutes(server, parts);
   addExportRoutes(server, parts);
   addBackfillRoutes(server, parts);

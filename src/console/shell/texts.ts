@@ -2,6 +2,7 @@ import { accessText } from '../access/access-text.ts';
 import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
+import { monthsText } from '../closing/months-text.ts';
 import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
@@ -19,6 +20,7 @@ const en = {
   ...dayText.en,
   ...restatedText.en,
   ...signOffsText.en,
+  ...monthsText.en,
   ...titlesText.en,
   ...backfillsText.en,
   ...providersText.en,
@@ -37,6 +39,7 @@ const ptBR: Text = {
   ...dayText['pt-BR'],
   ...restatedText['pt-BR'],
   ...signOffsText['pt-BR'],
+  ...monthsText['pt-BR'],
   ...titlesText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],
