@@ -1,4 +1,5 @@
 /** The sign-off of many days in a real browser, with counted clicks, and by keyboard without a script. */
+import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type CivilDate, toCivilDate } from '../../src/domain/business-day.ts';
@@ -7,6 +8,7 @@ import { reopenDay } from '../../src/ledger/sign-off.sql.ts';
 import { type ConsoleWorld, openConsole } from '../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../support/pull-world.ts';
 import { titleText } from '../support/titles.ts';
+import { unzip } from '../unit/export/workbook-reader.ts';
 import {
   expectNoOverflow,
   findBrowser,
@@ -71,6 +73,36 @@ inBrowser(
     };
     const unsigned = () => world.database.prisma.day.count({ where: { signedOffAt: null } });
 
+    /** Calls `use` with a page in each look, and with a check of what the page shows. */
+    const eachLook = async (
+      use: (check: (name: string) => Promise<void>, page: Page) => Promise<void>,
+    ) => {
+      const shots = new BrowserWorld();
+      const looks: Readonly<Record<string, ContextOptions>> = {
+        light: {},
+        dark: { colorScheme: 'dark' },
+        'pt-br': { locale: 'pt-BR' },
+        wide: { viewport: { width: 1920, height: 1080 } },
+        middle: { viewport: { width: 1440, height: 900 } },
+        phone: { viewport: { width: 360, height: 740 } },
+        'phone-dark-pt-br': {
+          viewport: { width: 360, height: 740 },
+          colorScheme: 'dark',
+          locale: 'pt-BR',
+        },
+      };
+      for (const [look, options] of Object.entries(looks)) {
+        const { context, page } = await enter('reviewer', options);
+        const check = async (name: string) => {
+          expect(await findViolations(page), `${name}, ${look}`).toEqual([]);
+          await expectNoOverflow(page);
+          await shots.shoot(page, `${name}-${look}`);
+        };
+        await use(check, page);
+        await context.close();
+      }
+    };
+
     test('22 clean days are signed off with at most six clicks from the first page', async () => {
       const { context, page } = await enter('reviewer');
       let clicks = 0;
@@ -124,32 +156,43 @@ inBrowser(
       await context.close();
     });
 
+    test('a month is sealed with its evidence file, and shows what breaks the seal', async () => {
+      for (let index = DAYS; index < 31; index += 1) await pull(daysFrom(index, MONTH));
+      const { context, page } = await enter('reviewer');
+      await page.goto('/sign-offs?select=all');
+      await page.getByRole('button', { name: 'Preview the sign-off' }).click();
+      await page.getByRole('button', { name: 'Sign off 31 days' }).click();
+      await page.getByRole('heading', { name: '31 of 31 days signed off' }).waitFor();
+      await page.goto('/');
+      await page.getByRole('link', { name: 'Closing of months' }).click();
+      await page.getByRole('link', { name: 'March 2026' }).click();
+      await page.getByText('Ready to be sealed').waitFor();
+      await page.getByRole('button', { name: 'Seal the month' }).click();
+      await page.getByText('The month is sealed.').waitFor();
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download the evidence file' }).click(),
+      ]);
+      expect(file.suggestedFilename()).toBe('evidence-2026-03.zip');
+      expect(unzip(await readFile(await file.path())).size).toBe(4 + 2 * 31 + 1);
+      await pull(daysFrom(4, MONTH), '12.35');
+      await page.goto('/months/2026-03');
+      await page.getByRole('listitem').filter({ hasText: '5 Mar 2026: restated' }).waitFor();
+      await context.close();
+      await eachLook(async (check, own) => {
+        await own.goto('/months');
+        await check('months');
+        await own.goto('/months/2026-03');
+        await check('month-broken');
+      });
+    });
+
     test('each page is accessible and fits, in every look', async () => {
-      const shots = new BrowserWorld();
-      const looks: Readonly<Record<string, ContextOptions>> = {
-        light: {},
-        dark: { colorScheme: 'dark' },
-        'pt-br': { locale: 'pt-BR' },
-        wide: { viewport: { width: 1920, height: 1080 } },
-        middle: { viewport: { width: 1440, height: 900 } },
-        phone: { viewport: { width: 360, height: 740 } },
-        'phone-dark-pt-br': {
-          viewport: { width: 360, height: 740 },
-          colorScheme: 'dark',
-          locale: 'pt-BR',
-        },
-      };
       const chosen = new URLSearchParams([
         ...dates.slice(0, 4).map((date) => ['day', date]),
         ['day', '2026-02-01'],
       ]);
-      for (const [look, options] of Object.entries(looks)) {
-        const { context, page } = await enter('reviewer', options);
-        const check = async (name: string) => {
-          expect(await findViolations(page), `${name}, ${look}`).toEqual([]);
-          await expectNoOverflow(page);
-          await shots.shoot(page, `${name}-${look}`);
-        };
+      await eachLook(async (check, page) => {
         await page.goto('/sign-offs?select=all');
         await check('sign-offs');
         await page.goto(`/sign-offs/preview?${chosen}`);
@@ -160,8 +203,7 @@ inBrowser(
         for (const date of dates.slice(0, 4)) {
           await reopenDay(world.database, date, { by: 'test', reason: 'the next look' });
         }
-        await context.close();
-      }
+      });
     });
   },
 );

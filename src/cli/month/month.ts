@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { openStaging } from '../../app/parts.ts';
 import { type CivilMonth, parseMonth } from '../../closing/civil-month.ts';
+import { readEvidence } from '../../closing/evidence.sql.ts';
+import { writeEvidenceFile } from '../../closing/evidence-file.ts';
 import { type Month, readMonths, sealMonth, stateOf } from '../../closing/month-seal.sql.ts';
 import { dateIn } from '../../domain/business-day.ts';
 import { reasonArgument } from '../arguments.ts';
@@ -12,6 +14,7 @@ import {
   runCommand,
 } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
+import { checkOutFile, type OutFile, writeOutFile } from '../output/out-file.ts';
 import { formatAmount, formatCount, renderTable } from '../output/table.ts';
 
 /** Adds the commands that list and seal months. */
@@ -54,6 +57,34 @@ Example: conciliation month seal 2026-03`,
       exit(
         await runCommand({ json: options.json, platform: false }, (run) =>
           seal(run, name, options.reason ?? null),
+        ),
+      );
+    });
+  month
+    .command('evidence')
+    .description('write what was sealed for a month to a ZIP file')
+    .argument('<month>', 'the month, YYYY-MM', monthArgument)
+    .requiredOption('--out <file>', 'the file')
+    .option('--force', 'replace the file if it exists')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+The file has the seal of the month, the seals of its days, the titles of each day as they stood when signed
+(JSON lines and CSV), the head of the audit log, and verify.mjs. Unpack it into an empty folder and run
+"node verify.mjs" there: the verifier recomputes every digest and sum, without a network and without this program.
+
+The file holds tax identifiers, names and bank accounts. Every evidence file is kept in the audit log.
+
+Exit status: 0 written, 1 failed or interrupted, 2 wrong usage, the month is not sealed or the file cannot be
+written, 3 written, and the seal no longer holds.
+
+Example: conciliation month evidence 2026-03 --out march.zip`,
+    )
+    .action(async (name: CivilMonth, options: { out: string; force?: boolean; json?: boolean }) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) =>
+          writeEvidence(run, name, { path: options.out, force: options.force === true }),
         ),
       );
     });
@@ -106,7 +137,7 @@ async function listMonths({ config, logger }: CommandRun): Promise<CommandResult
   }
 }
 
-function brokenText({ month, broken }: Month): string {
+function brokenText({ month, broken }: Pick<Month, 'month' | 'broken'>): string {
   const causes = broken.map(({ date, cause }) => `${date} (${cause.replace('_', ' ')})`);
   return `The seal of ${month} no longer holds: ${causes.join(', ')}.`;
 }
@@ -132,6 +163,34 @@ async function seal(
       ].join('\n'),
       exit: EXIT.done,
     };
+  } finally {
+    await staging.close();
+  }
+}
+
+async function writeEvidence(
+  run: CommandRun,
+  month: CivilMonth,
+  out: OutFile,
+): Promise<CommandResult> {
+  await checkOutFile(out);
+  const staging = await openStaging(run.config, run.logger);
+  const actor = operatorName();
+  try {
+    return await readEvidence(staging.database, { month, actor }, run.signal, async (evidence) => {
+      const file = writeEvidenceFile(evidence, { at: new Date(), by: actor });
+      const bytes = await writeOutFile(out, file, run.signal);
+      const { seal, days, broken } = evidence;
+      return {
+        document: { file: out.path, bytes, month, digest: seal.digest, days: days.length, broken },
+        text: [
+          `The evidence of ${month} is in ${out.path} (${formatCount(bytes)} bytes): ${days.length} day(s), ${formatCount(Number(seal.totals.title_count))} title(s).`,
+          `Digest: ${seal.digest}`,
+          ...(broken.length === 0 ? [] : [brokenText({ month, broken })]),
+        ].join('\n'),
+        exit: broken.length === 0 ? EXIT.done : EXIT.needsPerson,
+      };
+    });
   } finally {
     await staging.close();
   }

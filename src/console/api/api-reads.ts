@@ -24,7 +24,7 @@ import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
-import { monthOfPath, readMonthPage } from '../closing/months-routes.tsx';
+import { monthOfPath, readMonthPage, sendEvidence } from '../closing/months-routes.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -148,6 +148,19 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         seals: data.seals,
         daySeals: data.days,
       };
+    },
+  );
+
+  api.get(
+    '/months/:month/evidence',
+    describe('months', 'The evidence of a sealed month as a ZIP file', {
+      params: schemas.MonthParameter,
+      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    }),
+    async (request, reply) => {
+      const month = monthOfPath(request);
+      if (month === null) throw new InputError('month: expected a month as YYYY-MM');
+      return sendEvidence(request, reply, parts, month);
     },
   );
 

@@ -1,4 +1,4 @@
-import type { MonthFault } from '../../closing/civil-month.ts';
+import type { CivilMonth, MonthFault } from '../../closing/civil-month.ts';
 import {
   type Month,
   type MonthDay,
@@ -135,7 +135,12 @@ export function MonthPage(props: { readonly context: PageContext; readonly data:
           <p>{months.brokenHelp}</p>
         </Banner>
       )}
-      <SealCard context={context} data={data} />
+      <div class="columns wide-first">
+        <SealCard context={context} data={data} />
+        {month.seal !== null && (
+          <EvidenceCard context={context} month={month.month} isBroken={month.broken.length > 0} />
+        )}
+      </div>
       <Card title={months.days}>
         <DaysTable context={context} days={data.days} />
       </Card>
@@ -201,6 +206,40 @@ function SealCard({ context, data }: { context: PageContext; data: MonthPageData
             </button>
             <p class="quiet small">{months.sealHelp}</p>
           </ActionForm>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function EvidenceCard(props: {
+  readonly context: PageContext;
+  readonly month: CivilMonth;
+  readonly isBroken: boolean;
+}) {
+  const { context } = props;
+  const { months } = context.text;
+  const path = '/months/:month/evidence';
+  const mayExport = mayUse(context.principal?.role ?? 'viewer', 'POST', path);
+  return (
+    <Card title={months.evidence}>
+      <div class="stack">
+        <p class="small">{months.evidenceHelp}</p>
+        {props.isBroken && <p class="small">{months.evidenceBroken}</p>}
+        {mayExport ? (
+          <form
+            method="post"
+            action={path.replace(':month', props.month)}
+            class="action"
+            data-download
+          >
+            <input type="hidden" name="_csrf" value={context.csrf} />
+            <button type="submit" class="button">
+              {months.evidenceDownload}
+            </button>
+          </form>
+        ) : (
+          <p class="quiet small">{months.evidenceForbidden}</p>
         )}
       </div>
     </Card>

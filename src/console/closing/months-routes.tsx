@@ -5,6 +5,8 @@ import {
   type MonthFault,
   parseMonth,
 } from '../../closing/civil-month.ts';
+import { readEvidence } from '../../closing/evidence.sql.ts';
+import { writeEvidenceFile } from '../../closing/evidence-file.ts';
 import {
   digestOfDays,
   readMonthDays,
@@ -16,7 +18,8 @@ import { dateIn } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { authorOf, optionalReason } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, optionalReason } from '../shell/path-parameters.ts';
+import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { MonthPage, type MonthPageData, MonthsPage } from './months-pages.tsx';
 
@@ -54,6 +57,11 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     return month === null ? reply.callNotFound() : showMonth(request, reply, month, null);
   });
 
+  server.post('/months/:month/evidence', async (request, reply) => {
+    const month = monthOfPath(request);
+    return month === null ? reply.callNotFound() : sendEvidence(request, reply, parts, month);
+  });
+
   server.post('/months/:month/seal', async (request, reply) => {
     const month = monthOfPath(request);
     if (month === null) return reply.callNotFound();
@@ -72,12 +80,34 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
   });
 }
 
+/**
+ * Streams the evidence of a month. The audit log records the file before the first byte.
+ * @throws InputError when the month is not sealed
+ */
+export function sendEvidence(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { database, logger }: ConsoleParts,
+  month: CivilMonth,
+): Promise<FastifyReply> {
+  const actor = actorOf(request);
+  return sendFile(reply, logger, (signal, send) =>
+    readEvidence(database, { month, actor }, signal, (evidence) =>
+      send({
+        name: `evidence-${month}.zip`,
+        type: 'application/zip',
+        bytes: writeEvidenceFile(evidence, { at: new Date(), by: actor }),
+      }),
+    ),
+  );
+}
+
 /** Returns the month of `/months/:month`; null: it is none. */
 export function monthOfPath(request: FastifyRequest): CivilMonth | null {
   return parseMonth(textParameter(request.params, 'month') ?? '');
 }
 
-export function todayOf({ timeZone, now }: ConsoleParts) {
+function todayOf({ timeZone, now }: ConsoleParts) {
   return dateIn(timeZone, now?.() ?? new Date());
 }
 

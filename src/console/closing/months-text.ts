@@ -41,6 +41,12 @@ const en = {
     days: 'Days of the month',
     daySignedBy: 'Signed off by',
     earlier: 'Earlier seals of the month',
+    evidence: 'Evidence file',
+    evidenceHelp:
+      'A ZIP file with the seals, the titles of each day as they stood when signed, and a verifier that runs offline with Node.js alone. It holds tax identifiers, names and bank accounts. The audit log records each download.',
+    evidenceDownload: 'Download the evidence file',
+    evidenceBroken: 'The file has what was sealed, although the seal no longer holds.',
+    evidenceForbidden: 'The role Viewer cannot download it.',
     refusals: {
       not_begun: 'The month ends before the start date of the ledger.',
       not_signed: 'Not every day of the month is signed off.',
@@ -94,6 +100,12 @@ const ptBR: typeof en = {
     days: 'Dias do mês',
     daySignedBy: 'Fechado por',
     earlier: 'Fechamentos anteriores do mês',
+    evidence: 'Arquivo de evidências',
+    evidenceHelp:
+      'Um arquivo ZIP com os selos, os títulos de cada dia como estavam no fechamento e um verificador que funciona sem rede, só com o Node.js. Contém CPF ou CNPJ, nomes e contas bancárias. Cada download fica na auditoria.',
+    evidenceDownload: 'Baixar o arquivo de evidências',
+    evidenceBroken: 'O arquivo traz o que foi fechado, embora o fechamento não valha mais.',
+    evidenceForbidden: 'O perfil Leitor não pode baixar o arquivo.',
     refusals: {
       not_begun: 'O mês termina antes da data inicial.',
       not_signed: 'Nem todos os dias do mês estão fechados.',
