@@ -14,7 +14,7 @@ import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';
 import { type MonthSeal, readBrokenMonths, readMonthSeals, SEAL_RECORD } from './month-seal.sql.ts';
 
 /** A seal of a day with all columns, as text. */
-export type EvidenceDay = SealRecord & {
+type EvidenceDay = SealRecord & {
   readonly ended_at: string | null;
   readonly ended_by: string | null;
   readonly end_reason: string | null;

@@ -1,5 +1,5 @@
 import type { CivilDate } from '../../domain/business-day.ts';
-import type { FourEyesFault, SignOffRefusal } from '../../domain/sign-off.ts';
+import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { SignOff, SignOffOutcome } from '../../ledger/sign-off.sql.ts';
 import type { SignableDay, SignableTotals } from '../../ledger/signable-days.sql.ts';
@@ -278,9 +278,7 @@ function Refused(props: {
             <th scope="row">
               <DayLink context={context} date={date} />
             </th>
-            <td>
-              {refusal === null ? '' : text.signOffs.refusals[refusal satisfies SignOffRefusal]}
-            </td>
+            <td>{refusal === null ? '' : text.signOffs.refusals[refusal]}</td>
           </tr>
         ))}
       </DataTable>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
-import { type SignOffRefusal, signOffFault } from '../../domain/sign-off.ts';
+import { type FourEyesFault, type SignOffRefusal, signOffFault } from '../../domain/sign-off.ts';
 import {
   MAX_DAYS_TO_SIGN,
   readDeciders,
@@ -30,12 +30,14 @@ const DAYS_A_PAGE = 100;
 export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, fourEyes } = parts;
   const today = () => dateIn(parts.timeZone, parts.now?.() ?? new Date());
-  const excludedFor = async (request: FastifyRequest) =>
+  const excludedFor = async (
+    request: FastifyRequest,
+  ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> =>
     fourEyes ? readExcluded(database, today(), authorOf(request).countsAs) : new Map();
 
   server.get('/sign-offs', async (request, reply) => {
     const cleanOnly = textParameter(request.query, 'clean') === 'true';
-    const excluded: Awaited<ReturnType<typeof readExcluded>> = await excludedFor(request);
+    const excluded = await excludedFor(request);
     const filter = { today: today(), excluded: [...excluded.keys()] };
     const [all, clean] = await Promise.all([
       readSignableTotals(database, { ...filter, cleanOnly: false }),

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import type { Identity } from '../../domain/person.ts';
-import { type FourEyesFault, fourEyesFault } from '../../domain/sign-off.ts';
+import { fourEyesFault } from '../../domain/sign-off.ts';
 import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
@@ -119,12 +119,13 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
 }
 
 async function readDay(
-  { database, fourEyes, timeZone, now }: ConsoleParts,
+  parts: ConsoleParts,
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: Identity },
 ): Promise<DayPageData> {
+  const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, deciders, changes, excluded] = await Promise.all([
+  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
     readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
@@ -132,9 +133,8 @@ async function readDay(
     readSignOffs(database, date),
     readDeciders(database.prisma, date),
     readDayChanges(database, date, MOVED_SHOWN),
-    fourEyes ? readExcluded(database, today, options.reader) : new Map<CivilDate, FourEyesFault>(),
   ]);
-  const nextFilter = { today, cleanOnly: false, excluded: [...excluded.keys()] };
+  const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
     day,
@@ -143,7 +143,18 @@ async function readDay(
     pulls,
     seals,
     changes,
-    nextToSign: await readNextToSign(database, date, nextFilter),
+    nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };
+}
+
+/** The next day for a signature of the reader after a day; null: none. */
+async function nextToSign(
+  { database, fourEyes }: ConsoleParts,
+  date: CivilDate,
+  today: CivilDate,
+  reader: Identity,
+): Promise<CivilDate | null> {
+  const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
+  return readNextToSign(database, date, { today, cleanOnly: false, excluded });
 }

@@ -110,6 +110,7 @@ test('any place in a path, and a parameter that is there twice, is answered', as
       .replace(/%.?$/, '');
     for (const path of [
       `/days/${part}`,
+      `/months/${part}`,
       `/titles/${part}`,
       `/backfills/${part}`,
       `/link/${part}`,
