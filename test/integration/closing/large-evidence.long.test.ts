@@ -71,8 +71,7 @@ test('memory does not grow with the month', async () => {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), content);
   }
-  const { status, stdout, stderr } = run([join(folder, 'verify.mjs'), 'en']);
+  // Less than the titles of the month take.
+  const { status, stdout } = run(['--max-old-space-size=64', join(folder, 'verify.mjs'), 'en']);
   expect([status, stdout]).toEqual([0, expect.stringContaining('Everything agrees.')]);
-  expect(peakOf(stderr)).toBeLessThan(250);
-  process.stdout.write(`idle ${idle} MB, month ${peak} MB, verifier ${peakOf(stderr)} MB\n`);
 });
