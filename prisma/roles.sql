@@ -56,7 +56,7 @@ BEGIN
     conciliation.title_feed
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.audit_entry, conciliation.sign_off,
-    conciliation.drift
+    conciliation.month_seal, conciliation.drift
     FROM conciliation_worker;
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
   GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
@@ -78,7 +78,7 @@ BEGIN
     conciliation.title_change, conciliation.pull, conciliation.sweep, conciliation.sweep_difference,
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
-    conciliation.digest_delivery, conciliation.sign_off,
+    conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 

@@ -1,9 +1,11 @@
+import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import {
   ALTERED_TITLES_NAMED,
   type Alert,
   type AlteredDate,
   alteredDateAlert,
+  brokenMonthAlert,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
   type ContradictedDate,
@@ -80,6 +82,7 @@ export async function readLedgerAlerts(
     ...(await readHeldDays(tx)).map(heldDayAlert),
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
+    ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
     ...(await readAlteredDates(tx)).map(alteredDateAlert),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),

@@ -15,6 +15,7 @@ export const CIVIL_DATES = {
     lastReconciledDate: optionalCivilDate('lastReconciledDate'),
   },
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
+  monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   pull: { date: civilDate('date') },
   rejectedTitle: { date: civilDate('date') },

@@ -16,6 +16,7 @@ export const ALERT_KINDS = [
   'day_attention',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'month_seal_broken',
   'titles_altered',
   'verification_overdue',
   'provider_rejected',
@@ -335,6 +336,24 @@ export function restatedDayAlert(day: {
     messagePt: `a plataforma alterou o dia ${dayPt(day.date)} depois do fechamento`,
     date: day.date,
     pullId: day.pullId,
+  };
+}
+
+export function brokenMonthAlert(broken: {
+  readonly month: string;
+  readonly sealId: bigint;
+  /** In date order, at least one. */
+  readonly days: readonly { readonly date: CivilDate }[];
+}): Alert {
+  const dates = broken.days.map(({ date }) => date);
+  const [year = '', month = ''] = broken.month.split('-');
+  return {
+    kind: 'month_seal_broken',
+    dedupeKey: `month_seal_broken:${broken.month}:${broken.sealId}`,
+    message: `the seal of the month ${broken.month} no longer holds, because of ${listDates(dates, 'en')}`,
+    messagePt: `o fechamento do mês ${month}/${year} não vale mais, por causa de ${listDates(dates, 'pt-BR')}`,
+    date: dates[0] ?? null,
+    pullId: null,
   };
 }
 

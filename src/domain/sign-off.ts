@@ -53,11 +53,20 @@ export function fourEyesFault(
   return deciders.some((decider) => countAsOne(decider, signer)) ? 'linked_decision' : null;
 }
 
-export const SIGN_OFF_FAULTS: Readonly<Record<SignOffFault, string>> = {
+/**
+ * Why a day of a list was not signed off.
+ * - `not_in_ledger`: the ledger does not have the date
+ * - `unavailable`: the database did not answer; the day may be signed off again
+ */
+export type SignOffRefusal = SignOffFault | 'not_in_ledger' | 'unavailable';
+
+export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
   own_decision: 'a user who released or accepted something on the day may not sign it off',
   linked_decision:
     'a user who released or accepted something on the day counts as the same person as you, because of a password link or a key, so you may not sign it off',
+  not_in_ledger: 'the date is not in the ledger',
+  unavailable: 'the database did not answer; look whether the day is signed off, and try again',
 };

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { ZipFile } from 'yazl';
 import { CHUNK_LENGTH } from './chunk-length.ts';
 import type { ExportColumn, ExportRow, RowBatches } from './export-columns.ts';
 import { createRowEncoder, type XlsxLimits } from './sheet-cells.ts';
@@ -14,12 +12,10 @@ import {
   workbookRelationshipsXml,
   workbookXml,
 } from './workbook-parts.ts';
+import { writeZip } from './zip.ts';
 
 /** The row limit of an Excel sheet, less the header. */
 const MAX_ROWS_PER_SHEET = 1_048_575;
-
-/** At higher levels, the time grows much faster than the files shrink. */
-const COMPRESSION_LEVEL = 3;
 
 export interface WorkbookContent {
   readonly columns: readonly ExportColumn[];
@@ -62,38 +58,25 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
   };
   const sheets = [...titleSheets, totals];
   const feed = createRowFeed(content.batches);
-  const zip = new ZipFile();
-  // yazl declares its PassThrough with the most general interface.
-  const output = zip.outputStream as Readable;
-  const opened: Readable[] = [];
-  zip.on('error', (error: Error) => output.destroy(error));
-
-  const addPart = (path: string, xml: string) =>
-    zip.addBuffer(Buffer.from(xml), path, { compressionLevel: COMPRESSION_LEVEL });
-  const addSheet = (path: string, xml: AsyncIterable<Buffer>) =>
-    zip.addReadStreamLazy(path, { compressionLevel: COMPRESSION_LEVEL }, (deliver) => {
-      const stream = Readable.from(xml, { objectMode: false, highWaterMark: 1 });
-      stream.on('error', (error) => output.destroy(error));
-      opened.push(stream);
-      deliver(null, stream);
-    });
-
+  const part = (path: string, xml: string) => ({ path, bytes: Buffer.from(xml) });
   try {
-    // The first entry, by which programs recognise the type of the file.
-    addPart('[Content_Types].xml', contentTypesXml(sheets));
-    addPart('_rels/.rels', PACKAGE_RELATIONSHIPS_XML);
-    addPart('xl/workbook.xml', workbookXml(sheets));
-    addPart('xl/_rels/workbook.xml.rels', workbookRelationshipsXml(sheets));
-    addPart('xl/styles.xml', STYLES_XML);
-    for (const [index, sheet] of titleSheets.entries()) {
-      const isLast = index === titleSheets.length - 1;
-      addSheet(sheetPath(index), titleSheetXml(sheet, feed, limits, isLast));
-    }
-    addSheet(sheetPath(titleSheets.length), rowsXml(totals, [content.totals.rows], limits));
-    zip.end();
-    yield* output;
+    yield* writeZip([
+      // The first entry, by which programs recognise the type of the file.
+      part('[Content_Types].xml', contentTypesXml(sheets)),
+      part('_rels/.rels', PACKAGE_RELATIONSHIPS_XML),
+      part('xl/workbook.xml', workbookXml(sheets)),
+      part('xl/_rels/workbook.xml.rels', workbookRelationshipsXml(sheets)),
+      part('xl/styles.xml', STYLES_XML),
+      ...titleSheets.map((sheet, index) => ({
+        path: sheetPath(index),
+        bytes: () => titleSheetXml(sheet, feed, limits, index === titleSheets.length - 1),
+      })),
+      {
+        path: sheetPath(titleSheets.length),
+        bytes: () => rowsXml(totals, [content.totals.rows], limits),
+      },
+    ]);
   } finally {
-    for (const stream of opened) stream.destroy();
     await feed.close();
   }
 }

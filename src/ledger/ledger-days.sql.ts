@@ -27,7 +27,8 @@ export interface LedgerDay extends DayNote {
   readonly isRestated: boolean;
 }
 
-const columns = Prisma.raw(`
+/** The columns of `LedgerDay` but for its note, for a query of `conciliation.day`. */
+export const LEDGER_DAY_COLUMNS = Prisma.raw(`
   date::text AS date, state, title_count AS titles, withdrawn_count AS withdrawn,
   rejected_count AS rejected, content_digest AS "contentDigest", held_pull_id::float8 AS "heldPullId",
   verified_at AS "verifiedAt", changed_at AS "changedAt", signed_off_at AS "signedOffAt",
@@ -49,7 +50,7 @@ export function readLedgerDays(
   today: CivilDate,
 ): Promise<LedgerDay[]> {
   return database.prisma.$queryRaw<LedgerDay[]>`
-    SELECT ${columns}, ${dayNoteColumns} FROM conciliation.day
+    SELECT ${LEDGER_DAY_COLUMNS}, ${dayNoteColumns} FROM conciliation.day
     WHERE date BETWEEN ${range.from}::date AND least(${range.to}::date, ${today}::date)
     ORDER BY date`;
 }

@@ -3,10 +3,16 @@ import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { type Actor, type Identity, identityOf } from '../domain/person.ts';
-import { SIGN_OFF_FAULTS, signOffFault } from '../domain/sign-off.ts';
+import {
+  type FourEyesFault,
+  fourEyesFault,
+  SIGN_OFF_FAULTS,
+  type SignOffRefusal,
+  signOffFault,
+} from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { InputError } from '../runtime/errors.ts';
+import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
@@ -46,9 +52,7 @@ export function signOffDay(
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
-    if (fault !== null) {
-      throw new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault, date } });
-    }
+    if (fault !== null) throw refusal(date, fault);
     await endSeal(tx, date, { by: signing.by, reason: null });
     await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
@@ -65,6 +69,58 @@ export function signOffDay(
       WHERE date = ${date}::date`;
     await audit(tx, 'day.sign_off', date, signing);
   });
+}
+
+/** The most days of one deed. The form of so many days is smaller than the limit of a request. */
+export const MAX_DAYS_TO_SIGN = 366;
+
+/** A day of a list, with the digest of the content that the person saw. */
+export interface SeenDay {
+  readonly date: CivilDate;
+  readonly seenDigest: string;
+}
+
+export interface SignOffOutcome {
+  readonly date: CivilDate;
+  /** Null: the day is signed off. */
+  readonly refusal: SignOffRefusal | null;
+}
+
+/**
+ * Signs the days off one by one, each in a transaction of its own with the checks of `signOffDay`. A
+ * refused day does not keep the others from being signed off. When the database does not answer, the
+ * remaining days are refused without a try.
+ * @returns the outcome of each day, in the order of the list
+ * @throws InputError when there is no day, or more than `MAX_DAYS_TO_SIGN`
+ */
+export async function signOffDays(
+  database: Database,
+  days: readonly SeenDay[],
+  signing: Actor & { readonly reason: string | null; readonly fourEyes: boolean },
+): Promise<SignOffOutcome[]> {
+  if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
+    throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
+      context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
+    });
+  }
+  const outcomes: SignOffOutcome[] = [];
+  for (const { date, seenDigest } of days) {
+    const refusal =
+      outcomes.at(-1)?.refusal === 'unavailable'
+        ? 'unavailable'
+        : await signOffDay(database, date, { ...signing, seenDigest }).then(() => null, refusalOf);
+    outcomes.push({ date, refusal });
+  }
+  return outcomes;
+}
+
+/** @throws every error that is not about the day */
+function refusalOf(error: unknown): SignOffRefusal {
+  if (error instanceof StagingUnavailableError) return 'unavailable';
+  const fault = error instanceof InputError ? error.context['fault'] : undefined;
+  const known = (Object.keys(SIGN_OFF_FAULTS) as SignOffRefusal[]).find((name) => name === fault);
+  if (known === undefined) throw error;
+  return known;
 }
 
 /**
@@ -94,14 +150,28 @@ export function reopenDay(database: Database, date: CivilDate, decision: Decisio
   });
 }
 
+const sealColumns = Prisma.sql`
+  id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
+  signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
+  title_count AS titles, original_value_sum::text AS "originalValueSum",
+  ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"`;
+
 /** Returns all seals of the date, newest first. */
 export function readSignOffs(database: Database, date: CivilDate): Promise<SignOff[]> {
   return database.prisma.$queryRaw<SignOff[]>`
-    SELECT id::float8 AS id, date::text AS date, signed_off_at AS "signedOffAt",
-           signed_off_by AS "signedOffBy", reason, content_digest AS "contentDigest",
-           title_count AS titles, original_value_sum::text AS "originalValueSum",
-           ended_at AS "endedAt", ended_by AS "endedBy", end_reason AS "endReason"
+    SELECT ${sealColumns}
     FROM conciliation.sign_off WHERE date = ${date}::date ORDER BY id DESC`;
+}
+
+/** Returns the newest seal of each of the dates, the newest date first. */
+export function readNewestSeals(
+  database: Database,
+  dates: readonly CivilDate[],
+): Promise<SignOff[]> {
+  return database.prisma.$queryRaw<SignOff[]>`
+    SELECT DISTINCT ON (sign_off.date) ${sealColumns}
+    FROM conciliation.sign_off WHERE date = ANY(${dates}::text[]::date[])
+    ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
 /** The authors of the releases into the date and of the acceptances of its rejects. */
@@ -113,6 +183,24 @@ export async function readDeciders(
     SELECT DISTINCT details->'countsAs' AS author FROM conciliation.audit_entry
     WHERE date = ${date}::date AND action = ANY(${DECISIONS})`;
   return decisions.map(({ author }) => author);
+}
+
+/** The dates that the reader may not sign off as the second person, with the reason. */
+export async function readFourEyesFaults(
+  database: Database,
+  dates: Prisma.Sql,
+  reader: Identity,
+): Promise<ReadonlyMap<CivilDate, FourEyesFault>> {
+  const decided = await database.prisma.$queryRaw<{ date: CivilDate; deciders: Identity[] }[]>`
+    SELECT date::text AS date, jsonb_agg(DISTINCT details->'countsAs') AS deciders
+    FROM conciliation.audit_entry
+    WHERE date IN (${dates}) AND action = ANY(${DECISIONS}) GROUP BY date`;
+  return new Map(
+    decided.flatMap(({ date, deciders }) => {
+      const fault = fourEyesFault(deciders, reader);
+      return fault === null ? [] : [[date, fault] as const];
+    }),
+  );
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
@@ -130,12 +218,12 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
     SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
            restated_after_sign_off AS "isRestated"
     FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
-  if (day === undefined) {
-    throw new InputError(`${date} is not in the ledger`, {
-      context: { fault: 'not_in_ledger', date },
-    });
-  }
+  if (day === undefined) throw refusal(date, 'not_in_ledger');
   return { ...day, deciders: await readDeciders(tx, date) };
+}
+
+function refusal(date: CivilDate, fault: SignOffRefusal): InputError {
+  return new InputError(`${date}: ${SIGN_OFF_FAULTS[fault]}`, { context: { fault, date } });
 }
 
 async function endSeal(

@@ -27,7 +27,7 @@ export interface ConsoleClient {
   /** Sends a form. The token is that of this visitor unless another is given; null: none. */
   post(
     path: string,
-    fields?: Record<string, string>,
+    fields?: Readonly<Record<string, string | readonly string[]>>,
     options?: {
       readonly csrf?: string | null;
       readonly headers?: Record<string, string>;
@@ -81,7 +81,11 @@ export function createClient(url: string): ConsoleClient {
     get: (path, headers = {}) => ask('GET', path, headers, null),
     async post(path, fields = {}, options = {}) {
       const csrf = options.csrf === undefined ? await client.csrf() : options.csrf;
-      const form = new URLSearchParams({ ...(csrf !== null && { _csrf: csrf }), ...fields });
+      const form = new URLSearchParams(
+        Object.entries({ ...(csrf !== null && { _csrf: csrf }), ...fields }).flatMap(
+          ([name, value]) => [value].flat().map((text) => [name, text]),
+        ),
+      );
       return ask(
         options.method ?? 'POST',
         path,

@@ -1068,6 +1068,68 @@ COMMENT ON COLUMN conciliation.sign_off.end_reason IS
   'The reason that this person gave. Null: the seal lasts, or the date was signed off again.';
 
 
+CREATE TABLE conciliation.month_seal (
+  id                             bigserial   PRIMARY KEY,
+  month                          date        NOT NULL,
+  sealed_at                      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  sealed_by                      text        NOT NULL,
+  reason                         text,
+  sign_off_ids                   bigint[]    NOT NULL,
+  digest                         text        NOT NULL,
+  title_count                    bigint      NOT NULL,
+  withdrawn_count                bigint      NOT NULL,
+  rejected_count                 bigint      NOT NULL,
+  original_value_sum             numeric     NOT NULL,
+  platform_discounted_value_sum  numeric     NOT NULL,
+  financial_discounted_value_sum numeric     NOT NULL,
+  buyer_discounted_value_sum     numeric     NOT NULL,
+  billing_fee_sum                numeric     NOT NULL,
+  money_transfer_fee_sum         numeric     NOT NULL,
+
+  CONSTRAINT month_seal_month_check
+    CHECK (month BETWEEN '1900-01-01' AND '8999-12-01' AND extract(day FROM month) = 1),
+  CONSTRAINT month_seal_sign_offs_check CHECK (cardinality(sign_off_ids) BETWEEN 1 AND 31),
+  CONSTRAINT month_seal_digest_check CHECK (digest ~ '^[0-9a-f]{64}$')
+);
+
+CREATE INDEX month_seal_month_idx ON conciliation.month_seal (month, id);
+
+COMMENT ON TABLE conciliation.month_seal IS
+  'One row for each seal of a month: the seals of all its days. Append-only: UPDATE, DELETE and TRUNCATE are refused. The newest seal of a month counts. It is broken when one of its days was restated, reopened or signed off again; the table sign_off and the row of the day tell.';
+COMMENT ON COLUMN conciliation.month_seal.id IS
+  'Key of the seal.';
+COMMENT ON COLUMN conciliation.month_seal.month IS
+  'First date of the month.';
+COMMENT ON COLUMN conciliation.month_seal.sealed_at IS
+  'When it was sealed.';
+COMMENT ON COLUMN conciliation.month_seal.sealed_by IS
+  'Who sealed it. Personal data.';
+COMMENT ON COLUMN conciliation.month_seal.reason IS
+  'The note of that person. Null: there is none.';
+COMMENT ON COLUMN conciliation.month_seal.sign_off_ids IS
+  'sign_off.id of the seal of each day, in date order: from the start date or the first of the month to its last day. A row of sign_off keeps date, digest and totals of its day unchanged.';
+COMMENT ON COLUMN conciliation.month_seal.digest IS
+  'SHA-256 over the month and those seals, in hexadecimal. The verifier of the evidence file computes it.';
+COMMENT ON COLUMN conciliation.month_seal.title_count IS
+  'Sum of sign_off.title_count over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.withdrawn_count IS
+  'Sum of sign_off.withdrawn_count over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.rejected_count IS
+  'Sum of sign_off.rejected_count over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.original_value_sum IS
+  'Sum of sign_off.original_value_sum over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.platform_discounted_value_sum IS
+  'Sum of sign_off.platform_discounted_value_sum over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.financial_discounted_value_sum IS
+  'Sum of sign_off.financial_discounted_value_sum over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.buyer_discounted_value_sum IS
+  'Sum of sign_off.buyer_discounted_value_sum over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.billing_fee_sum IS
+  'Sum of sign_off.billing_fee_sum over those seals.';
+COMMENT ON COLUMN conciliation.month_seal.money_transfer_fee_sum IS
+  'Sum of sign_off.money_transfer_fee_sum over those seals.';
+
+
 CREATE TABLE conciliation.audit_entry (
   id      bigserial   PRIMARY KEY,
   at      timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -1877,6 +1939,10 @@ CREATE TRIGGER title_change_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_change
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
 
+CREATE TRIGGER month_seal_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.month_seal
+  FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
+
 CREATE TRIGGER audit_entry_append_only
   BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.audit_entry
   FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
@@ -2067,7 +2133,7 @@ CREATE TRIGGER provider_content_changed
 -- dead rows reads the pages that changed, and no index while less than 2 % of the pages have any.
 --
 -- Tables that stay small (sweep, sweep_difference, backfill, checkpoint, drift, alert, alert_delivery, digest_delivery, process_fault,
--- sign_off, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
+-- sign_off, month_seal, account_change, erased_party and those of the console) keep PostgreSQL's defaults, which for
 -- them are small numbers as well.
 
 -- Two busy days of 50,000 titles. The vacuum after inserts marks new pages as visible to all, so that it

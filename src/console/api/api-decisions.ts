@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { cancelBackfill, readBackfillProgress } from '../../backfills/backfill-ledger.sql.ts';
-import { type CivilDate, dateIn } from '../../domain/business-day.ts';
+import { type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
+import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { acknowledgeDrift } from '../../ledger/drift.sql.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
-import { reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import { reopenDay, signOffDay, signOffDays } from '../../ledger/sign-off.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
 import { startBackfill } from '../backfills/backfill-routes.tsx';
 import { requestPull } from '../days/request-pull.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -56,6 +58,33 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
     (request, date) => {
       const decision = { ...authorOf(request), reason: requireReason(request.body) };
       return acceptRejects(database, date, decision);
+    },
+  );
+
+  api.post(
+    '/sign-offs',
+    describe('days', 'signOffDays', 'Sign many days off, each for itself', {
+      body: schemas.SignOffsBody,
+      answer: schemas.SignOffOutcomes,
+    }),
+    async (request) => {
+      const { days } = request.body as { days: readonly { date: string; digest: string }[] };
+      const seen = days.map(({ date: text, digest }) => {
+        const date = parseCivilDate(text);
+        if (date === null) throw new InputError('date: expected a calendar date as YYYY-MM-DD');
+        return { date, seenDigest: digest };
+      });
+      const outcomes = await signOffDays(database, seen, {
+        ...authorOf(request),
+        reason: optionalReason(request.body),
+        fourEyes: parts.fourEyes,
+      });
+      return outcomes.map(({ date, refusal }) => ({
+        date,
+        isSignedOff: refusal === null,
+        refusal,
+        message: refusal === null ? null : SIGN_OFF_FAULTS[refusal],
+      }));
     },
   );
 

@@ -5,6 +5,7 @@ import { headlineOf } from '../../alerts/headline.ts';
 import { readOpenItems } from '../../alerts/open-items.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
+import { type Month, readMonths, stateOf } from '../../closing/month-seal.sql.ts';
 import { ALERT_LANGUAGES } from '../../domain/alert.ts';
 import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
@@ -13,6 +14,7 @@ import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-d
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
+import { monthOfPath, readMonthPage, sendEvidence } from '../closing/months-routes.tsx';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -109,6 +111,52 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       );
       const titles = moved.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
       return { ...changes, ...moved, titles };
+    },
+  );
+
+  api.get(
+    '/months',
+    describe(
+      'months',
+      'listMonths',
+      'The months of the ledger with their seals, the newest first',
+      {
+        answer: Type.Array(schemas.Month),
+      },
+    ),
+    async () => (await readMonths(database, today())).map(withState),
+  );
+
+  api.get(
+    '/months/:month',
+    describe('months', 'getMonth', 'One month with its days and all its seals', {
+      params: schemas.MonthParameter,
+      answer: schemas.MonthDetail,
+    }),
+    async (request, reply) => {
+      const name = monthOfPath(request);
+      if (name === null) throw new InputError('month: expected a month as YYYY-MM');
+      const data = await readMonthPage(parts, name);
+      if (data === null) return reply.callNotFound();
+      return {
+        ...withState(data.month),
+        presentDigest: data.presentDigest,
+        seals: data.seals,
+        daySeals: data.days,
+      };
+    },
+  );
+
+  api.get(
+    '/months/:month/evidence',
+    describe('months', 'downloadMonthEvidence', 'The evidence of a sealed month as a ZIP file', {
+      params: schemas.MonthParameter,
+      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    }),
+    async (request, reply) => {
+      const month = monthOfPath(request);
+      if (month === null) throw new InputError('month: expected a month as YYYY-MM');
+      return sendEvidence(request, reply, parts, month);
     },
   );
 
@@ -224,6 +272,10 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       });
     },
   );
+}
+
+function withState(month: Month) {
+  return { ...month, state: stateOf(month) };
 }
 
 function mask<T extends { column: string; before: string | null; after: string | null }>(field: T) {

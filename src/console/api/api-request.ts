@@ -23,6 +23,7 @@ export const API_TAGS = {
   alerts: 'Conditions that a person has to look at.',
   backfills: 'Requests for ranges of dates.',
   sweeps: 'Comparisons of the ledger with all titles of the platform.',
+  months: 'Months, their seals and their evidence files.',
   audit: 'The decisions of people and keys.',
 } as const;
 type ApiTag = keyof typeof API_TAGS;

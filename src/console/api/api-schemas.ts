@@ -1,12 +1,17 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
+import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
+import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
+import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
+import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
@@ -245,6 +250,57 @@ export const Backfill = Type.Object({
   titles: count,
 });
 
+const totals = Type.Object(
+  Object.fromEntries(SEALED_MEASURES.map((measure) => [measure, amount])),
+  { description: 'Over the seals of the days.' },
+);
+
+const MonthSeal = Type.Object({
+  id,
+  month: Type.String(),
+  sealedAt: instant,
+  sealedBy: Type.String(),
+  reason: orNull('string'),
+  digest: Type.String({ description: 'SHA-256 over the month and the seals of its days.' }),
+  days: count,
+  totals,
+});
+
+const monthFields = {
+  month: Type.String({ examples: ['2026-03'] }),
+  from: date,
+  to: date,
+  days: count,
+  signed: Type.Integer({ minimum: 0, description: 'Signed off, and not restated since.' }),
+  restated: count,
+  state: words(MONTH_STATES),
+  seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),
+  broken: Type.Array(Type.Object({ date, cause: words(BREAK_CAUSES) }), {
+    description: 'The days that break the newest seal.',
+  }),
+};
+
+export const Month = Type.Object(monthFields);
+
+export const MonthDetail = Type.Object({
+  ...monthFields,
+  presentDigest: orNull('string', {
+    description: 'The digest of a seal over the present seals of the days.',
+  }),
+  seals: Type.Array(MonthSeal),
+  daySeals: Type.Array(
+    Type.Object({
+      date,
+      state: orNull('string', { enum: [...DAY_STATES, null] }),
+      isRestated: Type.Boolean(),
+      seal: Type.Union([
+        Type.Object(Object.fromEntries(SEAL_FIELDS.map((field) => [field, orNull('string')]))),
+        Type.Null(),
+      ]),
+    }),
+  ),
+});
+
 export const RangeQuery = Type.Object({ from: date, to: date });
 
 /** Parsed as on the pages, where an invalid parameter counts as absent. */
@@ -282,15 +338,31 @@ export const ExportQuery = Type.Object({
   includeWithdrawn: Type.Optional(words(['true', 'false'])),
 });
 
-export const SignOffBody = Type.Object({
-  digest: Type.String({
-    minLength: 1,
-    maxLength: 128,
-    description:
-      'contentDigest of the day as it was looked at; refused where it has changed since.',
+const seenDigest = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  description: 'contentDigest of the day as it was looked at; refused where it has changed since.',
+});
+export const SignOffBody = Type.Object({ digest: seenDigest, reason: Type.Optional(reason) });
+export const SignOffsBody = Type.Object({
+  days: Type.Array(Type.Object({ date, digest: seenDigest }), {
+    minItems: 1,
+    maxItems: MAX_DAYS_TO_SIGN,
   }),
   reason: Type.Optional(reason),
 });
+export const SignOffOutcomes = Type.Array(
+  Type.Object({
+    date,
+    isSignedOff: Type.Boolean(),
+    refusal: orNull('string', {
+      enum: [...Object.keys(SIGN_OFF_FAULTS), null],
+      description: 'Why the day was not signed off. The other days do not depend on it.',
+    }),
+    message: orNull('string'),
+  }),
+  { description: 'In the order of the request.' },
+);
 export const ReasonBody = Type.Object({ reason });
 export const AcknowledgeDriftBody = Type.Object({
   digest: Type.String({
@@ -309,4 +381,5 @@ export const BackfillBody = Type.Object({
 });
 
 export const DateParameter = Type.Object({ date });
+export const MonthParameter = Type.Object({ month: Type.String({ examples: ['2026-03'] }) });
 export const IdParameter = Type.Object({ id });

@@ -4,7 +4,7 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import { ActionForm, Card, DayLink, Disclosure } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 export function DayActions(props: {
@@ -41,6 +41,7 @@ export function SignOffCard(props: {
   readonly day: LedgerDay;
   readonly seals: readonly SignOff[];
   readonly fourEyesFault: FourEyesFault | null;
+  readonly nextToSign: CivilDate | null;
 }) {
   const { context, day, seals } = props;
   const { text, formats } = context;
@@ -78,6 +79,12 @@ export function SignOffCard(props: {
             </button>
             <p class="quiet small">{text.day.signHelp}</p>
           </ActionForm>
+        )}
+        {!isOpen && mayReview && props.nextToSign !== null && (
+          <p>
+            {text.signOffs.next}: <DayLink context={context} date={props.nextToSign} /> ·{' '}
+            <a href="/sign-offs">{text.signOffs.title}</a>
+          </p>
         )}
         {day.signedOffAt !== null && mayReview && (
           <Disclosure label={text.day.reopen}>

@@ -29,6 +29,8 @@ export interface DayPageData {
   readonly seals: readonly SignOff[];
   /** The reason why this user may not sign the day as the second person; null: none. */
   readonly fourEyesFault: FourEyesFault | null;
+  /** The next day for a signature of this user; null: none. */
+  readonly nextToSign: CivilDate | null;
 }
 
 export function DayPage({ context, data }: { context: PageContext; data: DayPageData }) {
@@ -75,6 +77,7 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
           day={day}
           seals={data.seals}
           fourEyesFault={data.fourEyesFault}
+          nextToSign={data.nextToSign}
         />
       </div>
       {data.rejects.length > 0 && (

@@ -7,6 +7,7 @@ import { readDayPulls, readDayRejects } from '../../ledger/day-pulls.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
+import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -118,12 +119,14 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
 }
 
 async function readDay(
-  { database, fourEyes, timeZone, now }: ConsoleParts,
+  parts: ConsoleParts,
   date: CivilDate,
   options: { readonly withRaw: boolean; readonly reader: Identity },
 ): Promise<DayPageData> {
+  const { database, fourEyes, timeZone, now } = parts;
+  const today = dateIn(timeZone, now?.() ?? new Date());
   const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
-    readLedgerDay(database, date, dateIn(timeZone, now?.() ?? new Date())),
+    readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
     readDayPulls(database, date, PULLS_SHOWN),
@@ -131,6 +134,7 @@ async function readDay(
     readDeciders(database.prisma, date),
     readDayChanges(database, date, MOVED_SHOWN),
   ]);
+  const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
     day,
@@ -139,6 +143,18 @@ async function readDay(
     pulls,
     seals,
     changes,
+    nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };
+}
+
+/** The next day for a signature of the reader after a day; null: none. */
+async function nextToSign(
+  { database, fourEyes }: ConsoleParts,
+  date: CivilDate,
+  today: CivilDate,
+  reader: Identity,
+): Promise<CivilDate | null> {
+  const excluded = fourEyes ? [...(await readExcluded(database, today, reader)).keys()] : [];
+  return readNextToSign(database, date, { today, cleanOnly: false, excluded });
 }

@@ -31,6 +31,12 @@ const NEED_LOOKS: Readonly<Record<Need, DayLook>> = {
   sign_off: 'reconciled',
 };
 
+/** The page that lists all days with the need, where there is one. */
+const NEED_LISTS: Readonly<Partial<Record<Need, string>>> = {
+  restated: '/restated',
+  sign_off: '/sign-offs',
+};
+
 export function DaysPage({ context, data }: { context: PageContext; data: DaysPageData }) {
   const { days } = context.text;
   return (
@@ -54,6 +60,7 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           <nav class="pager" aria-label={days.calendar}>
             {data.earlier !== null && <a href={`/?to=${data.earlier}`}>← {days.earlier}</a>}
             {data.later !== null && <a href={`/?to=${data.later}`}>{days.later} →</a>}
+            <a href="/months">{context.text.months.title}</a>
           </nav>
         }
       >
@@ -100,7 +107,11 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
           label={days.lastSweep}
           value={data.sweep === null ? days.noSweep : formats.instant(data.sweep.startedAt)}
         />
-        <Metric label={days.waitingToSign} value={formats.count(needs.counts.sign_off)} />
+        <Metric
+          label={days.waitingToSign}
+          value={formats.count(needs.counts.sign_off)}
+          href="/sign-offs"
+        />
         <Metric
           label={text.restated.title}
           class={data.restated > 0 ? 'is-warning' : ''}
@@ -139,14 +150,23 @@ function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) 
                   <DayLink key={day.date} context={context} date={day.date} />
                 ))}
               {needs.counts[need] > (shown.get(need) ?? 0) && (
-                <span class="quiet">
-                  {text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
-                </span>
+                <More
+                  text={text.days.more(formats.count(needs.counts[need] - (shown.get(need) ?? 0)))}
+                  href={NEED_LISTS[need]}
+                />
               )}
             </p>
           </li>
         ))}
       </ul>
     </Card>
+  );
+}
+
+function More(props: { readonly text: string; readonly href: string | undefined }) {
+  return props.href === undefined ? (
+    <span class="quiet">{props.text}</span>
+  ) : (
+    <a href={props.href}>{props.text}</a>
   );
 }

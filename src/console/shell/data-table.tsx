@@ -8,10 +8,11 @@ export type ColumnHead = string | { readonly right: string };
 
 export const right = (title: string): ColumnHead => ({ right: title });
 
-/** A table that scrolls horizontally on a narrow page. The children are its rows. */
+/** A table that scrolls horizontally on a narrow page. The children are its rows, `foot` the row of sums. */
 export function DataTable(props: {
   readonly label: string;
   readonly heads: readonly ColumnHead[];
+  readonly foot?: ComponentChildren;
   readonly children: ComponentChildren;
 }) {
   return (
@@ -33,6 +34,7 @@ export function DataTable(props: {
           </tr>
         </thead>
         <tbody>{props.children}</tbody>
+        {props.foot !== undefined && <tfoot>{props.foot}</tfoot>}
       </table>
     </TableFrame>
   );

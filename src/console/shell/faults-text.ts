@@ -25,6 +25,9 @@ const en = {
       `You released or accepted something on ${date}, so another user has to sign it off.`,
     linked_decision: ({ date }: Values) =>
       `A user who released or accepted something on ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
+    days_to_sign: ({ max }: Values) => `Choose at least one day and at most ${max}.`,
+    month_open: ({ month }: Values) => `The month ${month} is not sealed.`,
+    day_form: () => 'The form has a day that cannot be read. Load the list again.',
     rejects_sealed: ({ date }: Values) =>
       `${date} is signed off: reopen the day, then accept its rejects; another person then signs it off.`,
     no_rejects: ({ date }: Values) => `${date} has no rejected titles that wait for a decision.`,
@@ -65,6 +68,9 @@ const ptBR: typeof en = {
       `Você liberou ou aceitou algo no dia ${date}; outra pessoa precisa fechá-lo.`,
     linked_decision: ({ date }) =>
       `Quem liberou ou aceitou algo no dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
+    days_to_sign: ({ max }) => `Escolha pelo menos um dia e no máximo ${max}.`,
+    month_open: ({ month }) => `O mês ${month} não está fechado.`,
+    day_form: () => 'O formulário tem um dia que não pôde ser lido. Carregue a lista de novo.',
     rejects_sealed: ({ date }) =>
       `O dia ${date} está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.`,
     no_rejects: ({ date }) => `O dia ${date} não tem títulos rejeitados à espera de decisão.`,

@@ -66,6 +66,19 @@ export function textParameter(source: unknown, name: string): string | null {
   if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return null;
   const value: unknown = Reflect.get(source, name);
   if (typeof value !== 'string') return null;
+  return cleanText(value);
+}
+
+/** Returns every value of a parameter that may be repeated, without the empty ones. */
+export function textParameters(source: unknown, name: string): string[] {
+  if (typeof source !== 'object' || source === null || !Object.hasOwn(source, name)) return [];
+  return [Reflect.get(source, name)].flat().flatMap((value: unknown) => {
+    const text = typeof value === 'string' ? cleanText(value) : null;
+    return text === null ? [] : [text];
+  });
+}
+
+function cleanText(value: string): string | null {
   // PostgreSQL's text type cannot hold U+0000.
   const text = value.replaceAll('\u0000', '').trim();
   return text === '' ? null : text;

@@ -29,6 +29,8 @@ import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
+import { addMonthsRoutes } from '../closing/months-routes.tsx';
+import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
@@ -146,6 +148,8 @@ async function addPages(
   addDaysRoutes(server, parts);
   addDayRoutes(server, parts);
   addRestatedRoutes(server, parts);
+  addSignOffsRoutes(server, parts);
+  addMonthsRoutes(server, parts);
   addTitleRoutes(server, parts);
   addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);

@@ -9,6 +9,8 @@ import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
 import { amountsText } from '../amounts/amounts-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
+import { monthsText } from '../closing/months-text.ts';
+import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
@@ -25,6 +27,8 @@ const en = {
   ...daysText.en,
   ...dayText.en,
   ...restatedText.en,
+  ...signOffsText.en,
+  ...monthsText.en,
   ...titlesText.en,
   ...amountsText.en,
   ...backfillsText.en,
@@ -44,6 +48,8 @@ const ptBR: Text = {
   ...daysText['pt-BR'],
   ...dayText['pt-BR'],
   ...restatedText['pt-BR'],
+  ...signOffsText['pt-BR'],
+  ...monthsText['pt-BR'],
   ...titlesText['pt-BR'],
   ...amountsText['pt-BR'],
   ...backfillsText['pt-BR'],

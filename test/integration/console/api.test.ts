@@ -117,6 +117,10 @@ test('the answers match the document', async () => {
     ['GET', '/api/days/{date}/titles', `/api/days/${DAY}/titles?limit=1&sort=value`, 200],
     ['GET', '/api/days/{date}/changes', `/api/days/${DAY}/changes`, 200],
     ['GET', '/api/titles/{id}', `/api/titles/${titleId}`, 200],
+    ['GET', '/api/months', '/api/months', 200],
+    ['GET', '/api/months/{month}', `/api/months/${DAY.slice(0, 7)}`, 200],
+    ['GET', '/api/months/{month}', '/api/months/2020-01', 404],
+    ['GET', '/api/months/{month}', '/api/months/x', 400],
     ['GET', '/api/alerts', '/api/alerts', 200],
     ['GET', '/api/days/{date}', `/api/days/${HELD}`, 200],
     ['GET', '/api/drift', '/api/drift', 200],
@@ -137,6 +141,18 @@ test('the answers match the document', async () => {
       { digest: day.contentDigest },
     ],
     ['POST', '/api/days/{date}/reopen', `/api/days/${SIGNED}/reopen`, 200, { reason: 'ok' }],
+    [
+      'POST',
+      '/api/sign-offs',
+      '/api/sign-offs',
+      200,
+      {
+        days: [
+          { date: SIGNED, digest: day.contentDigest },
+          { date: SIGNED, digest: day.contentDigest },
+        ],
+      },
+    ],
     ['GET', '/api/days/{date}', '/api/days/2020-01-01', 404],
     ['GET', '/api/days', '/api/days?from=x&to=y', 400],
   ] as const;

@@ -70,6 +70,8 @@ test.each([
   ['/alerts', 'over'],
   ['/amount-meaning', 'from'],
   ['/amount-meaning', 'to'],
+  ...['clean', 'page', 'select'].map((name) => ['/sign-offs', name]),
+  ['/sign-offs/preview', 'day'],
   ['/audit', 'before'],
   ['/audit', 'date'],
   ...['q', 'state', 'page'].map((name) => ['/providers', name]),
@@ -112,6 +114,7 @@ test('any place in a path, and a parameter that is there twice, is answered', as
       .replace(/%.?$/, '');
     for (const path of [
       `/days/${part}`,
+      `/months/${part}`,
       `/titles/${part}`,
       `/backfills/${part}`,
       `/link/${part}`,

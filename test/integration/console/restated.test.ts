@@ -165,7 +165,9 @@ test('totals and fields are exported whole, in the language of the reader', asyn
   expect(fields.lines).toHaveLength(12 * 5);
   const first = fields.lines.filter((line) => line.startsWith(`${DAY};`));
   expect(
-    first.filter((line) => /;a;1;alterado;100,10;platformDiscountedValue;;;12,34;12,35;/.test(line)),
+    first.filter((line) =>
+      /;a;1;alterado;100,10;platformDiscountedValue;;;12,34;12,35;/.test(line),
+    ),
   ).toHaveLength(1);
   expect(
     first.filter((line) => /;Comissão da plataforma;"0,17";"0,18";;;/.test(line)),

@@ -30,6 +30,7 @@ const SMALL = [
   'digest_delivery',
   'drift',
   'erased_party',
+  'month_seal',
   'process_fault',
   'program_lock',
   'sign_in_limit',

@@ -31,6 +31,7 @@ const EXPECTED = `
   drift(acknowledged_by)                                 worker=w
   drift(reason)                                          worker=w
   erased_party                                           worker=r
+  month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
   process_fault                                          worker=arwd
   program_lock                                           worker=arw

@@ -5,7 +5,7 @@ import { TEXTS } from '../../../src/console/shell/texts.ts';
 
 const SRC = join(import.meta.dirname, '../../../src');
 /** The folders whose errors pages show. The API and the command line answer in English. */
-const FOLDERS = ['console', 'accounts', 'backfills', 'pull/decisions.sql.ts', 'ledger'];
+const FOLDERS = ['console', 'accounts', 'backfills', 'pull/decisions.sql.ts', 'ledger', 'closing'];
 const ENGLISH_ONLY = [
   'console/api/',
   // The command line and the worker only.

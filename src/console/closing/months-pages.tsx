@@ -1,0 +1,339 @@
+import type { CivilMonth, MonthFault } from '../../closing/civil-month.ts';
+import {
+  type Month,
+  type MonthDay,
+  type MonthSeal,
+  type MonthState,
+  type MonthTotals,
+  stateOf,
+} from '../../closing/month-seal.sql.ts';
+import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import {
+  ActionForm,
+  Amount,
+  Banner,
+  Card,
+  DayLink,
+  type DayLook,
+  StateBadge,
+  StateIcon,
+} from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+
+/** The looks of days, which mean the same for a month. */
+const LOOKS: Readonly<Record<MonthState, DayLook>> = {
+  open: 'pending',
+  ready: 'reconciled',
+  sealed: 'signed',
+  broken: 'restated',
+};
+
+/** All months of the ledger, the newest first. */
+export function MonthsPage(props: {
+  readonly context: PageContext;
+  readonly months: readonly Month[];
+}) {
+  const { context } = props;
+  const { text, formats } = context;
+  const { months } = text;
+  return (
+    <>
+      <Crumbs context={context} />
+      <div>
+        <h1>{months.title}</h1>
+        <p class="quiet">{props.months.length === 0 ? months.empty : months.intro}</p>
+      </div>
+      {props.months.length > 0 && (
+        <section class="card">
+          <DataTable
+            label={months.title}
+            heads={[
+              months.month,
+              months.state,
+              right(months.signedDays),
+              right(text.days.titles),
+              right(text.amounts.original_value),
+              months.sealedBy,
+            ]}
+          >
+            {props.months.map((month) => (
+              <tr key={month.month}>
+                <th scope="row">
+                  <a class="date" href={`/months/${month.month}`}>
+                    {formats.month(month.month)}
+                  </a>
+                </th>
+                <td>
+                  <State context={context} state={stateOf(month)} />
+                </td>
+                <td class="right number">
+                  {months.ofDays(formats.count(month.signed), formats.count(month.days))}
+                </td>
+                <td class="right number">
+                  {month.seal === null ? '–' : countOf(context, month.seal.totals.title_count)}
+                </td>
+                <td class="right">
+                  <Amount context={context} value={month.seal?.totals.original_value_sum ?? null} />
+                </td>
+                <td>
+                  {month.seal === null ? (
+                    <span class="quiet">–</span>
+                  ) : (
+                    `${month.seal.sealedBy}, ${formats.instant(month.seal.sealedAt)}`
+                  )}
+                </td>
+              </tr>
+            ))}
+          </DataTable>
+        </section>
+      )}
+    </>
+  );
+}
+
+export interface MonthPageData {
+  readonly month: Month;
+  readonly days: readonly MonthDay[];
+  /** All seals of the month, the newest first. */
+  readonly seals: readonly MonthSeal[];
+  /** The digest of a seal over the present seals of the days; null: a day cannot be covered. */
+  readonly presentDigest: string | null;
+  /** Why the month was just not sealed; null: it was not tried. */
+  readonly refusal: MonthFault | null;
+}
+
+/** One month with its days, its seals and the form to seal it. */
+export function MonthPage(props: { readonly context: PageContext; readonly data: MonthPageData }) {
+  const { context, data } = props;
+  const { text, formats } = context;
+  const { months } = text;
+  const { month } = data;
+  return (
+    <>
+      <Crumbs context={context} isBelowList />
+      <div class="day-head">
+        <h1>{formats.month(month.month)}</h1>
+        <State context={context} state={stateOf(month)} />
+      </div>
+      {data.refusal !== null && (
+        <Banner look="failed" title={months.refused}>
+          <p>{months.refusals[data.refusal]}</p>
+        </Banner>
+      )}
+      {month.broken.length > 0 && (
+        <Banner look="restated" title={months.broken}>
+          <ul class="small">
+            {month.broken.map(({ date, cause }) => (
+              <li key={date}>
+                <DayLink context={context} date={date} />: {months.causes[cause]}
+              </li>
+            ))}
+          </ul>
+          <p>{months.brokenHelp}</p>
+        </Banner>
+      )}
+      <div class="columns wide-first">
+        <SealCard context={context} data={data} />
+        {month.seal !== null && (
+          <EvidenceCard context={context} month={month.month} isBroken={month.broken.length > 0} />
+        )}
+      </div>
+      <Card title={months.days}>
+        <DaysTable context={context} days={data.days} />
+      </Card>
+      {data.seals.length > 1 && (
+        <Card title={months.earlier}>
+          <ul class="small">
+            {data.seals.slice(1).map((seal) => (
+              <li key={seal.id}>
+                {months.sealedByAt(seal.sealedBy, formats.instant(seal.sealedAt))}
+                {seal.reason !== null && <span class="quiet"> ({seal.reason})</span>}
+                <br />
+                <span class="quiet">
+                  {text.day.sealedTitles(
+                    countOf(context, seal.totals.title_count),
+                    formats.amount(seal.totals.original_value_sum),
+                  )}
+                </span>
+                <br />
+                <span class="mono">{seal.digest}</span>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+    </>
+  );
+}
+
+function SealCard({ context, data }: { context: PageContext; data: MonthPageData }) {
+  const { text, formats } = context;
+  const { months } = text;
+  const { month, presentDigest } = data;
+  const { seal } = month;
+  const maySeal = mayUse(context.principal?.role ?? 'viewer', 'POST', '/months/:month/seal');
+  const isSealed = stateOf(month) === 'sealed';
+  return (
+    <Card title={months.seal}>
+      <div class="stack">
+        {seal === null ? (
+          <p>{months.notSealed}</p>
+        ) : (
+          <>
+            <p>{months.sealedByAt(seal.sealedBy, formats.instant(seal.sealedAt))}</p>
+            {seal.reason !== null && <p class="quiet">{seal.reason}</p>}
+            <Totals context={context} totals={seal.totals} />
+            <p class="small">
+              {months.digest}: <span class="mono">{seal.digest}</span>
+            </p>
+          </>
+        )}
+        {!isSealed && presentDigest === null && <p class="quiet">{months.notReady}</p>}
+        {!isSealed && presentDigest !== null && !maySeal && (
+          <p class="quiet">{months.reviewersSeal}</p>
+        )}
+        {!isSealed && presentDigest !== null && maySeal && (
+          <ActionForm context={context} action={`/months/${month.month}/seal`}>
+            <input type="hidden" name="digest" value={presentDigest} />
+            <Field label={months.note}>
+              <input name="reason" maxLength={500} />
+            </Field>
+            <button type="submit" class="button primary">
+              {seal === null ? months.sealMonth : months.sealAgain}
+            </button>
+            <p class="quiet small">{months.sealHelp}</p>
+          </ActionForm>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function EvidenceCard(props: {
+  readonly context: PageContext;
+  readonly month: CivilMonth;
+  readonly isBroken: boolean;
+}) {
+  const { context } = props;
+  const { months } = context.text;
+  const path = '/months/:month/evidence';
+  const mayExport = mayUse(context.principal?.role ?? 'viewer', 'POST', path);
+  return (
+    <Card title={months.evidence}>
+      <div class="stack">
+        <p class="small">{months.evidenceHelp}</p>
+        {props.isBroken && <p class="small">{months.evidenceBroken}</p>}
+        {mayExport ? (
+          <form
+            method="post"
+            action={path.replace(':month', props.month)}
+            class="action"
+            data-download
+          >
+            <input type="hidden" name="_csrf" value={context.csrf} />
+            <button type="submit" class="button">
+              {months.evidenceDownload}
+            </button>
+          </form>
+        ) : (
+          <p class="quiet small">{months.evidenceForbidden}</p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function DaysTable(props: { readonly context: PageContext; readonly days: readonly MonthDay[] }) {
+  const { context } = props;
+  const { text, formats } = context;
+  return (
+    <DataTable
+      label={text.months.days}
+      heads={[
+        text.days.date,
+        text.days.state,
+        right(text.days.titles),
+        right(text.amounts.original_value),
+        text.months.daySignedBy,
+      ]}
+    >
+      {props.days.map(({ date, state, isRestated, seal }) => {
+        const look =
+          state === null ? 'absent' : isRestated ? 'restated' : seal === null ? state : 'signed';
+        return (
+          <tr key={date}>
+            <th scope="row">
+              <DayLink context={context} date={date} />
+            </th>
+            <td>
+              <StateBadge context={context} look={look} />
+            </td>
+            <td class="right number">{seal === null ? '–' : countOf(context, seal.title_count)}</td>
+            <td class="right">
+              <Amount context={context} value={seal?.original_value_sum ?? null} />
+            </td>
+            <td>
+              {seal === null ? (
+                <span class="quiet">–</span>
+              ) : (
+                `${seal.signed_off_by}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`
+              )}
+            </td>
+          </tr>
+        );
+      })}
+    </DataTable>
+  );
+}
+
+function Totals({ context, totals }: { context: PageContext; totals: MonthTotals }) {
+  const { text, formats } = context;
+  const counts = [
+    ['title_count', text.days.titles],
+    ['withdrawn_count', text.days.withdrawn],
+    ['rejected_count', text.days.rejected],
+  ] as const;
+  return (
+    <DataTable label={text.months.sealedTotals} heads={[text.day.amount, right(text.day.sum)]}>
+      {AMOUNT_COLUMNS.map((column) => (
+        <tr key={column}>
+          <th scope="row">{text.amounts[column]}</th>
+          <td class="right number">{formats.amount(totals[`${column}_sum`])}</td>
+        </tr>
+      ))}
+      {counts.map(([measure, label]) => (
+        <tr key={measure}>
+          <th scope="row">{label}</th>
+          <td class="right number">{countOf(context, totals[measure])}</td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function State({ context, state }: { context: PageContext; state: MonthState }) {
+  return (
+    <span class={`badge is-${LOOKS[state]}`}>
+      <StateIcon look={LOOKS[state]} />
+      {context.text.months.states[state]}
+    </span>
+  );
+}
+
+function Crumbs(props: { readonly context: PageContext; readonly isBelowList?: boolean }) {
+  const { nav, months } = props.context.text;
+  return (
+    <nav class="crumbs" aria-label={nav.days}>
+      <a href="/">← {nav.days}</a>
+      {props.isBelowList === true && <a href="/months">← {months.title}</a>}
+    </nav>
+  );
+}
+
+/** A count that is decimal text. */
+function countOf({ formats }: PageContext, count: string | null): string {
+  return formats.amount(count ?? '0').replace(/[.,]00$/, '');
+}

@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
+import { type FourEyesFault, type SignOffRefusal, signOffFault } from '../../domain/sign-off.ts';
+import {
+  MAX_DAYS_TO_SIGN,
+  readDeciders,
+  readNewestSeals,
+  type SeenDay,
+  signOffDays,
+} from '../../ledger/sign-off.sql.ts';
+import {
+  readChosenDays,
+  readChosenTotals,
+  readExcluded,
+  readSignableDays,
+  readSignableTotals,
+  type SignableDay,
+} from '../../ledger/signable-days.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { textParameter, textParameters } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { authorOf, optionalReason } from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { SignOffPreviewPage, SignOffResultPage, SignOffsPage } from './sign-offs-pages.tsx';
+
+const DAYS_A_PAGE = 100;
+
+/** Routes of the sign-off of many days: the list, the preview and the deed. */
+export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, fourEyes } = parts;
+  const today = () => dateIn(parts.timeZone, parts.now?.() ?? new Date());
+  const excludedFor = async (
+    request: FastifyRequest,
+  ): Promise<ReadonlyMap<CivilDate, FourEyesFault>> =>
+    fourEyes ? readExcluded(database, today(), authorOf(request).countsAs) : new Map();
+
+  server.get('/sign-offs', async (request, reply) => {
+    const cleanOnly = textParameter(request.query, 'clean') === 'true';
+    const excluded = await excludedFor(request);
+    const filter = { today: today(), excluded: [...excluded.keys()] };
+    const [all, clean] = await Promise.all([
+      readSignableTotals(database, { ...filter, cleanOnly: false }),
+      readSignableTotals(database, { ...filter, cleanOnly: true }),
+    ]);
+    const totals = cleanOnly ? clean : all;
+    const paging = pagingOf(request.query, 'page', totals.days, DAYS_A_PAGE);
+    const data = {
+      cleanOnly,
+      isAllSelected: textParameter(request.query, 'select') === 'all',
+      counts: { all: all.days, clean: clean.days },
+      totals,
+      days: await readSignableDays(database, { ...filter, cleanOnly }, paging),
+      excluded,
+      paging,
+    };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.signOffs.title,
+      active: '/',
+      body: <SignOffsPage context={context} data={data} />,
+    }));
+  });
+
+  server.get('/sign-offs/preview', async (request, reply) => {
+    const dates = datesOf(textParameters(request.query, 'day'));
+    if (dates.length > MAX_DAYS_TO_SIGN) {
+      throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {
+        context: { fault: 'days_to_sign', max: MAX_DAYS_TO_SIGN },
+      });
+    }
+    const chosen = await readChosenDays(database, dates);
+    const refusals = new Map<CivilDate, SignOffRefusal | null>(
+      await Promise.all(
+        chosen.map(async (day) => [day.date, await refusalOf(day, request)] as const),
+      ),
+    );
+    const days = chosen.filter(({ date }) => refusals.get(date) === null);
+    const data = {
+      days,
+      totals: await readChosenTotals(
+        database,
+        days.map(({ date }) => date),
+      ),
+      refused: dates.flatMap((date) => {
+        const refusal = refusals.get(date);
+        if (refusal === null) return [];
+        return { date, refusal: refusal ?? ('not_in_ledger' as const) };
+      }),
+    };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.signOffs.previewTitle,
+      active: '/',
+      body: <SignOffPreviewPage context={context} data={data} />,
+    }));
+  });
+
+  server.post('/sign-offs', async (request, reply) => {
+    const seen = textParameters(request.body, 'day').map(parseSeenDay);
+    const outcomes = await signOffDays(database, seen, {
+      ...authorOf(request),
+      reason: optionalReason(request.body),
+      fourEyes,
+    });
+    const signed = outcomes.filter(({ refusal }) => refusal === null);
+    const filter = { today: today(), cleanOnly: false, excluded: [] };
+    const [seals, { days: remaining }] = await Promise.all([
+      readNewestSeals(
+        database,
+        signed.map(({ date }) => date),
+      ),
+      readSignableTotals(database, filter),
+    ]);
+    const data = { seals, refused: outcomes.filter(({ refusal }) => refusal !== null), remaining };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.signOffs.title,
+      active: '/',
+      body: <SignOffResultPage context={context} data={data} />,
+    }));
+  });
+
+  const refusalOf = async (day: SignableDay, request: FastifyRequest) =>
+    signOffFault(
+      {
+        ...day,
+        isSignedOff: day.signedOffAt !== null,
+        deciders: fourEyes ? await readDeciders(database.prisma, day.date) : [],
+      },
+      { signer: authorOf(request).countsAs, seenDigest: day.contentDigest ?? '', fourEyes },
+    );
+}
+
+/** The dates among the texts, each once, newest first. */
+function datesOf(texts: readonly string[]): CivilDate[] {
+  const dates = texts.map(parseCivilDate).filter((date) => date !== null);
+  return [...new Set(dates)].sort().reverse();
+}
+
+/** Parses `2026-03-02:<digest>`. */
+function parseSeenDay(text: string): SeenDay {
+  const [dateText = '', seenDigest = ''] = text.split(':');
+  const date = parseCivilDate(dateText);
+  if (date === null || seenDigest === '') {
+    throw new InputError('day: expected a date as YYYY-MM-DD, a colon and a digest', {
+      context: { fault: 'day_form' },
+    });
+  }
+  return { date, seenDigest };
+}

@@ -1,0 +1,381 @@
+/** The evidence file of a month: what it holds, and what its verifier finds, in a folder of its own. */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { verifyAuditChain } from '../../../src/audit/audit-chain.sql.ts';
+import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
+import { sealMonth } from '../../../src/closing/month-seal.sql.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
+import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { eraseParty } from '../../../src/privacy/erase-party.sql.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { outputOf, runProgram } from '../../support/program.ts';
+import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { unzip } from '../../unit/export/workbook-reader.ts';
+
+const MARCH = parseMonth('2026-03') as CivilMonth;
+const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCivilDate) as [
+  CivilDate,
+  CivilDate,
+  CivilDate,
+];
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let reviewer: ConsoleClient;
+let archive: Buffer;
+let digest: string;
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: FIRST });
+  console = await openConsole(world.database);
+  reviewer = await console.as('reviewer', 'rita');
+  const title = (uid: string, value: string, more = {}) =>
+    titleText({ uid, date: FIRST, value, ...more });
+  await pull(
+    FIRST,
+    // Copies, a formula, separators, quotes, an end of a line for some programs, zeros, an exponent.
+    title('a', '100.10'),
+    title('a', '100.10'),
+    title('=1+1', '1e2'),
+    title('b;"c"', '0.050', { name: 'Érica\u2028d’Ávila; "Ltda"' }),
+    title('d', '12345678901234567890.12', { more: ',"undocumented":"x"' }),
+    titleText({ uid: 'e', date: FIRST, value: '-3.00' }).replace('"0.5%"', '"0.17"'),
+    title('f', '7').replaceAll('"billingFee":0,', ''),
+  );
+  await pull(EMPTY);
+  await pull(LAST, ...['x', 'y', 'z'].map((uid) => titleText({ uid, date: LAST, value: '10.01' })));
+  for (const date of [FIRST, EMPTY, LAST]) await sign(date);
+  const by = { by: 'ana', reason: 'agrees', seenDigest: null };
+  ({ digest } = await sealMonth(world.database, MARCH, by));
+  archive = await download();
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+
+async function sign(date: CivilDate) {
+  const day = await readLedgerDay(world.database, date, TODAY);
+  const seenDigest = day?.contentDigest ?? '';
+  await signOffDay(world.database, date, { by: 'ana', reason: null, seenDigest, fourEyes: true });
+}
+
+async function download() {
+  const answer = await reviewer.post('/months/2026-03/evidence');
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/zip']);
+  return answer.bytes;
+}
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-evidence-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** Unpacks the archive into the empty folder. */
+async function unpack(bytes = archive) {
+  for (const [name, content] of unzip(bytes)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+}
+const verify = (...args: string[]) =>
+  runProgram(process.execPath, ['verify.mjs', ...args], {
+    folder,
+    // Neither packages nor settings of this project.
+    environment: { NODE_PATH: '', NODE_OPTIONS: '', LC_ALL: 'en_US.UTF-8' },
+  });
+const edit = async (name: string, change: (text: string) => string) => {
+  const before = await readFile(join(folder, name), 'utf8');
+  const after = change(before);
+  expect(after).not.toBe(before);
+  await writeFile(join(folder, name), after);
+};
+/** Makes SHA256SUMS right again, as a person would who wants to hide a change. */
+async function listHashes() {
+  const names = (await readdir(folder, { recursive: true })).filter(
+    (name) => /\.\w+$/.test(name) && name !== 'SHA256SUMS',
+  );
+  const lines = await Promise.all(
+    names.map(async (name) => {
+      const hash = createHash('sha256').update(await readFile(join(folder, name)));
+      return `${hash.digest('hex')}  ${name}\n`;
+    }),
+  );
+  await writeFile(join(folder, 'SHA256SUMS'), lines.join(''));
+}
+
+describe('the file', () => {
+  test('holds the seals, the titles of each day, the verifier and its own hashes', async () => {
+    const files = unzip(archive);
+    expect([...files.keys()]).toEqual([
+      'README.md',
+      'LEIA-ME.md',
+      'verify.mjs',
+      'month.json',
+      ...[FIRST, EMPTY, LAST].flatMap((date) => [`titles/${date}.jsonl`, `titles/${date}.csv`]),
+      'SHA256SUMS',
+    ]);
+    const month = JSON.parse(String(files.get('month.json')));
+    expect(month).toMatchObject({
+      madeBy: 'rita',
+      seal: {
+        month: MARCH,
+        sealedBy: 'ana',
+        reason: 'agrees',
+        digest,
+        totals: { title_count: '10', original_value_sum: '12345678901234568224.400' },
+      },
+      broken: [],
+      days: [{ date: FIRST, title_count: '7' }, { date: EMPTY }, { date: LAST }],
+    });
+    const { rows } = await world.database.pool.query<Record<string, unknown>>(
+      'SELECT to_jsonb(sign_off) AS seal FROM conciliation.sign_off LIMIT 1',
+    );
+    expect(Object.keys(month.days[0])).toEqual(
+      expect.arrayContaining(Object.keys(rows[0]?.['seal'] as object)),
+    );
+    const lines = String(files.get(`titles/${FIRST}.jsonl`)).split('\n');
+    expect(lines).toHaveLength(8);
+    expect(String(files.get(`titles/${FIRST}.jsonl`))).toContain(
+      '"original_value":"12345678901234567890.12"',
+    );
+    expect(String(files.get(`titles/${FIRST}.csv`))).toContain("'=1+1;");
+  });
+
+  test('is an entry of the audit log, which its head of the chain covers', async () => {
+    const month = JSON.parse(String(unzip(await download()).get('month.json')));
+    const [entry] = await world.database.prisma.auditEntry.findMany({
+      where: { action: 'month.evidence' },
+      orderBy: { id: 'desc' },
+    });
+    expect(entry).toMatchObject({ actor: 'rita', details: { month: MARCH, digest } });
+    const link = await world.database.prisma.auditChain.findFirstOrThrow({
+      where: { entryId: entry?.id ?? 0n },
+    });
+    expect(month.auditHead).toEqual({ position: Number(link.position), hash: link.hash });
+    expect((await verifyAuditChain(world.database, month.auditHead)).fault).toBeNull();
+  });
+
+  test('is for those who may see identifiers, and only of a sealed month', async () => {
+    const viewer = await console.as('viewer');
+    expect((await viewer.post('/months/2026-03/evidence')).status).toBe(403);
+    expect((await viewer.get('/months/2026-03')).text).toContain('cannot download it');
+    expect((await reviewer.post('/months/2026-04/evidence')).status).toBe(400);
+    const get = async (role: 'viewer' | 'reviewer', scope: 'export' | 'read') => {
+      const key = await createApiKey(world.database, {
+        name: `${role} ${scope}`,
+        user: null,
+        role,
+        scopes: [scope],
+        validDays: 1,
+        by: 'test',
+      });
+      const headers = { authorization: `Bearer ${key}` };
+      return console.visitor().get('/api/months/2026-03/evidence', headers);
+    };
+    expect((await get('viewer', 'export')).status).toBe(403);
+    expect((await get('reviewer', 'read')).status).toBe(403);
+    const answer = await get('reviewer', 'export');
+    expect(answer.status).toBe(200);
+    expect(unzip(answer.bytes).size).toBe(11);
+  });
+});
+
+describe('the verifier', () => {
+  test('agrees, in both languages, and so does sha256sum', async () => {
+    await unpack();
+    const { exit, stdout, stderr } = await verify();
+    expect([exit, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('✓ 10 files have the hashes of SHA256SUMS');
+    expect(stdout).toContain('✓ 2026-03-29: 7 titles, original value 12345678901234568194.37');
+    expect(stdout).toContain('✓ 2026-03-30: 0 titles, original value 0, digest agrees');
+    expect(stdout).toContain(`Digest of the month: ${digest}`);
+    expect(stdout).toContain('Everything agrees.');
+    expect((await verify('pt')).stdout).toContain('Tudo confere.');
+    await outputOf('sha256sum', ['-c', '--quiet', 'SHA256SUMS'], { folder });
+  });
+
+  const jsonl = `titles/${FIRST}.jsonl`;
+  const lastJsonl = `titles/${LAST}.jsonl`;
+  test.each([
+    [
+      'one altered digit of an amount',
+      jsonl,
+      (text: string) => text.replace('"100.10"', '"100.11"'),
+      [
+        /✗ 2026-03-29: the content of a \(id \d+\) does not have its recorded hash/,
+        /original_value_sum: sealed/,
+      ],
+    ],
+    [
+      'one altered digit of an account',
+      jsonl,
+      (text: string) => text.replace('7654321', '7654322'),
+      [/does not have its recorded hash/],
+    ],
+    [
+      'an altered digit with a hash that fits it',
+      jsonl,
+      (text: string) => {
+        const [line = '', ...rest] = text.split('\n');
+        return [line.replace(/"content_hash":"./, '"content_hash":"f'), ...rest].join('\n');
+      },
+      [/does not have its recorded hash/],
+    ],
+    [
+      'one removed title',
+      lastJsonl,
+      (text: string) => text.split('\n').slice(1).join('\n'),
+      [
+        /title_count: sealed 3, recomputed 2/,
+        /content_digest/,
+        /original_value_sum: sealed 30.03, recomputed 20.02/,
+      ],
+    ],
+    [
+      'one title twice',
+      lastJsonl,
+      (text: string) => `${text.split('\n')[0]}\n${text}`,
+      [/title_count: sealed 3, recomputed 4/, /content_digest/],
+    ],
+    [
+      'an altered digit in the CSV file',
+      `titles/${LAST}.csv`,
+      (text: string) => text.replace('10,01', '10,02'),
+      [/✗ 2026-03-31: the CSV file does not have the titles/],
+    ],
+    [
+      'a title in the CSV file of a day without titles',
+      `titles/${EMPTY}.csv`,
+      (text: string) => `${text}1;a\r\n`,
+      [/✗ 2026-03-30: the CSV file does not have the titles/],
+    ],
+    [
+      'another person in the seal of a day',
+      'month.json',
+      (text: string) => text.replace('"signed_off_by": "ana"', '"signed_off_by": "eva"'),
+      [/✗ 2026-03: digest: sealed [0-9a-f]{64}, recomputed/],
+    ],
+    [
+      'another sum in the seal of a day',
+      'month.json',
+      (text: string) =>
+        text.replace('"original_value_sum": "30.03"', '"original_value_sum": "30.04"'),
+      [/2026-03-31: original_value_sum: sealed 30.04, recomputed 30.03/, /✗ 2026-03: digest/],
+    ],
+    [
+      'another total of the month',
+      'month.json',
+      (text: string) => text.replace('"withdrawn_count": "0"', '"withdrawn_count": "1"'),
+      [/✗ 2026-03: withdrawn_count: sealed 1, recomputed 0/],
+    ],
+    [
+      'another digest of the month',
+      'month.json',
+      (text: string) =>
+        text.replace(
+          /"digest": "./,
+          (found) => `${found.slice(0, -1)}${found.endsWith('f') ? '0' : 'f'}`,
+        ),
+      [/✗ 2026-03: digest/],
+    ],
+    [
+      'a day that is left out',
+      'month.json',
+      (text: string) => {
+        const month = JSON.parse(text);
+        return JSON.stringify({ ...month, days: month.days.slice(1) });
+      },
+      [/✗ 2026-03: digest/, /the seal of the month and the seals of the days differ in number/],
+    ],
+  ])('finds %s, also where SHA256SUMS was made anew', async (_, name, change, found) => {
+    await unpack();
+    await edit(name, change);
+    const plain = await verify();
+    expect(plain.exit).toBe(1);
+    expect(plain.stdout).toContain(`✗ ${name}: the file was changed after it was made`);
+    await listHashes();
+    const hidden = await verify();
+    expect([hidden.exit, hidden.stderr]).toEqual([1, '']);
+    expect(hidden.stdout).not.toContain('SHA256SUMS)');
+    for (const line of found) expect(hidden.stdout).toMatch(line);
+    expect(hidden.stdout).toMatch(/\n\d+ differences?\.\n$/);
+  });
+
+  test('finds a missing file, one more file, and a file that is none', async () => {
+    await unpack();
+    await rm(join(folder, `titles/${LAST}.csv`));
+    await writeFile(join(folder, 'titles/2026-03-28.csv'), 'x');
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(1);
+    expect(stdout).toContain('✗ titles/2026-03-31.csv: the file is missing');
+    expect(stdout).toContain('✗ titles/2026-03-28.csv: the file is not listed');
+    await writeFile(join(folder, 'month.json'), '{');
+    expect(await verify()).toMatchObject({
+      exit: 1,
+      stdout: expect.stringContaining('the files cannot be read'),
+    });
+  });
+});
+
+describe('what changes after the seal', () => {
+  test('does not change the titles of the file, and the verifier still agrees', async () => {
+    const before = unzip(archive);
+    // One restated, one withdrawn, one new.
+    world.sandbox.setDayTexts(LAST, [
+      titleText({ uid: 'x', date: LAST, value: '10.01', discount: '9.99' }),
+      titleText({ uid: 'y', date: LAST, value: '10.01' }),
+      titleText({ uid: 'new', date: LAST, value: '5.00' }),
+    ]);
+    const held = await world.pull(LAST);
+    await releasePull(world.database, held.pullId, { by: 'test', reason: 'x' });
+    const bytes = await download();
+    const after = unzip(bytes);
+    for (const name of before.keys()) {
+      if (name.startsWith('titles/')) expect(after.get(name), name).toEqual(before.get(name));
+    }
+    await unpack(bytes);
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(0);
+    expect(stdout).toContain(
+      '! When the file was made, the seal no longer held because of 2026-03-31.',
+    );
+    expect((await reviewer.get('/months/2026-03')).text).toContain(
+      'although the seal no longer holds',
+    );
+  });
+
+  test('an erased party: the recorded hashes still give the digest', async () => {
+    await eraseParty(world.database, {
+      party: { taxId: null, externalId: 'P-1' },
+      by: 'test',
+      reason: 'x',
+      isDryRun: false,
+    });
+    const bytes = await download();
+    expect(bytes.includes('52998224725')).toBe(false);
+    await unpack(bytes);
+    const { exit, stdout } = await verify();
+    expect(stdout).toContain('! 2026-03-29: 7 titles name a party whose personal data was erased.');
+    expect(exit).toBe(0);
+    await edit(`titles/${FIRST}.jsonl`, (text) => text.replace('"100.10"', '"100.11"'));
+    await listHashes();
+    expect((await verify()).stdout).toContain('✗ 2026-03-29: original_value_sum');
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { type CivilMonth, parseMonth } from '../../../src/closing/civil-month.ts';
+import {
+  readMonthSeals,
+  readMonths,
+  sealMonth,
+  stateOf,
+} from '../../../src/closing/month-seal.sql.ts';
+import {
+  addDays,
+  type CivilDate,
+  datesBetween,
+  toCivilDate,
+} from '../../../src/domain/business-day.ts';
+import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
+import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { correctStartDate } from '../../../src/ledger/start-date.sql.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const FROM = toCivilDate('2026-03-28');
+const TO = toCivilDate('2026-03-31');
+const MARCH = parseMonth('2026-03') as CivilMonth;
+const NEVER_STALE: AlertPolicy = {
+  timeZone: 'America/Sao_Paulo',
+  maxLagDays: 1_000_000,
+  maxIdleHours: 1_000_000,
+};
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let reviewer: ConsoleClient;
+beforeAll(async () => {
+  world = await openPullWorld({ startDate: FROM });
+  console = await openConsole(world.database);
+  reviewer = await console.as('reviewer', 'rita');
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+const pull = async (date: CivilDate, discount = '12.34') => {
+  const title = (uid: string, value: string) => titleText({ uid, date, value, discount });
+  world.sandbox.setDayTexts(date, [title('a', '100.10'), title('b', '0.05')]);
+  await world.pull(date);
+};
+const sign = async (date: CivilDate, by = 'ana') => {
+  const day = await readLedgerDay(world.database, date, TODAY);
+  const seenDigest = day?.contentDigest ?? '';
+  await signOffDay(world.database, date, { by, reason: null, seenDigest, fourEyes: true });
+};
+const seal = (seenDigest: string | null = null, by = 'ana') =>
+  sealMonth(world.database, MARCH, { by, reason: null, seenDigest });
+const march = async () => {
+  const [month] = await readMonths(world.database, TODAY, MARCH);
+  if (month === undefined) throw new Error('the month is missing');
+  return month;
+};
+const openAlerts = async () => {
+  await deriveAlerts(world.database, new Date(), NEVER_STALE);
+  return world.database.prisma.alert.findMany({
+    where: { kind: 'month_seal_broken', resolvedAt: null },
+  });
+};
+
+describe('a month', () => {
+  test('is sealed when all days from the start date to its last day are signed off', async () => {
+    for (const date of datesBetween(FROM, TO)) await pull(date);
+    await expect(seal()).rejects.toThrow(
+      'not every day of the month is signed off: 2026-03-28 to 2026-03-31',
+    );
+    for (const date of datesBetween(FROM, addDays(TO, -1))) await sign(date);
+    expect(await march()).toMatchObject({ days: 4, signed: 3, from: FROM, to: TO, seal: null });
+    expect(stateOf(await march())).toBe('open');
+    await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-31');
+    await sign(TO);
+    expect(stateOf(await march())).toBe('ready');
+    const sealed = await seal();
+    expect(sealed).toMatchObject({
+      month: MARCH,
+      sealedBy: 'ana',
+      days: 4,
+      totals: { title_count: '8', withdrawn_count: '0', original_value_sum: '400.60' },
+    });
+    expect(stateOf(await march())).toBe('sealed');
+    const row = await world.database.prisma.monthSeal.findFirstOrThrow();
+    const seals = await world.database.prisma.signOff.findMany({ orderBy: { date: 'asc' } });
+    expect(row.signOffIds).toEqual(seals.map(({ id }) => id));
+    const [entry] = await world.database.prisma.auditEntry.findMany({
+      where: { action: 'month.seal' },
+    });
+    expect(entry).toMatchObject({
+      actor: 'ana',
+      details: { month: MARCH, digest: sealed.digest, monthSealId: sealed.id, days: 4 },
+    });
+    await expect(seal()).rejects.toThrow('the month is sealed already');
+    expect(await openAlerts()).toEqual([]);
+  });
+
+  test('has a broken seal once a day is restated, signed off again or reopened, and is sealed again', async () => {
+    const [restated, reopened] = [FROM, addDays(FROM, 2)];
+    await pull(restated, '12.35');
+    expect((await march()).broken).toEqual([{ date: restated, cause: 'restated' }]);
+    expect(stateOf(await march())).toBe('broken');
+    expect(await openAlerts()).toMatchObject([
+      {
+        message: 'the seal of the month 2026-03 no longer holds, because of 2026-03-28',
+        messagePt: 'o fechamento do mês 03/2026 não vale mais, por causa de 28/03/2026',
+      },
+    ]);
+    await expect(seal()).rejects.toThrow('restated after their sign-off: 2026-03-28');
+    await sign(restated);
+    await reopenDay(world.database, reopened, { by: 'ana', reason: 'one invoice is missing' });
+    expect((await march()).broken).toEqual([
+      { date: restated, cause: 'sealed_again' },
+      { date: reopened, cause: 'reopened' },
+    ]);
+    await expect(seal()).rejects.toThrow('not every day of the month is signed off: 2026-03-30');
+    await sign(reopened, 'rosa');
+    expect(stateOf(await march())).toBe('ready');
+    const again = await seal();
+    expect(stateOf(await march())).toBe('sealed');
+    const seals = await readMonthSeals(world.database, MARCH);
+    expect(seals.map(({ id }) => id)).toEqual([again.id, expect.any(Number)]);
+    expect(new Set(seals.map(({ digest }) => digest)).size).toBe(2);
+    expect(await openAlerts()).toEqual([]);
+  });
+
+  test('is sealed by one of two persons at once', async () => {
+    const date = addDays(FROM, 1);
+    for (let round = 0; round < 5; round += 1) {
+      await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
+      await sign(date);
+      const before = (await readMonthSeals(world.database, MARCH)).length;
+      const outcomes = await Promise.allSettled([seal(null, 'ana'), seal(null, 'rosa')]);
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+      expect(String(refused?.reason)).toContain('the month is sealed already');
+      expect(await readMonthSeals(world.database, MARCH)).toHaveLength(before + 1);
+    }
+  });
+
+  test('is not sealed beside a restatement that commits first', async () => {
+    const date = addDays(FROM, 3);
+    await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
+    await sign(date);
+    const merge = world.database.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`
+        UPDATE conciliation.day SET restated_after_sign_off = true WHERE date = ${date}::date`;
+      // The seal has to wait for this transaction.
+      const sealing = seal().then(
+        () => 'sealed',
+        (error: unknown) => String(error),
+      );
+      await expect
+        .poll(async () => {
+          const [row] = await world.database.prisma.$queryRaw<[{ waiting: number }]>`
+            SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
+          return row.waiting;
+        })
+        .toBe(1);
+      return { sealing };
+    });
+    const { sealing } = await merge;
+    expect(await sealing).toContain('restated after their sign-off: 2026-03-31');
+    await sign(date);
+    await seal();
+  });
+
+  test('gets days by an earlier start date, which breaks the seal', async () => {
+    const earlier = addDays(FROM, -1);
+    await correctStartDate(world.database, earlier, { by: 'ana', reason: 'one day more' });
+    expect((await march()).broken).toEqual([{ date: earlier, cause: 'added' }]);
+    await pull(earlier);
+    await sign(earlier);
+    expect((await seal()).days).toBe(5);
+    expect(await openAlerts()).toEqual([]);
+  });
+
+  test('before the start date, or one that is not over, cannot be sealed', async () => {
+    const other = (text: string) =>
+      sealMonth(world.database, parseMonth(text) as CivilMonth, {
+        by: 'ana',
+        reason: null,
+        seenDigest: null,
+      });
+    await expect(other('2026-02')).rejects.toThrow('ends before the start date');
+    await expect(other(TODAY.slice(0, 7))).rejects.toThrow('not every day');
+  });
+
+  test('is a row that nothing changes or removes', async () => {
+    const { pool } = world.database;
+    for (const statement of [
+      `UPDATE conciliation.month_seal SET digest = repeat('0', 64)`,
+      'DELETE FROM conciliation.month_seal',
+      'TRUNCATE conciliation.month_seal',
+    ]) {
+      await expect(pool.query(statement), statement).rejects.toThrow('append-only');
+    }
+  });
+});
+
+describe('the pages', () => {
+  const digestIn = (text: string) => /name="digest" value="([^"]+)"/.exec(text)?.[1] ?? '';
+
+  test('list the months, and seal one with the digest that was seen', async () => {
+    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
+    const broken = await reviewer.get('/months/2026-03');
+    expect(broken.text).toContain('The seal of the month no longer holds');
+    expect(broken.text).toMatch(/28 Mar 2026<\/a>: reopened/);
+    expect(digestIn(broken.text)).toBe('');
+    await sign(FROM);
+    const seen = digestIn((await reviewer.get('/months/2026-03')).text);
+    await reopenDay(world.database, FROM, { by: 'ana', reason: 'again' });
+    await sign(FROM);
+    const headers = { 'accept-language': 'pt-BR' };
+    const stale = await reviewer.post('/months/2026-03/seal', { digest: seen }, { headers });
+    expect([stale.status, stale.text]).toEqual([
+      400,
+      expect.stringContaining('Houve dias fechados de novo depois da sua consulta.'),
+    ]);
+    const sealed = await reviewer.post('/months/2026-03/seal', {
+      digest: digestIn(stale.text),
+      reason: 'agrees with the books',
+    });
+    expect(sealed.location).toBe('/months/2026-03?notice=month_sealed');
+    const page = await reviewer.get('/months/2026-03');
+    expect(page.text).toContain('Sealed by rita');
+    expect(page.text).toContain('agrees with the books');
+    expect(page.text).toContain('Earlier seals of the month');
+    const list = await reviewer.get('/months');
+    expect(list.text).toMatch(/March 2026[\s\S]*?Sealed[\s\S]*?5 of 5[\s\S]*?500\.75/);
+    expect((await reviewer.get('/')).text).toContain('<a href="/months">Closing of months</a>');
+    expect((await reviewer.get('/months/2020-01')).status).toBe(404);
+    expect((await reviewer.get('/months/x')).status).toBe(404);
+  });
+
+  test('a viewer sees the months and cannot seal', async () => {
+    const viewer = await console.as('viewer');
+    expect((await viewer.get('/months')).status).toBe(200);
+    expect((await viewer.post('/months/2026-03/seal', { digest: 'x' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,356 @@
+/** The sign-off of many days: the list, the preview, the deed and the result, on the pages and in the API. */
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
+import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
+import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { DAY, daysFrom } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const portuguese = { 'accept-language': 'pt-BR' };
+
+let pages: PagesWorld;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+});
+afterAll(async () => {
+  await pages.console.close();
+  await pages.world.close();
+});
+
+let used = 0;
+/** Dates that no test has used. */
+let dates: CivilDate[];
+beforeEach(() => {
+  dates = Array.from({ length: 4 }, (_, index) => daysFrom(used + index, DAY));
+  used += dates.length;
+});
+
+const day = (index: number) => dates[index] as CivilDate;
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  pages.world.sandbox.setDayTexts(date, texts);
+  await pages.world.pull(date);
+}
+
+const pullAll = async (value = '100.10') => {
+  for (const date of dates) {
+    await pull(
+      date,
+      titleText({ uid: 'a', date, value }),
+      titleText({ uid: 'b', date, value: '0.05' }),
+    );
+  }
+};
+
+/** A title with a bank account of that number. */
+const accountTitle = (date: CivilDate, number: string, value = '100.10', uid = 'a') =>
+  titleText({ uid, date, value }).replaceAll('7654321', number);
+
+let rejects = 0;
+/** A title that breaks the contract, another one each time; accepted by a person. */
+async function decideAs(client: ConsoleClient, date: CivilDate) {
+  rejects += 1;
+  await pull(
+    date,
+    accountTitle(date, '1112223', '100.10'),
+    accountTitle(date, '1112223', '0.05', 'b'),
+    `{"order":{"uid":"r${rejects}"},"acceptedDate":"${date}"}`,
+  );
+  const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
+  expect(status).toBe(303);
+}
+
+const preview = (client: ConsoleClient, chosen: readonly CivilDate[], headers = {}) =>
+  client.get(
+    `/sign-offs/preview?${new URLSearchParams(chosen.map((date) => ['day', date]))}`,
+    headers,
+  );
+const daysIn = ({ text }: ConsoleAnswer) =>
+  [...text.matchAll(/name="day" value="([^"]+)"/g)].map((match) => match[1] ?? '');
+/** The rows of the table with that label: the cells as text. */
+const rowsIn = ({ text }: ConsoleAnswer, label: string) => {
+  const [, table = ''] = text.split(`aria-label="${label}" tabindex="0"`);
+  return [...(table.split('</table>')[0] ?? '').matchAll(/<tr>(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    row
+      .split(/<\/t[hd]>/)
+      .map((cell) => cell.replace(/<[^>]+>/g, '').trim())
+      .filter((cell) => cell !== ''),
+  );
+};
+const signedBy = async (...chosen: CivilDate[]) => {
+  const rows = await pages.world.database.prisma.day.findMany({
+    where: { date: { in: chosen.map((date) => new Date(date)) } },
+    orderBy: { date: 'asc' },
+  });
+  return rows.map((row) => row.signedOffBy);
+};
+
+describe('the list', () => {
+  test('has the days that can be signed, newest first, with sums over the whole filter', async () => {
+    await pullAll();
+    const { text } = await pages.reviewer.get('/sign-offs');
+    const shown = [...text.matchAll(/<th scope="row"><a class="date" href="\/days\/([^"]+)"/g)];
+    expect(shown.map((match) => match[1])).toEqual(dates.toReversed());
+    expect(
+      rowsIn({ text } as ConsoleAnswer, 'Days to sign')
+        .at(-1)
+        ?.slice(0, 3),
+    ).toEqual(['4 days', '8', '400.60']);
+    expect(daysIn({ text } as ConsoleAnswer)).toEqual(dates.toReversed());
+    expect(text).not.toContain(' checked');
+    const all = await pages.reviewer.get('/sign-offs?select=all');
+    expect([...all.text.matchAll(/type="checkbox"[^>]* checked/g)]).toHaveLength(4);
+    const home = await pages.viewer.get('/');
+    expect(home.text).toMatch(/To sign off<\/dt><dd><a href="\/sign-offs">4</);
+    const viewed = await pages.viewer.get('/sign-offs');
+    expect(daysIn(viewed)).toEqual([]);
+    expect(viewed.text).toContain('A reviewer signs it off.');
+    await sign(pages.reviewer, dates);
+    expect((await pages.reviewer.get('/sign-offs')).text).toContain(
+      'No day can be signed off now.',
+    );
+  });
+
+  test('the clean filter leaves out what a person has to look at', async () => {
+    const [restated, changed, decided, clean] = [day(0), day(1), day(2), day(3)];
+    await pull(restated, accountTitle(restated, '7654321'));
+    await sign(pages.reviewer, [restated]);
+    await pull(
+      restated,
+      titleText({ uid: 'a', date: restated, value: '100.10', discount: '9.99' }),
+    );
+    await pull(changed, accountTitle(changed, '1112223'));
+    await decideAs(pages.operator, decided);
+    await pull(clean, accountTitle(clean, '1112223'));
+    const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
+    const both = await pages.console.as('admin', 'alma');
+    expect(await shownTo(both, '/sign-offs')).toEqual([clean, decided, changed, restated]);
+    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean, decided]);
+    await decideAs(both, decided);
+    // Who decided cannot select the day, and sees why.
+    expect(await shownTo(both, '/sign-offs')).toEqual([clean, changed, restated]);
+    const { text } = await both.get('/sign-offs');
+    expect(text).toContain('Another user has to sign: you decided about this day');
+    expect(text).toContain('Restated after a sign-off');
+    expect(text).toContain('Bank account changes without acknowledgement: 1');
+    expect(text).toContain('Accepted rejects: 1');
+    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
+    expect(await shownTo(pages.reviewer, '/sign-offs?clean=true')).toEqual([clean, decided]);
+    await sign(pages.reviewer, dates);
+  });
+});
+
+async function sign(client: ConsoleClient, chosen: readonly CivilDate[], reason = '') {
+  return client.post('/sign-offs', { day: daysIn(await preview(client, chosen)), reason });
+}
+
+describe('many days at once', () => {
+  test('are previewed with totals and the sum of all, and sealed one by one', async () => {
+    await pullAll('1000.10');
+    const seen = await preview(pages.reviewer, dates);
+    expect(
+      rowsIn(seen, 'Preview of the sign-off')
+        .map((row) => row.slice(0, 3))
+        .slice(1),
+    ).toEqual([
+      ...dates.toReversed().map(() => [expect.any(String), '2', '1,000.15']),
+      ['4 days', '8', '4,000.60'],
+    ]);
+    expect(await signedBy(...dates)).toEqual([null, null, null, null]);
+    const answer = await pages.reviewer.post('/sign-offs', {
+      day: daysIn(seen),
+      reason: 'agrees with the ERP',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('4 of 4 days signed off');
+    expect(rowsIn(answer, 'Signed off')).toHaveLength(5);
+    expect(await signedBy(...dates)).toEqual(['rita', 'rita', 'rita', 'rita']);
+    const entries = await pages.world.database.prisma.auditEntry.findMany({
+      where: { action: 'day.sign_off', date: { in: dates.map((date) => new Date(date)) } },
+    });
+    expect(entries.map(({ reason }) => reason)).toEqual(Array(4).fill('agrees with the ERP'));
+    const [row] = await pages.world.database.prisma.$queryRaw<[{ transactions: number }]>`
+      SELECT count(DISTINCT xmin::text)::int AS transactions FROM conciliation.sign_off
+      WHERE date = ANY(${dates}::text[]::date[])`;
+    expect(row.transactions).toBe(4);
+  });
+
+  test('a day that changes after the preview is refused by name and reason, and the others are sealed', async () => {
+    await pullAll();
+    const seen = await preview(pages.reviewer, dates);
+    await pull(
+      day(1),
+      titleText({ uid: 'a', date: day(1), value: '100.10', discount: '9.99' }),
+      titleText({ uid: 'b', date: day(1), value: '0.05' }),
+    );
+    const answer = await pages.reviewer.post('/sign-offs', { day: daysIn(seen) });
+    expect(answer.text).toContain('3 of 4 days signed off');
+    expect(rowsIn(answer, 'Refused').slice(1)).toEqual([
+      [expect.stringContaining('Mar 2026'), 'The day has changed since the preview.'],
+    ]);
+    expect(await signedBy(...dates)).toEqual(['rita', null, 'rita', 'rita']);
+    const again = await pages.reviewer.post('/sign-offs', { day: daysIn(seen) });
+    expect(again.text).toContain('0 of 4 days signed off');
+    expect(again.text).toContain('The day is signed off already.');
+    await sign(pages.reviewer, [day(1)]);
+  });
+
+  test('two persons at once: each day has one seal, and the other person is told', async () => {
+    await pullAll();
+    const other = await pages.console.as('reviewer', 'rosa');
+    const seen = daysIn(await preview(pages.reviewer, dates));
+    const answers = await Promise.all([
+      pages.reviewer.post('/sign-offs', { day: seen }),
+      other.post('/sign-offs', { day: seen.toReversed() }),
+    ]);
+    const counts = answers.map(({ text }) => Number(/(\d+) of 4 days signed off/.exec(text)?.[1]));
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(4);
+    const seals = await pages.world.database.prisma.signOff.findMany({
+      where: { date: { in: dates.map((date) => new Date(date)) } },
+    });
+    expect(seals).toHaveLength(4);
+    const by = seals.map(({ signedOffBy }) => signedOffBy);
+    expect(by.filter((name) => name === 'rita')).toHaveLength(counts[0] ?? 0);
+  });
+
+  test('four eyes: a day with a decision of the signer is refused in the deed too', async () => {
+    const own = await pages.console.as('admin', 'alba');
+    await pullAll();
+    const seen = daysIn(await preview(own, dates));
+    await decideAs(own, day(2));
+    const { contentDigest } = await pages.world.database.prisma.day.findUniqueOrThrow({
+      where: { date: new Date(day(2)) },
+    });
+    const forged = seen.map((text) =>
+      text.startsWith(day(2)) ? `${day(2)}:${contentDigest}` : text,
+    );
+    const previewed = await preview(own, dates, portuguese);
+    expect(previewed.text).toContain('Outra pessoa precisa fechá-lo.');
+    expect(daysIn(previewed)).toHaveLength(3);
+    const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
+    expect(answer.text).toContain('3 de 4 dias fechados');
+    expect(answer.text).toContain('Você liberou ou aceitou algo neste dia.');
+    expect(await signedBy(...dates)).toEqual(['alba', 'alba', null, 'alba']);
+    await sign(pages.reviewer, [day(2)]);
+  });
+
+  test('a preview names the days that cannot be signed', async () => {
+    await pull(day(0), titleText({ uid: 'a', date: day(0) }));
+    await pull(day(1), `{"order":{},"acceptedDate":"${day(1)}"}`);
+    await sign(pages.reviewer, [day(0)]);
+    const seen = await preview(pages.reviewer, [day(0), day(1), day(3)]);
+    expect(daysIn(seen)).toEqual([]);
+    expect(rowsIn(seen, 'Not in this sign-off').map((row) => row[1])).toEqual([
+      'Reason',
+      'The date is not in the ledger.',
+      'Only a reconciled day can be signed off.',
+      'The day is signed off already.',
+    ]);
+    await acceptRejects(pages.world.database, day(1), { by: 'test', reason: 'x' });
+    await sign(pages.reviewer, [day(1)]);
+  });
+
+  test('the page of a signed day leads to the next day', async () => {
+    await pullAll();
+    await sign(pages.reviewer, [day(2)]);
+    const next = async (client: ConsoleClient) =>
+      /Next to sign: <a class="date" href="\/days\/([^"]+)"/.exec(
+        (await client.get(`/days/${day(2)}`)).text,
+      )?.[1];
+    expect(await next(pages.reviewer)).toBe(day(1));
+    expect(await next(pages.viewer)).toBeUndefined();
+    await sign(pages.reviewer, [day(0), day(1)]);
+    expect(await next(pages.reviewer)).toBe(day(3));
+    await sign(pages.reviewer, [day(3)]);
+    expect(await next(pages.reviewer)).toBeUndefined();
+  });
+
+  test('a form without a day, with a broken day or from a viewer signs nothing', async () => {
+    await pullAll();
+    const [first = ''] = daysIn(await preview(pages.reviewer, dates));
+    for (const fields of [{}, { day: 'x' }, { day: [first, `${day(0)}:`] }]) {
+      expect((await pages.reviewer.post('/sign-offs', fields)).status).toBe(400);
+    }
+    expect((await pages.viewer.post('/sign-offs', { day: first })).status).toBe(403);
+    expect((await pages.reviewer.post('/sign-offs', { day: first }, { csrf: null })).status).toBe(
+      403,
+    );
+    expect(await signedBy(...dates)).toEqual([null, null, null, null]);
+    await sign(pages.reviewer, dates);
+  });
+});
+
+test('the API answers for each day, in the order of the request', async () => {
+  await pullAll();
+  const key = await createApiKey(pages.world.database, {
+    name: 'ERP',
+    user: null,
+    role: 'reviewer',
+    scopes: ['read', 'decide'],
+    validDays: 1,
+    by: 'test',
+  });
+  const call = async (body: object) => {
+    const answer = await request(`${pages.console.url}/api/sign-offs`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.statusCode, json: (await answer.body.json()) as unknown };
+  };
+  const days = daysIn(await preview(pages.reviewer, dates)).map((text) => {
+    const [date, digest] = text.split(':');
+    return { date, digest };
+  });
+  const stale = { date: day(1), digest: 'f'.repeat(64) };
+  const asked = days.map((each) => (each.date === day(1) ? stale : each));
+  const { status, json } = await call({ days: [...asked, { ...stale, date: '2020-01-01' }] });
+  expect([status, json]).toEqual([
+    200,
+    [
+      { date: day(3), isSignedOff: true, refusal: null, message: null },
+      { date: day(2), isSignedOff: true, refusal: null, message: null },
+      {
+        date: day(1),
+        isSignedOff: false,
+        refusal: 'changed_meanwhile',
+        message: 'the day has changed since it was looked at; look again',
+      },
+      { date: day(0), isSignedOff: true, refusal: null, message: null },
+      {
+        date: '2020-01-01',
+        isSignedOff: false,
+        refusal: 'not_in_ledger',
+        message: 'the date is not in the ledger',
+      },
+    ],
+  ]);
+  for (const body of [{}, { days: [] }, { days: [{ date: '2026-02-30', digest: 'a' }] }]) {
+    expect((await call(body)).status, JSON.stringify(body)).toBe(400);
+  }
+  await sign(pages.reviewer, dates);
+});
+
+test('a list beyond the limit is refused before the first day', async () => {
+  await pullAll();
+  const seen = daysIn(await preview(pages.reviewer, dates)).map((text) => {
+    const [date = '', seenDigest = ''] = text.split(':');
+    return { date: date as CivilDate, seenDigest };
+  });
+  const many = Array.from(
+    { length: MAX_DAYS_TO_SIGN + 1 },
+    (_, index) => seen[index % 4] ?? seen[0],
+  );
+  await expect(
+    signOffDays(pages.world.database, many as typeof seen, {
+      by: 'ana',
+      reason: null,
+      fourEyes: true,
+    }),
+  ).rejects.toThrow('expected 1 to 366 days');
+  expect(await signedBy(...dates)).toEqual([null, null, null, null]);
+});
