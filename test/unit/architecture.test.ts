@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   backfills: ['audit', 'database', 'domain', 'runtime'],
   export: ['audit', 'database', 'domain', 'runtime'],
   privacy: ['audit', 'database', 'domain', 'runtime'],
+  schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
   ledger: ['audit', 'database', 'domain', 'export', 'runtime'],
   alerts: ['database', 'domain', 'ledger', 'runtime'],
   integrity: ['audit', 'database', 'domain', 'runtime'],
@@ -54,6 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'providers',
     'pull',
     'runtime',
+    'schedule',
     'sweep',
   ],
   scheduler: [
@@ -83,6 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'pull',
     'queue',
     'runtime',
+    'schedule',
     'scheduler',
     'sweep',
     'worker',
@@ -106,6 +109,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'queue',
     'runtime',
     'sandbox',
+    'schedule',
     'sweep',
   ],
 };
