@@ -21,6 +21,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
+  'payment-schedule': async () =>
+    (await import('./schedule/payment-schedule.ts')).addPaymentScheduleCommand,
   user: async () => (await import('./user.ts')).addUserCommand,
   key: async () => (await import('./key.ts')).addKeyCommand,
   audit: async () => (await import('./audit.ts')).addAuditCommand,

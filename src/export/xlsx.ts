@@ -22,6 +22,8 @@ const MAX_ROWS_PER_SHEET = 1_048_575;
 const COMPRESSION_LEVEL = 3;
 
 export interface WorkbookContent {
+  /** Of the sheet with the rows; default `titles`. */
+  readonly sheetName?: string;
   readonly columns: readonly ExportColumn[];
   readonly batches: RowBatches;
   /** The number of rows in all batches. A workbook names its sheets and their ranges before the rows. */
@@ -40,7 +42,7 @@ export interface Workbook {
 }
 
 /**
- * Encodes an Excel workbook: the rows on the sheet `titles` (then `titles 2` and so on) with an
+ * Encodes an Excel workbook: the rows on the sheet `sheetName` (then `titles 2` and so on) with an
  * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
  * identifiers are text, and no text becomes a formula.
  */
@@ -96,10 +98,15 @@ async function* zipWorkbook(content: WorkbookContent, limits: XlsxLimits): Async
   }
 }
 
-function planSheets({ columns, rowCount, maxRowsPerSheet }: WorkbookContent): SheetPart[] {
+function planSheets({
+  sheetName = 'titles',
+  columns,
+  rowCount,
+  maxRowsPerSheet,
+}: WorkbookContent): SheetPart[] {
   const limit = maxRowsPerSheet ?? MAX_ROWS_PER_SHEET;
   return Array.from({ length: Math.max(1, Math.ceil(rowCount / limit)) }, (_, index) => ({
-    name: index === 0 ? 'titles' : `titles ${index + 1}`,
+    name: index === 0 ? sheetName : `${sheetName} ${index + 1}`,
     columns,
     rowCount: Math.min(limit, rowCount - index * limit),
     hasFilter: true,

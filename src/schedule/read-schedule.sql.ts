@@ -212,23 +212,34 @@ export interface GroupFilter {
   readonly payeeOf: number | null;
 }
 
+const isDueIn = (range: DueRange | null) =>
+  range === null ? (column: Prisma.Sql) => Prisma.sql`${column} IS NULL` : within(range);
+const payeeIs = (payeeOf: number | null) =>
+  payeeOf === null ? Prisma.sql`true` : Prisma.sql`payee = (${payeeHashOf(payeeOf)})`;
+
 /** Returns the number and the sum of the current titles of a group. */
 export async function readGroupTotals(
   database: Database,
   { range, payeeOf }: GroupFilter,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
-  const isDue =
-    range === null ? (column: Prisma.Sql) => Prisma.sql`${column} IS NULL` : within(range);
-  const payee = payeeOf === null ? Prisma.sql`true` : Prisma.sql`payee = (${payeeHashOf(payeeOf)})`;
   const [, [row]] = await database.prisma.$transaction([
     database.prisma.$queryRaw`${PLANNER}`,
     database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>`
       WITH RECURSIVE ${ACCEPTED_DATES}
       SELECT coalesce(sum(titles), 0)::float8 AS titles,
              coalesce(sum(original_value), 0)::text AS "originalValueSum"
-      FROM (${linesOf(isDue)}) AS line WHERE ${payee}`,
+      FROM (${linesOf(isDueIn(range))}) AS line WHERE ${payeeIs(payeeOf)}`,
   ]);
   return row;
+}
+
+/** An array of accepted dates outside of which no current title is in the group. */
+export function acceptedDatesOf({ range, payeeOf }: GroupFilter): Prisma.Sql {
+  return Prisma.sql`ARRAY(
+    WITH RECURSIVE ${ACCEPTED_DATES}
+    SELECT accepted_date FROM conciliation.schedule_total
+    WHERE ${isDueIn(range)(Prisma.sql`due_date`)} AND ${payeeIs(payeeOf)}
+    UNION SELECT date FROM accepted WHERE NOT is_current)`;
 }
 
 /** Returns the condition for titles with the payee of a title; for an unknown title no title has it. */
@@ -258,6 +269,8 @@ export interface ScheduleLine extends ScheduleGroup {
 
 export interface ScheduleSnapshot {
   readonly overall: ScheduleTotals;
+  /** Number of lines. */
+  readonly lineCount: number;
   /** In date order, without the dates that have no title. */
   readonly dates: readonly DueDate[];
   /** By due date, the largest original value first. Can be read once. */
@@ -279,14 +292,15 @@ export function readScheduleSnapshot<T>(
 ): Promise<T> {
   const dates = Prisma.sql`
     WITH RECURSIVE ${ACCEPTED_DATES}, total AS (
-      SELECT due_date, ${totals(AMOUNT_COLUMNS)}
+      SELECT due_date, count(DISTINCT payee) AS payees, ${totals(AMOUNT_COLUMNS)}
       FROM (${linesOf(within(range))}) AS line GROUP BY GROUPING SETS ((due_date), ())
     ), stated AS (
-      SELECT due_date, coalesce(titles, 0) AS titles, waiting_titles, waiting_value, ${Prisma.raw(
+      SELECT due_date, payees, coalesce(titles, 0) AS titles, waiting_titles, waiting_value, ${Prisma.raw(
         AMOUNT_COLUMNS.map((column) => `coalesce(${column}, 0) AS ${column}`).join(', '),
       )} FROM total
     )
-    SELECT jsonb_build_object('date', due_date, ${totalsJson('stated', AMOUNT_COLUMNS)}) AS totals
+    SELECT payees::int AS payees,
+           jsonb_build_object('date', due_date, ${totalsJson('stated', AMOUNT_COLUMNS)}) AS totals
     FROM stated ORDER BY due_date NULLS FIRST`;
   const lines = Prisma.sql`
     WITH RECURSIVE ${ACCEPTED_DATES}, ${CHANGED}, total AS (
@@ -302,11 +316,15 @@ export function readScheduleSnapshot<T>(
     ORDER BY due_date, total.original_value DESC, total.payee`;
   return withSnapshot(database, signal, async (snapshot) => {
     await snapshot.query(PLANNER.text, PLANNER.values);
-    const [overall, ...rest] = await snapshot.query<{ totals: DueDate }>(dates.text, dates.values);
+    const [overall, ...rest] = await snapshot.query<{ payees: number; totals: DueDate }>(
+      dates.text,
+      dates.values,
+    );
     if (overall === undefined) throw new Error('the totals are missing');
     const batches = snapshot.read<{ line: ScheduleLine }>(lines.text, lines.values);
     return read({
       overall: overall.totals,
+      lineCount: rest.reduce((sum, { payees }) => sum + payees, 0),
       dates: rest.map((row) => row.totals),
       lines: mapBatches(batches),
     });

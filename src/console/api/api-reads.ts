@@ -11,6 +11,7 @@ import {
   lastClosedDate,
   parseCivilDate,
 } from '../../domain/business-day.ts';
+import { maySeePersonalData } from '../../domain/role.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
 import {
@@ -22,9 +23,11 @@ import {
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { readSchedule } from '../../schedule/read-schedule.sql.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
+import { dueRangeParameters } from '../schedule/schedule-range.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { maskColumn } from '../shell/masking.ts';
+import { maskColumn, maskPayee } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { parseExport } from '../titles/export-routes.tsx';
 import { readTitleDetail } from '../titles/title-detail.sql.ts';
@@ -147,6 +150,30 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
           fields: fields.map(mask),
         })),
       };
+    },
+  );
+
+  api.get(
+    '/payment-schedule',
+    describe(
+      'titles',
+      'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
+      { querystring: schemas.ScheduleQuery, answer: schemas.PaymentSchedule },
+    ),
+    async (request) => {
+      const range = dueRangeParameters(request.query);
+      const schedule = await readSchedule(database, {
+        range,
+        hasAllAmounts: true,
+        offset: numberOf(request, 'offset') ?? 0,
+        limit: limitOf(request),
+      });
+      const mayBeSeen = maySeePersonalData(request.principal?.role ?? 'viewer');
+      const groups = schedule.groups.map(({ payee, ...totals }) => {
+        const { titleId, ...shown } = mayBeSeen ? payee : maskPayee(payee);
+        return { ...totals, payee: shown, titleId };
+      });
+      return { dueFrom: range.from, dueTo: range.to, ...schedule, groups };
     },
   );
 

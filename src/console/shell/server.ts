@@ -32,6 +32,7 @@ import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
 import { addProviderRoutes } from '../providers/provider-routes.tsx';
+import { addScheduleRoutes } from '../schedule/schedule-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
 import { addTitleRoutes } from '../titles/title-routes.tsx';
 import { createReadiness, type ReadinessCheck } from '../watch/health.ts';
@@ -148,6 +149,7 @@ async function addPages(
   addRestatedRoutes(server, parts);
   addTitleRoutes(server, parts);
   addExportRoutes(server, parts);
+  addScheduleRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addProviderRoutes(server, parts);
   addWatchRoutes(server, parts);

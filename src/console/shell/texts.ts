@@ -6,6 +6,7 @@ import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
 import { providersText } from '../providers/providers-text.ts';
+import { scheduleText } from '../schedule/schedule-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
 import { frameText } from './frame-text.ts';
@@ -18,6 +19,7 @@ const en = {
   ...dayText.en,
   ...restatedText.en,
   ...titlesText.en,
+  ...scheduleText.en,
   ...backfillsText.en,
   ...providersText.en,
   ...watchText.en,
@@ -35,6 +37,7 @@ const ptBR: Text = {
   ...dayText['pt-BR'],
   ...restatedText['pt-BR'],
   ...titlesText['pt-BR'],
+  ...scheduleText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],
   ...watchText['pt-BR'],
