@@ -11,7 +11,6 @@ import {
   lastClosedDate,
   parseCivilDate,
 } from '../../domain/business-day.ts';
-import { maySeePersonalData } from '../../domain/role.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
 import {
@@ -25,7 +24,8 @@ import { readCheckpoint } from '../../ledger/reads.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSchedule } from '../../schedule/read-schedule.sql.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
-import { dueRangeParameters } from '../schedule/schedule-range.ts';
+import { sendScheduleFile } from '../schedule/schedule-export.ts';
+import { dueRangeParameters, scheduleFormat } from '../schedule/schedule-range.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn, maskPayee } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
@@ -168,12 +168,28 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
         offset: numberOf(request, 'offset') ?? 0,
         limit: limitOf(request),
       });
-      const mayBeSeen = maySeePersonalData(request.principal?.role ?? 'viewer');
       const groups = schedule.groups.map(({ payee, ...totals }) => {
-        const { titleId, ...shown } = mayBeSeen ? payee : maskPayee(payee);
-        return { ...totals, payee: shown, titleId };
+        const { titleId, ...masked } = maskPayee(payee);
+        return { ...totals, payee: masked, titleId };
       });
       return { dueFrom: range.from, dueTo: range.to, ...schedule, groups };
+    },
+  );
+
+  api.get(
+    '/payment-schedule/export',
+    describe('titles', 'The payment schedule of a range as a file', {
+      querystring: schemas.ScheduleExportQuery,
+      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    }),
+    async (request, reply) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('this route has no guard');
+      return sendScheduleFile(reply, parts, principal, {
+        range: dueRangeParameters(request.query),
+        format: scheduleFormat(request.query),
+        locale: textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR',
+      });
     },
   );
 

@@ -6,6 +6,7 @@ import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
+import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
@@ -267,6 +268,13 @@ export const ScheduleQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
 });
 
+export const ScheduleExportQuery = Type.Object({
+  dueFrom: date,
+  dueTo: date,
+  format: words(SCHEDULE_FORMATS),
+  locale: Type.Optional(words(['pt-BR', 'en'])),
+});
+
 const scheduleTotals = {
   titles: count,
   sums,
@@ -294,7 +302,7 @@ export const PaymentSchedule = Type.Object({
         kind: orNull('string', { enum: ['financial_agent', 'provider', null] }),
         name: orNull('string'),
         externalId: orNull('string'),
-        identification: orNull('string', { description: 'Masked for the role viewer.' }),
+        identification: orNull('string', { description: 'Masked, as the account is.' }),
         account: Type.Object({
           bank: orNull('string'),
           agency: orNull('string'),

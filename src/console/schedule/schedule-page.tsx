@@ -20,7 +20,7 @@ import { ActionForm, Amount, Card, Metric } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { PayeeAccount, PayeeName } from './payee-text.tsx';
 
-export interface SchedulePageData {
+interface SchedulePageData {
   readonly view: DueView;
   /** A date in the span that is shown. */
   readonly date: CivilDate;
@@ -33,7 +33,7 @@ export interface SchedulePageData {
   readonly isMasked: boolean;
 }
 
-export const scheduleHref = (view: DueView, date: CivilDate, page = 1) =>
+const scheduleHref = (view: DueView, date: CivilDate, page = 1) =>
   `/schedule?${new URLSearchParams({ view, date, ...(page > 1 && { page: String(page) }) })}`;
 
 /** The list of the titles of a due date or a group. */

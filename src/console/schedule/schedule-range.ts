@@ -1,7 +1,11 @@
 import { daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { DueRange } from '../../schedule/read-schedule.sql.ts';
-import { MAX_DUE_DAYS } from '../../schedule/schedule-file.ts';
+import {
+  MAX_DUE_DAYS,
+  SCHEDULE_FORMATS,
+  type ScheduleFormat,
+} from '../../schedule/schedule-file.ts';
 import { textParameter } from '../shell/page-context.ts';
 
 /** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
@@ -14,4 +18,14 @@ export function dueRangeParameters(source: unknown): DueRange {
     );
   }
   return { from, to };
+}
+
+/** @throws InputError unless `format` is one of the formats */
+export function scheduleFormat(source: unknown): ScheduleFormat {
+  const wanted = textParameter(source, 'format');
+  const format = SCHEDULE_FORMATS.find((known) => known === wanted);
+  if (format === undefined) {
+    throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`);
+  }
+  return format;
 }

@@ -2,9 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { dateIn, parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
-import { InputError } from '../../runtime/errors.ts';
 import { readSchedule } from '../../schedule/read-schedule.sql.ts';
-import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
@@ -12,7 +10,7 @@ import { actorOf } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { sendScheduleFile } from './schedule-export.ts';
 import { SchedulePage, spanOf } from './schedule-page.tsx';
-import { dueRangeParameters } from './schedule-range.ts';
+import { dueRangeParameters, scheduleFormat } from './schedule-range.ts';
 
 const GROUPS_A_PAGE = 50;
 const LAST_DATE = '9999-11-30';
@@ -70,14 +68,9 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.post('/schedule/export', async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
-    const wanted = textParameter(request.body, 'format');
-    const format = SCHEDULE_FORMATS.find((known) => known === wanted);
-    if (format === undefined) {
-      throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`);
-    }
     return sendScheduleFile(reply, parts, principal, {
       range: dueRangeParameters(request.body),
-      format,
+      format: scheduleFormat(request.body),
       locale: pageContext(request, timeZone).language,
     });
   });

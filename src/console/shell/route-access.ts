@@ -119,6 +119,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/drift': api(EVERYBODY, 'read'),
   'GET /api/audit': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule': api(EVERYBODY, 'read'),
+  'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
   'GET /api/sweeps': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),

@@ -233,7 +233,7 @@ test('the calendar has an event for each due date, without personal data', async
   expect(uids((await get()).text)).toEqual(uids(text));
 });
 
-test('the API has the same figures, masked for a viewer', async () => {
+test('the API has the same figures, with masked identifiers', async () => {
   const path = '/api/payment-schedule?dueFrom=2026-12-01&dueTo=2026-12-31';
   const schedule = (await pages.viewer.get(path)).json();
   expect(schedule).toMatchObject({
@@ -251,8 +251,12 @@ test('the API has the same figures, masked for a viewer', async () => {
   const page = (await pages.reviewer.get(`${path}&offset=1&limit=1`)).json();
   expect(page).toMatchObject({
     groupCount: 5,
-    groups: [{ titles: 82, payee: { kind: 'financial_agent', identification: AGENT } }],
+    groups: [{ titles: 82, payee: { kind: 'financial_agent', identification: '••••81' } }],
   });
+  const file = await pages.reviewer.get(
+    '/api/payment-schedule/export?dueFrom=2026-12-01&dueTo=2026-12-31&format=csv&locale=en',
+  );
+  expect(file.text).toContain(`,${AGENT},341,0987,,7777777,8,1,50,`);
   for (const query of ['dueFrom=2026-12-01', 'dueFrom=2026-12-31&dueTo=2026-12-01']) {
     expect((await pages.viewer.get(`/api/payment-schedule?${query}`)).status).toBe(400);
   }
