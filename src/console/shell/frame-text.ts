@@ -72,7 +72,7 @@ const ptBR: typeof en = {
     label: 'Páginas',
     days: 'Dias',
     titles: 'Títulos',
-    schedule: 'Pagamentos',
+    schedule: 'Agenda',
     backfills: 'Reprocessamentos',
     providers: 'Fornecedores',
     exports: 'Exportar',

@@ -32,6 +32,10 @@ test('the loop computes the totals of every date, the latest first', async () =>
   await pull('c', daysFrom(2));
   await expect.poll(stale).toBeNull();
   await loop.stop();
+  // Merges are not counted as SQL of a user, whether the titles were staged or loaded.
+  await pull('c2', daysFrom(1));
+  expect(await world.database.prisma.titleEpoch.findFirst()).toMatchObject({ epoch: 1n });
+  await refreshTotals(world.database, daysFrom(1));
 });
 
 test('a pull that changes nothing leaves the totals current, a merge does not', async () => {
