@@ -95,6 +95,7 @@ async function fill() {
       `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
        WHERE schemaname = 'conciliation' AND tablename = 'title' AND indexname <> 'title_pkey'`,
     );
+    await client.query("SET maintenance_work_mem = '512MB'");
     for (const { name } of indexes) await client.query(`DROP INDEX conciliation.${name}`);
     await client.query(INSERT_TITLES, [FIRST, titles, Math.ceil(titles / DAYS)]);
     for (const { definition } of indexes) await client.query(definition);
