@@ -136,13 +136,13 @@ const statedParty = Prisma.raw(
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
-/** The key of the party in the tables. Long texts do not fit an index entry. */
-const partyKey = Prisma.raw(
+/** The key of a row `party` in the tables. Long texts do not fit an index entry. */
+export const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
 );
 
-/** The values are quoted, so that different accounts have different texts; a missing value is NULL. */
-const accountHash = Prisma.raw(
+/** Of a row `party`. The values are quoted, so that different accounts have different texts; a missing value is NULL. */
+export const accountHash = Prisma.raw(
   `md5(concat_ws(',', quote_nullable(party.bank), quote_nullable(party.agency),
                  quote_nullable(party.agency_digit), quote_nullable(party.account),
                  quote_nullable(party.account_digit)))::uuid`,

@@ -26,6 +26,7 @@ import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { packageVersion } from '../runtime/package-version.ts';
+import { startTotals } from '../schedule/keep-totals.ts';
 import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
@@ -56,6 +57,7 @@ export interface ServiceOverrides {
   readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
   readonly verification?: { readonly intervalMs: number };
+  readonly totals?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
 }
 
@@ -246,6 +248,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => housekeeping.stop());
   const verification = startVerification({ database, logger, ...overrides.verification });
   stops.push(() => verification.stop());
+  const totals = startTotals({ database, logger, ...overrides.totals });
+  stops.push(() => totals.stop());
   return ticker;
 }
 

@@ -23,6 +23,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
+  'payment-schedule': async () =>
+    (await import('./schedule/payment-schedule.ts')).addPaymentScheduleCommand,
   user: async () => (await import('./admin/user.ts')).addUserCommand,
   key: async () => (await import('./admin/key.ts')).addKeyCommand,
   audit: async () => (await import('./admin/audit.ts')).addAuditCommand,

@@ -19,6 +19,7 @@ export const CIVIL_DATES = {
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   pull: { date: civilDate('date') },
   rejectedTitle: { date: civilDate('date') },
+  scheduleDate: { date: civilDate('date') },
   signOff: { date: civilDate('date') },
   sweep: { fromDate: civilDate('fromDate') },
   sweepDifference: { date: civilDate('date') },

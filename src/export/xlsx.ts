@@ -38,7 +38,7 @@ export interface Workbook {
 }
 
 /**
- * Encodes an Excel workbook: the rows on the sheet `titles` (then `titles 2` and so on) with an
+ * Encodes an Excel workbook: the rows on the sheet `sheetName` (then `titles 2` and so on) with an
  * autofilter, the totals on `totals`, each with a frozen header. Numbers and dates are typed,
  * identifiers are text, and no text becomes a formula.
  */

@@ -10,12 +10,15 @@ import type { Transaction } from '../database/database.ts';
  * - Rows of large tables are looked up by an index. Rows named by another statement are named by an
  *   array of keys, `id = ANY(ARRAY(SELECT …))`, which an index answers. By statistics of a minute ago,
  *   when `title` had ten dates, each date is a tenth of the table.
+ *
+ * Also tells the trigger of `title_epoch` that the transaction marks the dates that it changes itself, by
+ * `day.changed_at`. Here, because a merge must not take one more statement.
  */
 export async function configurePlanner(tx: Transaction): Promise<void> {
   // Room for a hash of narrow rows. A larger hash goes to disk and takes several times as long.
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_seqscan', 'off', true),
-           set_config('work_mem', '64MB', true)`;
+           set_config('work_mem', '64MB', true), set_config('conciliation.marks_dates', 'on', true)`;
 }
 
 export async function resetPlanner(tx: Transaction): Promise<void> {

@@ -245,9 +245,11 @@ async function eraseEverywhere(
   let counts: ErasureCounts | null = null;
   await database.prisma
     .$transaction(async (tx) => {
+      // `erasePartyTotals` marks the dates.
       await tx.$executeRaw`
         SELECT set_config('statement_timeout', '0', true),
-               set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`;
+               set_config('lock_timeout', ${LOCK_TIMEOUT}, true),
+               set_config('conciliation.marks_dates', 'on', true)`;
       await findTitles(tx, names);
       counts = await eraseRows(tx, names, pseudonym);
       if (isDryRun) throw new Undo();
@@ -298,6 +300,7 @@ async function eraseRows(
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
   const titles = await eraseTitles(tx, keys, pseudonym);
+  await erasePartyTotals(tx);
   await recordErasedRows(tx);
   const isParty = Prisma.sql`(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
@@ -359,6 +362,23 @@ async function eraseTitles(
     );
   }
   return new Set(ids.map(({ id }) => id)).size;
+}
+
+/**
+ * Removes the totals of the dates of the party's titles, which have hashes of its accounts. A date without a
+ * stamp gets one, so that a computation from titles of before the erasure cannot insert one: `refreshTotals`.
+ */
+async function erasePartyTotals(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.schedule_date (date, epoch)
+    SELECT DISTINCT accepted_date, 0 FROM conciliation.title
+    WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+    ON CONFLICT (date) DO UPDATE SET epoch = excluded.epoch`;
+  await tx.$executeRaw`
+    DELETE FROM conciliation.schedule_total
+    WHERE accepted_date = ANY(ARRAY(
+      SELECT DISTINCT accepted_date FROM conciliation.title
+      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))))`;
 }
 
 /** Records the hashes of the rows as the erasure left them; see `ROW_HASH`. */

@@ -25,6 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   backfills: ['audit', 'database', 'domain', 'runtime'],
   export: ['audit', 'database', 'domain', 'runtime'],
   privacy: ['audit', 'database', 'domain', 'runtime'],
+  schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
   ledger: ['audit', 'database', 'domain', 'export', 'runtime'],
   closing: ['audit', 'database', 'domain', 'export', 'ledger', 'runtime'],
   alerts: ['closing', 'database', 'domain', 'ledger', 'runtime'],
@@ -56,6 +57,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'providers',
     'pull',
     'runtime',
+    'schedule',
     'sweep',
   ],
   scheduler: [
@@ -85,6 +87,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'pull',
     'queue',
     'runtime',
+    'schedule',
     'scheduler',
     'sweep',
     'worker',
@@ -109,6 +112,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'queue',
     'runtime',
     'sandbox',
+    'schedule',
     'sweep',
   ],
 };

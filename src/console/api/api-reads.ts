@@ -13,10 +13,13 @@ import { readOpenDrift } from '../../ledger/drift.sql.ts';
 import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
+import { readSchedule } from '../../schedule/read-schedule.sql.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
 import { monthOfPath, readMonthPage, sendEvidence } from '../closing/months-routes.tsx';
+import { sendScheduleFile } from '../schedule/schedule-export.ts';
+import { dueRangeParameters, scheduleFormat } from '../schedule/schedule-range.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { maskColumn } from '../shell/masking.ts';
+import { maskColumn, maskPayee } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { parseExport } from '../titles/export-routes.tsx';
 import { readTitleDetail } from '../titles/title-detail.sql.ts';
@@ -186,6 +189,47 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
           fields: fields.map(mask),
         })),
       };
+    },
+  );
+
+  api.get(
+    '/payment-schedule',
+    describe(
+      'titles',
+      'getPaymentSchedule',
+      'Who is to be paid on the due dates of a range, and on which account, over all accepted dates',
+      { querystring: schemas.ScheduleQuery, answer: schemas.PaymentSchedule },
+    ),
+    async (request) => {
+      const range = dueRangeParameters(request.query);
+      const schedule = await readSchedule(database, {
+        range,
+        hasAllAmounts: true,
+        offset: numberOf(request, 'offset') ?? 0,
+        limit: limitOf(request),
+      });
+      const groups = schedule.groups.map(({ payee, ...totals }) => {
+        const { titleId, ...masked } = maskPayee(payee);
+        return { ...totals, payee: masked, titleId };
+      });
+      return { dueFrom: range.from, dueTo: range.to, ...schedule, groups };
+    },
+  );
+
+  api.get(
+    '/payment-schedule/export',
+    describe('titles', 'exportPaymentSchedule', 'The payment schedule of a range as a file', {
+      querystring: schemas.ScheduleExportQuery,
+      answer: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    }),
+    async (request, reply) => {
+      const { principal } = request;
+      if (principal === null) throw new Error('this route has no guard');
+      return sendScheduleFile(reply, parts, principal, {
+        range: dueRangeParameters(request.query),
+        format: scheduleFormat(request.query),
+        locale: textParameter(request.query, 'locale') === 'en' ? 'en' : 'pt-BR',
+      });
     },
   );
 

@@ -12,6 +12,7 @@ import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
 import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
+import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
 
@@ -321,6 +322,74 @@ export const TitleQueryParameters = Type.Object({
     Type.String({ maxLength: 2000, description: 'A place that an earlier answer named.' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+
+export const ScheduleQuery = Type.Object({
+  dueFrom: date,
+  dueTo: date,
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 0,
+      description: 'Groups to skip.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+
+export const ScheduleExportQuery = Type.Object({
+  dueFrom: date,
+  dueTo: date,
+  format: words(SCHEDULE_FORMATS),
+  locale: Type.Optional(words(['pt-BR', 'en'])),
+});
+
+const scheduleTotals = {
+  titles: count,
+  sums,
+  waitingTitles: Type.Integer({
+    description:
+      'Titles of days in the state held or attention, whose newest response waits for a person.',
+  }),
+  waitingValue: amount,
+};
+
+export const PaymentSchedule = Type.Object({
+  dueFrom: date,
+  dueTo: date,
+  overall: Type.Object(scheduleTotals),
+  changed: Type.Object(
+    { groups: count, titles: count, originalValue: amount },
+    { description: 'On accounts that changed, where no person has acknowledged the change.' },
+  ),
+  dates: Type.Array(Type.Object({ date, ...scheduleTotals })),
+  groupCount: count,
+  groups: Type.Array(
+    Type.Object({
+      ...scheduleTotals,
+      payee: Type.Object({
+        kind: orNull('string', { enum: ['financial_agent', 'provider', null] }),
+        name: orNull('string'),
+        externalId: orNull('string'),
+        identification: orNull('string', { description: 'Masked, as the account is.' }),
+        account: Type.Object({
+          bank: orNull('string'),
+          agency: orNull('string'),
+          agencyDigit: orNull('string'),
+          account: orNull('string'),
+          accountDigit: orNull('string'),
+        }),
+        isChanged: Type.Boolean(),
+      }),
+      titleId: Type.Integer({ description: 'One of the titles of the group.' }),
+    }),
+    { description: 'By party to be paid and account, the largest original value first.' },
+  ),
+  undated: Type.Object(
+    { titles: count, originalValue: amount },
+    { description: 'Current titles without a due date. They are in no other figure.' },
+  ),
 });
 
 export const AuditQuery = Type.Object({

@@ -25,7 +25,7 @@ export function Calendar(props: {
 }
 
 /** Weeks from Monday; null for days of another month. */
-function weeksOf(month: string): (CivilDate | null)[][] {
+export function weeksOf(month: string): (CivilDate | null)[][] {
   const first = toCivilDate(`${month}-01`);
   // 1970-01-05 was a Monday.
   const monday = toCivilDate('1970-01-05');

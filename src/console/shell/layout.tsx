@@ -77,6 +77,7 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
   const entries: readonly (readonly [string, string, number])[] = [
     ['/', nav.days, 0],
     ['/titles', nav.titles, 0],
+    ['/schedule', nav.schedule, 0],
     ['/backfills', nav.backfills, 0],
     ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
     ['/alerts', nav.alerts, page.badges?.alerts ?? 0],

@@ -1,4 +1,5 @@
 import type { TitleColumn } from '../../domain/title.ts';
+import type { Payee } from '../../schedule/read-schedule.sql.ts';
 
 /** Columns that hold a tax identifier. */
 const TAX_IDS: ReadonlySet<string> = new Set<TitleColumn>([
@@ -38,6 +39,25 @@ export function maskColumn(column: string, value: string | null): string | null 
   if (ACCOUNTS.has(column)) return maskAccount(value);
   // The content of an undocumented field is unknown.
   return column === 'extra' ? DOT.repeat(4) : value;
+}
+
+/** Returns a payee for readers without the right to see identifiers. */
+export function maskPayee(payee: Payee): Payee {
+  const { identification, account } = payee;
+  const mask = (value: string | null) =>
+    value === null || value === '' ? value : maskAccount(value);
+  return {
+    ...payee,
+    identification:
+      identification === null || identification === '' ? identification : maskTaxId(identification),
+    account: {
+      bank: account.bank,
+      agency: mask(account.agency),
+      agencyDigit: mask(account.agencyDigit),
+      account: mask(account.account),
+      accountDigit: mask(account.accountDigit),
+    },
+  };
 }
 
 /** Whether a column may be masked. */

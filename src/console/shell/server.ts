@@ -35,6 +35,7 @@ import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
 import { addProviderRoutes } from '../providers/provider-routes.tsx';
+import { addScheduleRoutes } from '../schedule/schedule-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
 import { addTitleRoutes } from '../titles/title-routes.tsx';
 import { createReadiness, type ReadinessCheck } from '../watch/health.ts';
@@ -153,6 +154,7 @@ async function addPages(
   addTitleRoutes(server, parts);
   addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
+  addScheduleRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addProviderRoutes(server, parts);
   addWatchRoutes(server, parts);

@@ -15,6 +15,7 @@ import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
 import { providersText } from '../providers/providers-text.ts';
+import { scheduleText } from '../schedule/schedule-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
 import { watchText } from '../watch/watch-text.ts';
 import { faultsText } from './faults-text.ts';
@@ -31,6 +32,7 @@ const en = {
   ...monthsText.en,
   ...titlesText.en,
   ...amountsText.en,
+  ...scheduleText.en,
   ...backfillsText.en,
   ...providersText.en,
   ...watchText.en,
@@ -52,6 +54,7 @@ const ptBR: Text = {
   ...monthsText['pt-BR'],
   ...titlesText['pt-BR'],
   ...amountsText['pt-BR'],
+  ...scheduleText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],
   ...watchText['pt-BR'],

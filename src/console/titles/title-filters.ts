@@ -52,6 +52,8 @@ export function parseTitleQuery(
     ),
     dueFrom: read('dueFrom', parseCivilDate),
     dueTo: read('dueTo', parseCivilDate),
+    isUndated: read('undated', (value) => (value === 'true' ? true : null)),
+    payeeOf: read('payeeOf', (value) => (/^\d{1,15}$/.test(value) ? Number(value) : null)),
     minValue: read('minValue', amount),
     maxValue: read('maxValue', amount),
   };
@@ -110,6 +112,8 @@ export function titleQueryText(
     ['status', filter.status],
     ['dueFrom', filter.dueFrom],
     ['dueTo', filter.dueTo],
+    ['undated', filter.isUndated === null ? null : 'true'],
+    ['payeeOf', filter.payeeOf === null ? null : String(filter.payeeOf)],
     ['minValue', filter.minValue],
     ['maxValue', filter.maxValue],
     ['sort', changes.sort ?? query.sort],

@@ -1,7 +1,13 @@
 import type { Database } from '../../database/database.ts';
-import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
+import { type CivilDate, parseCivilDate, toCivilDate } from '../../domain/business-day.ts';
 import { parseDecimal } from '../../domain/decimal.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
+import {
+  acceptedDatesOf,
+  type GroupFilter,
+  hasPayeeOf,
+  readGroupTotals,
+} from '../../schedule/read-schedule.sql.ts';
 import { folded, inEachCase } from '../shell/search.sql.ts';
 
 /** Selects titles. All conditions must hold; null: no condition. */
@@ -20,6 +26,10 @@ export interface TitleFilter {
   readonly agent: string | null;
   readonly dueFrom: CivilDate | null;
   readonly dueTo: CivilDate | null;
+  /** True: only titles that state no due date. */
+  readonly isUndated: true | null;
+  /** A title: only titles whose payment goes to the same party and account; see `Payee`. */
+  readonly payeeOf: number | null;
   /** Decimal text. */
   readonly minValue: string | null;
   readonly maxValue: string | null;
@@ -76,7 +86,8 @@ const text = (expression: Prisma.Sql): SortKey => ({
   type: Prisma.sql`text`,
   isValid: (key) => !key.includes('\u0000'),
 });
-const LAST_DATE = '9999-12-31';
+const FIRST_DATE = toCivilDate('0001-01-01');
+const LAST_DATE = toCivilDate('9999-12-31');
 
 /** The possible sorts. A request names one of these keys. */
 const SORT_KEYS: Readonly<Record<TitleSort, SortKey>> = {
@@ -181,6 +192,8 @@ export async function readTitleCount(
   filter: TitleFilter,
   today: CivilDate,
 ): Promise<{ readonly titles: number; readonly originalValueSum: string }> {
+  const group = groupOf(filter);
+  if (group !== null) return readGroupTotals(database, group);
   const { from, to, ...narrowing } = filter;
   const areWholeDays = Object.values(narrowing).every((value) => value === null);
   const [row] = await database.prisma.$queryRaw<[{ titles: number; originalValueSum: string }]>(
@@ -198,7 +211,24 @@ export async function readTitleCount(
   return row;
 }
 
+/** Returns the due dates and the payee that the filter asks for; null: it does not ask for current titles by due date. */
+function dueOf(filter: TitleFilter): GroupFilter | null {
+  const { status, dueFrom, dueTo, isUndated, payeeOf } = filter;
+  if (status !== 'current') return null;
+  if (dueFrom === null && dueTo === null)
+    return isUndated === null ? null : { range: null, payeeOf };
+  const range = { from: dueFrom ?? FIRST_DATE, to: dueTo ?? LAST_DATE };
+  return isUndated === null ? { range, payeeOf } : null;
+}
+
+/** Returns the group of the payment schedule that the filter selects; null: the filter has other conditions. */
+function groupOf(filter: TitleFilter): GroupFilter | null {
+  const { status: _, dueFrom: __, dueTo: ___, isUndated: ____, payeeOf: _____, ...others } = filter;
+  return Object.values(others).every((value) => value === null) ? dueOf(filter) : null;
+}
+
 async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.Sql> {
+  const due = dueOf(filter);
   const {
     from,
     to,
@@ -209,10 +239,16 @@ async function whereOf(database: Database, filter: TitleFilter): Promise<Prisma.
     agent,
     dueFrom,
     dueTo,
+    isUndated,
+    payeeOf,
     minValue,
     maxValue,
   } = filter;
   const parts = [
+    // `title` has no index by due date, which every merge would pay for. The schedule knows the accepted dates.
+    due === null ? null : Prisma.sql`accepted_date = ANY(${acceptedDatesOf(due)})`,
+    isUndated === null ? null : Prisma.sql`anticipated_due_date IS NULL`,
+    payeeOf === null ? null : await hasPayeeOf(database, payeeOf),
     from === null ? null : Prisma.sql`accepted_date >= ${from}::date`,
     to === null ? null : Prisma.sql`accepted_date <= ${to}::date`,
     status === null ? null : Prisma.sql`status = ${status}`,

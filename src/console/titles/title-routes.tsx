@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
+import { readPayee } from '../../schedule/read-schedule.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { pageContext } from '../shell/page-context.ts';
 import { actorOf, dateOfPath, idOfPath } from '../shell/path-parameters.ts';
@@ -29,15 +30,17 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       date,
       pageContext(request, parts.timeZone).language,
     );
-    const [day, page, count] = await Promise.all([
+    const { payeeOf } = query.filter;
+    const [day, page, count, payee] = await Promise.all([
       date === null ? null : readLedgerDay(database, date, today),
       readTitlePage(database, { ...query, limit: TITLES_A_PAGE }),
       readTitleCount(database, query.filter, today),
+      payeeOf === null ? null : readPayee(database, payeeOf),
     ]);
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.titles.title,
       active: date === null ? '/titles' : '/',
-      body: <TitlesPage context={context} data={{ date, day, query, page, count }} />,
+      body: <TitlesPage context={context} data={{ date, day, query, payee, page, count }} />,
     }));
   };
 

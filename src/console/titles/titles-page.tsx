@@ -1,6 +1,8 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
+import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { DayHead } from '../days/day-head.tsx';
+import { PayeeAccount, PayeeName } from '../schedule/payee-text.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
@@ -12,6 +14,8 @@ export interface TitlesPageData {
   readonly date: CivilDate | null;
   readonly day: LedgerDay | null;
   readonly query: TitleQuery;
+  /** The payee that the filter asks for; null: none. */
+  readonly payee: Payee | null;
   readonly page: TitlePage;
   /** Of all titles that match. */
   readonly count: { readonly titles: number; readonly originalValueSum: string };
@@ -27,6 +31,13 @@ export function TitlesPage({ context, data }: { context: PageContext; data: Titl
         <DayHead context={context} date={data.date} day={data.day} active="titles" />
       )}
       <Card title={text.titles.filter}>
+        {data.payee !== null && (
+          <p>
+            {text.titles.payee}:{' '}
+            <PayeeName context={context} payee={data.payee} isRevealed={false} />,{' '}
+            <PayeeAccount context={context} payee={data.payee} isRevealed={false} />
+          </p>
+        )}
         <Filters context={context} data={data} />
       </Card>
       {data.query.faults.length > 0 && (
@@ -73,6 +84,11 @@ function Filters({ context, data }: { context: PageContext; data: TitlesPageData
       </Field>
       <Field label={text.titles.dueFrom}>{dateInput('dueFrom', filter.dueFrom)}</Field>
       <Field label={text.titles.dueTo}>{dateInput('dueTo', filter.dueTo)}</Field>
+      <label class="check">
+        <input type="checkbox" name="undated" value="true" checked={filter.isUndated === true} />
+        {text.titles.undated}
+      </label>
+      {filter.payeeOf !== null && <input type="hidden" name="payeeOf" value={filter.payeeOf} />}
       <Field label={text.titles.minValue}>{input('minValue', filter.minValue)}</Field>
       <Field label={text.titles.maxValue}>{input('maxValue', filter.maxValue)}</Field>
       <Field label={text.titles.sort}>
@@ -248,6 +264,8 @@ function filterLabel(text: PageContext['text'], name: string): string {
     status: titles.status,
     dueFrom: titles.dueFrom,
     dueTo: `${titles.dueFrom} … ${titles.dueTo}`,
+    undated: titles.undated,
+    payeeOf: titles.payee,
     minValue: titles.minValue,
     maxValue: `${titles.minValue} … ${titles.maxValue}`,
     sort: titles.sort,

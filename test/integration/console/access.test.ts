@@ -95,6 +95,7 @@ test('the table gives no role more rights than documented', () => {
   expect(unsafeFor('viewer').filter((route) => !own(route))).toEqual([
     'POST /logout',
     'POST /restated',
+    'POST /schedule/export',
     'POST /providers',
     'POST /exports',
   ]);

@@ -62,6 +62,8 @@ test('there are two hundred hostile texts and more', () => {
 test.each([
   ...LIST_PARAMETERS.map((name) => [`/days/${DAY}/titles`, name]),
   ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
+  ...['dueFrom', 'undated', 'payeeOf'].map((name) => ['/titles', name]),
+  ...['view', 'date', 'page'].map((name) => ['/schedule', name]),
   ['/', 'to'],
   ['/', 'notice'],
   ['/restated', 'mine'],

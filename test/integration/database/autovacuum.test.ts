@@ -33,11 +33,13 @@ const SMALL = [
   'month_seal',
   'process_fault',
   'program_lock',
+  'schedule_date',
   'sign_in_limit',
   'sign_off',
   'sweep',
   'sweep_difference',
   'title_check',
+  'title_epoch',
   'title_finding',
 ];
 const PATIENCE_MS = 90_000;

@@ -1,0 +1,46 @@
+import type { Payee } from '../../schedule/read-schedule.sql.ts';
+import { AccountText } from '../providers/account-text.tsx';
+import { providerHref } from '../providers/provider-address.ts';
+import { maskTaxId } from '../shell/masking.ts';
+import type { PageContext } from '../shell/page-context.ts';
+
+interface PayeeProps {
+  readonly context: PageContext;
+  readonly payee: Payee;
+  /** Whether the reader asked for identifiers on the record. */
+  readonly isRevealed: boolean;
+}
+
+/** The party to be paid: name, number in the ERP, tax identifier. */
+export function PayeeName({ context, payee, isRevealed }: PayeeProps) {
+  const { text } = context;
+  const { kind, name, externalId, identification } = payee;
+  if (kind === null) return <>{text.schedule.noPayee}</>;
+  const names = [name, identification === null ? null : shown(identification, isRevealed)];
+  const stated = names.filter((part) => part !== null && part !== '');
+  return (
+    <>
+      {externalId !== null && <a href={providerHref(externalId)}>{externalId}</a>}
+      {externalId !== null && stated.length > 0 && ' · '}
+      {stated.join(' · ')}
+      {externalId === null && stated.length === 0 && text.schedule.noParty}
+    </>
+  );
+}
+
+function shown(identification: string, isRevealed: boolean): string {
+  // The pseudonym of an erased party names no person.
+  return isRevealed || identification.startsWith('erased-')
+    ? identification
+    : maskTaxId(identification);
+}
+
+/** The account to be paid. */
+export function PayeeAccount({ context, payee, isRevealed }: PayeeProps) {
+  const isStated = Object.values(payee.account).some((value) => value !== null);
+  return isStated ? (
+    <AccountText context={context} account={payee.account} isRevealed={isRevealed} />
+  ) : (
+    context.text.schedule.noAccount
+  );
+}

@@ -1,0 +1,368 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import { DUE_VIEWS, type DueView, dueRangeOf, neighbour } from '../../schedule/due-range.ts';
+import type {
+  DueDate,
+  DueRange,
+  Payee,
+  Schedule,
+  ScheduleGroup,
+  ScheduleTotals,
+} from '../../schedule/read-schedule.sql.ts';
+import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
+import { weeksOf } from '../days/calendar.tsx';
+import { RevealForm } from '../providers/change-list.tsx';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { ActionForm, Amount, Card, Metric } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { PayeeAccount, PayeeName } from './payee-text.tsx';
+
+interface SchedulePageData {
+  readonly view: DueView;
+  /** A date in the span that is shown. */
+  readonly date: CivilDate;
+  readonly today: CivilDate;
+  readonly isDateBad: boolean;
+  readonly range: DueRange;
+  readonly schedule: Schedule;
+  readonly paging: Paging;
+  readonly isRevealed: boolean;
+  readonly isMasked: boolean;
+}
+
+const scheduleHref = (view: DueView, date: CivilDate, page = 1) =>
+  `/schedule?${new URLSearchParams({ view, date, ...(page > 1 && { page: String(page) }) })}`;
+
+/** The list of the titles of a due date or a group. */
+const titlesHref = (range: DueRange, payee: Payee | null) =>
+  `/titles?${new URLSearchParams({
+    dueFrom: range.from,
+    dueTo: range.to,
+    status: 'current',
+    ...(payee !== null && { payeeOf: String(payee.titleId) }),
+  })}`;
+
+interface PageProps {
+  readonly context: PageContext;
+  readonly data: SchedulePageData;
+}
+
+export function SchedulePage({ context, data }: PageProps) {
+  const { text } = context;
+  const { schedule } = text;
+  const { view, date } = data;
+  return (
+    <>
+      <div>
+        <h1>{schedule.title}</h1>
+        <p class="quiet">{schedule.intro}</p>
+      </div>
+      <nav class="tabs" aria-label={schedule.title}>
+        {DUE_VIEWS.map((known) => (
+          <a
+            key={known}
+            href={scheduleHref(known, date)}
+            {...(known === view && { 'aria-current': 'page' })}
+          >
+            {schedule.views[known]}
+          </a>
+        ))}
+      </nav>
+      {data.isDateBad && <p class="error">{schedule.badDate}</p>}
+      <Card title={spanTitle(context, data)} class="stack">
+        <form method="get" class="filters">
+          <input type="hidden" name="view" value={view} />
+          <Field label={schedule.date}>
+            <input type="date" name="date" value={date} />
+          </Field>
+          <div class="buttons">
+            <button type="submit" class="button">
+              {schedule.show}
+            </button>
+          </div>
+        </form>
+        <nav class="pager" aria-label={schedule.date}>
+          <a rel="prev" href={scheduleHref(view, neighbour(data.range, 'previous'))}>
+            ← {schedule.previous}
+          </a>
+          <a href={scheduleHref(view, data.today)}>{schedule.today}</a>
+          <a rel="next" href={scheduleHref(view, neighbour(data.range, 'next'))}>
+            {schedule.next} →
+          </a>
+        </nav>
+        <Figures context={context} data={data} />
+      </Card>
+      {view !== 'day' && <DueDates context={context} data={data} />}
+      <Groups context={context} data={data} />
+      {data.schedule.overall.titles > 0 && <Download context={context} data={data} />}
+      <Card title={schedule.helpHead}>
+        <p>{schedule.help}</p>
+        <p>{schedule.helpTitles}</p>
+      </Card>
+    </>
+  );
+}
+
+function spanTitle({ text, formats }: PageContext, { view, range }: SchedulePageData): string {
+  if (view === 'day') return formats.longDate(range.from);
+  if (view === 'month') return formats.month(range.from.slice(0, 7));
+  return text.schedule.week(formats.date(range.from), formats.date(range.to));
+}
+
+/** A number of titles and their value. */
+const figure = ({ text, formats }: PageContext, titles: number, value: string | null) =>
+  text.schedule.titlesAndValue(
+    text.schedule.titleCount(formats.count(titles)),
+    formats.amount(value ?? '0'),
+  );
+
+function Figures({ context, data }: PageProps) {
+  const { schedule: words } = context.text;
+  const { overall, changed, undated } = data.schedule;
+  const isAlarming = (titles: number) => (titles > 0 ? 'is-warning' : '');
+  return (
+    <>
+      <dl class="metrics">
+        <Metric
+          label={words.value}
+          value={figure(context, overall.titles, overall.sums.original_value)}
+          {...(overall.titles > 0 && { href: titlesHref(data.range, null) })}
+        />
+        <Metric
+          label={words.onChanged}
+          value={figure(context, changed.titles, changed.originalValue)}
+          class={isAlarming(changed.titles)}
+          {...(changed.titles > 0 && { href: '/account-changes' })}
+        />
+        <Metric
+          label={words.waiting}
+          value={figure(context, overall.waitingTitles, overall.waitingValue)}
+          class={isAlarming(overall.waitingTitles)}
+        />
+        <Metric
+          label={words.undated}
+          value={figure(context, undated.titles, undated.originalValue)}
+          {...(undated.titles > 0 && { href: '/titles?undated=true&status=current' })}
+        />
+      </dl>
+      <p class="quiet small">{words.figuresHelp}</p>
+    </>
+  );
+}
+
+/** A calendar of the month, and the dates with their figures. */
+function DueDates({ context, data }: PageProps) {
+  const { text, formats } = context;
+  const { dates } = data.schedule;
+  const byDate = new Map(dates.map((day) => [day.date, day]));
+  return (
+    <Card title={text.schedule.calendar}>
+      {data.view === 'month' && (
+        <table class="month">
+          <caption>{formats.month(data.range.from.slice(0, 7))}</caption>
+          <thead>
+            <tr>
+              {formats.weekdays.map((weekday) => (
+                <th key={weekday} scope="col">
+                  {weekday}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {weeksOf(data.range.from.slice(0, 7)).map((week, index) => (
+              <tr key={`${data.range.from} ${index}`}>
+                {week.map((date, weekday) => (
+                  <td key={date ?? `${index} ${weekday}`}>
+                    {date !== null && (
+                      <CalendarCell context={context} date={date} day={byDate.get(date)} />
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {dates.length === 0 ? (
+        <p class="quiet">{text.schedule.noneDue}</p>
+      ) : (
+        <DataTable
+          label={text.schedule.calendar}
+          heads={[
+            text.schedule.dueDate,
+            right(text.schedule.titles),
+            right(text.schedule.value),
+            text.schedule.marks,
+          ]}
+        >
+          {dates.map((day) => (
+            <tr key={day.date}>
+              <th scope="row">
+                <a href={scheduleHref('day', day.date)}>{formats.date(day.date)}</a>
+              </th>
+              <td class="right number">{formats.count(day.titles)}</td>
+              <td class="right">
+                <Amount context={context} value={day.sums.original_value} />
+              </td>
+              <td>
+                <Waiting context={context} totals={day} />
+              </td>
+            </tr>
+          ))}
+        </DataTable>
+      )}
+    </Card>
+  );
+}
+
+function CalendarCell(props: {
+  readonly context: PageContext;
+  readonly date: CivilDate;
+  readonly day: DueDate | undefined;
+}) {
+  const { context, date, day } = props;
+  const number = Number(date.slice(8));
+  if (day === undefined) return <span class="cell is-absent">{number}</span>;
+  const words = figure(context, day.titles, day.sums.original_value);
+  const look = day.waitingTitles > 0 ? 'attention' : 'reconciled';
+  return (
+    <a
+      class={`cell is-${look}`}
+      href={scheduleHref('day', date)}
+      title={`${context.formats.date(date)}: ${words}`}
+    >
+      <span class="cell-day">{number}</span>
+      <span class="sr">{words}</span>
+    </a>
+  );
+}
+
+function Waiting(props: { readonly context: PageContext; readonly totals: ScheduleTotals }) {
+  const { context, totals } = props;
+  const { text, formats } = context;
+  if (totals.waitingTitles === 0) return null;
+  return (
+    <span class="tag is-changed" title={text.schedule.waitingHelp}>
+      {text.schedule.waitingTitles(formats.count(totals.waitingTitles))}
+    </span>
+  );
+}
+
+function Groups({ context, data }: PageProps) {
+  const { text } = context;
+  const { schedule: words } = text;
+  const { groups } = data.schedule;
+  if (groups.length === 0) {
+    return data.view === 'day' ? <p class="quiet">{words.noneDue}</p> : null;
+  }
+  const role = context.principal?.role ?? 'viewer';
+  return (
+    <Card title={words.groups}>
+      <RevealForm
+        context={context}
+        action={scheduleHref(data.view, data.date, data.paging.page)}
+        isRevealed={data.isRevealed}
+        mayReveal={mayUse(role, 'POST', '/schedule')}
+      />
+      <DataTable
+        label={words.groups}
+        heads={[
+          words.party,
+          words.account,
+          right(words.titles),
+          right(words.value),
+          ...(data.view === 'day' ? [words.otherAmounts] : []),
+          words.marks,
+        ]}
+      >
+        {groups.map((group) => (
+          <Group key={group.payee.titleId} context={context} data={data} group={group} />
+        ))}
+      </DataTable>
+      <Pager
+        context={context}
+        label={words.groups}
+        paging={data.paging}
+        hrefOf={(page) => scheduleHref(data.view, data.date, page)}
+      />
+    </Card>
+  );
+}
+
+function Group({ context, data, group }: PageProps & { readonly group: ScheduleGroup }) {
+  const { text, formats } = context;
+  const { payee, titles, sums } = group;
+  const count = formats.count(titles);
+  return (
+    <tr>
+      <th scope="row" class="anywhere">
+        <PayeeName context={context} payee={payee} isRevealed={data.isRevealed} />
+        {payee.kind !== null && (
+          <>
+            <br />
+            <span class="quiet small">{text.schedule.kinds[payee.kind]}</span>
+          </>
+        )}
+      </th>
+      <td>
+        <PayeeAccount context={context} payee={payee} isRevealed={data.isRevealed} />
+      </td>
+      <td class="right number">
+        <a href={titlesHref(data.range, payee)} aria-label={text.schedule.openTitles(count)}>
+          {count}
+        </a>
+      </td>
+      <td class="right">
+        <Amount context={context} value={sums.original_value} />
+      </td>
+      {data.view === 'day' && (
+        <td class="small">
+          {AMOUNT_COLUMNS.filter((column) => column !== 'original_value').map((column) => (
+            <div key={column} class="spread">
+              <span class="quiet">{text.amounts[column]}</span>{' '}
+              <Amount context={context} value={sums[column]} />
+            </div>
+          ))}
+        </td>
+      )}
+      <td>
+        {payee.isChanged && (
+          <a class="tag is-withdrawn" href="/account-changes">
+            {text.schedule.changed}
+          </a>
+        )}{' '}
+        <Waiting context={context} totals={group} />
+      </td>
+    </tr>
+  );
+}
+
+function Download({ context, data }: PageProps) {
+  const { text } = context;
+  return (
+    <Card title={text.schedule.export}>
+      <ActionForm context={context} action="/schedule/export" class="buttons">
+        <input type="hidden" name="dueFrom" value={data.range.from} />
+        <input type="hidden" name="dueTo" value={data.range.to} />
+        {SCHEDULE_FORMATS.map((format) => (
+          <button key={format} type="submit" name="format" value={format} class="button">
+            {text.schedule.files[format]}
+          </button>
+        ))}
+      </ActionForm>
+      <p class="quiet small">
+        {text.schedule.exportHelp} {data.isMasked ? text.exports.masked : text.exports.personal}
+      </p>
+    </Card>
+  );
+}
+
+/** The span that a request asks for. */
+export function spanOf(view: string | null, date: CivilDate): { view: DueView; range: DueRange } {
+  const known = DUE_VIEWS.find((name) => name === view) ?? 'month';
+  return { view: known, range: dueRangeOf(known, date) };
+}

@@ -1,0 +1,31 @@
+import { daysBetween, parseCivilDate } from '../../domain/business-day.ts';
+import { InputError } from '../../runtime/errors.ts';
+import type { DueRange } from '../../schedule/read-schedule.sql.ts';
+import {
+  MAX_DUE_DAYS,
+  SCHEDULE_FORMATS,
+  type ScheduleFormat,
+} from '../../schedule/schedule-file.ts';
+import { textParameter } from '../shell/page-context.ts';
+
+/** @throws InputError unless `dueFrom` and `dueTo` are two dates in order, within a year */
+export function dueRangeParameters(source: unknown): DueRange {
+  const from = parseCivilDate(textParameter(source, 'dueFrom') ?? '');
+  const to = parseCivilDate(textParameter(source, 'dueTo') ?? '');
+  if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
+    throw new InputError(
+      `dueFrom and dueTo: expected two dates as YYYY-MM-DD, in order, at most ${MAX_DUE_DAYS} days`,
+    );
+  }
+  return { from, to };
+}
+
+/** @throws InputError unless `format` is one of the formats */
+export function scheduleFormat(source: unknown): ScheduleFormat {
+  const wanted = textParameter(source, 'format');
+  const format = SCHEDULE_FORMATS.find((known) => known === wanted);
+  if (format === undefined) {
+    throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`);
+  }
+  return format;
+}

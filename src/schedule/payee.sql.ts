@@ -1,0 +1,93 @@
+import { accountHash, partyKey } from '../accounts/account-watch.sql.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+/*
+ * The party to be paid for a title, and its bank account. The financial agent has advanced the money and is
+ * paid at the due date, on the account of `financialAgent.payment`. Where `buyerIsFinancial` is true, the buyer
+ * advances its own money, so the provider is paid on `provider.bankAccount`. The interface does not say so:
+ * this is an interpretation, which docs/console.md states.
+ */
+
+// Column names and expressions of this file and of domain/. No input reaches Prisma.raw.
+
+const ACCOUNT = ['bank', 'agency', 'agency_digit', 'account', 'account_digit'] as const;
+/** The columns that name a payee in `title`, the same for both kinds of party. */
+const PAYEE_COLUMNS = ['kind', 'key', ...ACCOUNT] as const;
+
+const stated = (column: string) => `nullif(btrim(${column}), '')`;
+const byKind = (provider: string, agent: string) =>
+  `CASE WHEN buyer_is_financial THEN ${provider} ELSE ${agent} END`;
+
+/**
+ * The party as bank accounts are watched: an agent has no other key than its tax identifier there, and an agent
+ * without one is known by its name here.
+ */
+const KEY = byKind(
+  `coalesce(${stated('provider_external_id')}, ${stated('provider_identification')})`,
+  `coalesce(${stated('financial_agent_identification')}, ${stated('financial_agent_name')})`,
+);
+const KIND = byKind("'provider'", "'financial_agent'");
+const accountOf = (column: string) => stated(byKind(`provider_${column}`, `payment_${column}`));
+
+/** The payee of a row with the columns of `title`, for a LATERAL join. */
+export const PAYEE: Prisma.Sql = Prisma.raw(
+  `(SELECT ${KIND} AS kind, ${KEY} AS key,
+           ${ACCOUNT.map((column) => `${accountOf(column)} AS ${column}`).join(', ')})`,
+);
+
+const hashOf = (kind: Prisma.Sql, key: Prisma.Sql, account: Prisma.Sql) =>
+  Prisma.sql`md5(concat_ws(',', ${kind}, quote_nullable(${key}), (${account})::text))::uuid`;
+
+/** The hash of a row `party` with the columns of `PAYEE`. A title without party and account has one hash. */
+const PAYEE_HASH = Prisma.sql`
+  CASE WHEN num_nonnulls(party.key, party.bank, party.agency, party.agency_digit, party.account,
+                         party.account_digit) = 0 THEN md5('')::uuid
+       ELSE ${hashOf(Prisma.sql`party.kind`, partyKey, accountHash)} END`;
+
+/** The hash of a row `change` of `account_change`. */
+export const CHANGED_PAYEE_HASH = hashOf(
+  Prisma.sql`change.kind`,
+  Prisma.sql`change.party_key`,
+  Prisma.sql`change.account_hash`,
+);
+
+/** The hash of the payee of a title; no row for an unknown title. */
+export const payeeHashOf = (titleId: number): Prisma.Sql => Prisma.sql`
+  SELECT ${PAYEE_HASH} FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS party
+  WHERE title.id = ${titleId}`;
+
+/** A payee as `PAYEE` has it. Personal data. */
+export type PayeeRow = Readonly<Record<(typeof PAYEE_COLUMNS)[number], string | null>>;
+
+/** The condition for rows with the columns of `title` that have this payee. */
+export function isPayee(payee: PayeeRow): Prisma.Sql {
+  const { kind, key, ...account } = payee;
+  const isUnnamed = [key, ...Object.values(account)].every((value) => value === null);
+  const kinds = isUnnamed ? [] : [Prisma.sql`${Prisma.raw(KIND)} = ${kind}`];
+  const isSame = (expression: string, value: string | null) =>
+    Prisma.sql`${Prisma.raw(expression)} IS NOT DISTINCT FROM ${value}`;
+  const parts = ACCOUNT.map((column) => isSame(accountOf(column), payee[column]));
+  return Prisma.join([...kinds, isSame(KEY, key), ...parts], ' AND ');
+}
+
+const eachAmount = (text: (column: string) => string) =>
+  Prisma.raw(AMOUNT_COLUMNS.map(text).join(', '));
+
+/**
+ * The rows of `schedule_total` that the selected titles have.
+ *
+ * The titles are grouped by their columns first, because a hash for each title takes longer.
+ */
+export const totalsOf = (selected: Prisma.Sql): Prisma.Sql => Prisma.sql`
+  SELECT accepted_date, due_date, ${PAYEE_HASH} AS payee, sum(titles)::int AS titles,
+         min(title_id) AS title_id, ${eachAmount((column) => `sum(${column}) AS ${column}`)}
+  FROM (
+    SELECT accepted_date, anticipated_due_date AS due_date, ${Prisma.raw(PAYEE_COLUMNS.join(', '))},
+           count(*) AS titles, min(title.id) AS title_id,
+           ${eachAmount((column) => `coalesce(sum(${column}), 0) AS ${column}`)}
+    FROM conciliation.title AS title CROSS JOIN LATERAL ${PAYEE} AS payee
+    WHERE status = 'current' AND ${selected}
+    GROUP BY 1, 2, ${Prisma.raw(PAYEE_COLUMNS.join(', '))}
+  ) AS party
+  GROUP BY 1, 2, 3`;

@@ -1,0 +1,249 @@
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { AMOUNT_COLUMNS } from '../domain/title.ts';
+import { type CsvLocale, localDecimal, writeCsv } from '../export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../export/export-columns.ts';
+import type { AmountColumn } from '../export/export-titles.sql.ts';
+import { type Workbook, writeXlsx } from '../export/xlsx.ts';
+import { encodeCalendar } from './calendar-file.ts';
+import type {
+  DueRange,
+  ScheduleLine,
+  ScheduleSnapshot,
+  ScheduleTotals,
+} from './read-schedule.sql.ts';
+
+export const SCHEDULE_FORMATS = ['csv', 'xlsx', 'ics'] as const;
+export type ScheduleFormat = (typeof SCHEDULE_FORMATS)[number];
+
+export const SCHEDULE_TYPES: Readonly<Record<ScheduleFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  ics: 'text/calendar; charset=utf-8',
+};
+
+/** The longest range of due dates of a file, in days. */
+export const MAX_DUE_DAYS = 366;
+
+type PayeeKind = NonNullable<ScheduleLine['payee']['kind']>;
+
+interface Words {
+  readonly sheet: string;
+  readonly total: string;
+  readonly dueDate: string;
+  readonly kind: string;
+  readonly kinds: Readonly<Record<PayeeKind, string>>;
+  readonly name: string;
+  readonly externalId: string;
+  readonly identification: string;
+  readonly account: readonly [string, string, string, string, string];
+  readonly titles: string;
+  readonly amounts: Readonly<Record<AmountColumn, string>>;
+  readonly changed: string;
+  readonly waitingTitles: string;
+  readonly waitingValue: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly event: (titles: string, value: string) => string;
+  readonly waiting: (titles: string, value: string) => string;
+  readonly calendar: string;
+}
+
+const WORDS: Readonly<Record<CsvLocale, Words>> = {
+  en: {
+    sheet: 'payments',
+    total: 'total',
+    dueDate: 'Due date',
+    kind: 'Kind of party',
+    kinds: { financial_agent: 'financial agent', provider: 'provider' },
+    name: 'To be paid',
+    externalId: 'Code in the ERP',
+    identification: 'Tax identifier',
+    account: ['Bank', 'Branch', 'Branch digit', 'Account', 'Account digit'],
+    titles: 'Titles',
+    amounts: {
+      original_value: 'Original value',
+      platform_discounted_value: 'Platform discount',
+      financial_discounted_value: 'Financial discount',
+      buyer_discounted_value: 'Buyer discount',
+      billing_fee: 'Billing fee',
+      money_transfer_fee: 'Transfer fee',
+    },
+    changed: 'Account changed, not acknowledged',
+    waitingTitles: 'Titles of days that wait for a person',
+    waitingValue: 'Their original value',
+    yes: 'yes',
+    no: 'no',
+    event: (titles, value) => `Payments: ${titles} title(s), ${value}`,
+    waiting: (titles, value) =>
+      `${titles} title(s), ${value}, are of days that wait for a person. The figures may change.`,
+    calendar: 'Payment schedule',
+  },
+  'pt-BR': {
+    sheet: 'pagamentos',
+    total: 'total',
+    dueDate: 'Vencimento',
+    kind: 'Tipo de favorecido',
+    kinds: { financial_agent: 'agente financeiro', provider: 'fornecedor' },
+    name: 'Favorecido',
+    externalId: 'Código no ERP',
+    identification: 'CPF/CNPJ',
+    account: ['Banco', 'Agência', 'Dígito da agência', 'Conta', 'Dígito da conta'],
+    titles: 'Títulos',
+    amounts: {
+      original_value: 'Valor original',
+      platform_discounted_value: 'Desconto da plataforma',
+      financial_discounted_value: 'Desconto financeiro',
+      buyer_discounted_value: 'Desconto do comprador',
+      billing_fee: 'Tarifa de cobrança',
+      money_transfer_fee: 'Tarifa de transferência',
+    },
+    changed: 'Conta alterada, não confirmada',
+    waitingTitles: 'Títulos de dias com pendência',
+    waitingValue: 'Valor original com pendência',
+    yes: 'sim',
+    no: 'não',
+    event: (titles, value) => `Pagamentos: ${titles} título(s), ${value}`,
+    waiting: (titles, value) =>
+      `${titles} título(s), ${value}, são de dias com pendência. Os valores podem mudar.`,
+    calendar: 'Agenda de pagamentos',
+  },
+};
+
+export interface ScheduleFile {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** As of `TitleFile`. */
+  readonly limits: Workbook['limits'] | null;
+}
+
+/**
+ * Returns the schedule as a file: a row for each due date, party and account, or for the calendar an event for
+ * each due date, without parties and accounts.
+ */
+export function encodeSchedule(
+  snapshot: Pick<ScheduleSnapshot, 'overall' | 'lineCount' | 'dates' | 'lines'>,
+  { format, locale, at }: { format: ScheduleFormat; locale: CsvLocale; at: Date },
+): ScheduleFile {
+  const words = WORDS[locale];
+  if (format === 'ics') return { bytes: calendarOf(snapshot, locale, at), limits: null };
+  const columns = columnsOf(words);
+  const batches = rowsOf(snapshot.lines, words);
+  if (format === 'csv') return { bytes: writeCsv(columns, batches, locale), limits: null };
+  return writeXlsx({
+    sheets: { titles: words.sheet, totals: words.total },
+    columns,
+    batches,
+    rowCount: snapshot.lineCount,
+    totals: {
+      columns: [{ name: words.dueDate, kind: 'date' }, ...amountColumnsOf(words)],
+      rows: [
+        ...snapshot.dates.map((day) => [day.date, ...amountCells(day)]),
+        [words.total, ...amountCells(snapshot.overall)],
+      ],
+    },
+  });
+}
+
+function amountColumnsOf(words: Words): readonly ExportColumn[] {
+  return [
+    { name: words.titles, kind: 'integer' },
+    ...AMOUNT_COLUMNS.map((column) => ({ name: words.amounts[column], kind: 'amount' as const })),
+    { name: words.waitingTitles, kind: 'integer' },
+    { name: words.waitingValue, kind: 'amount' },
+  ];
+}
+
+function amountCells(totals: ScheduleTotals): ExportRow {
+  return [
+    String(totals.titles),
+    ...AMOUNT_COLUMNS.map((column) => totals.sums[column]),
+    String(totals.waitingTitles),
+    totals.waitingValue,
+  ];
+}
+
+function columnsOf(words: Words): readonly ExportColumn[] {
+  const texts = [words.kind, words.name, words.externalId, words.identification, ...words.account];
+  return [
+    { name: words.dueDate, kind: 'date' },
+    ...texts.map((name) => ({ name, kind: 'text' as const })),
+    ...amountColumnsOf(words),
+    { name: words.changed, kind: 'text' },
+  ];
+}
+
+async function* rowsOf(batches: ScheduleSnapshot['lines'], words: Words): RowBatches {
+  for await (const lines of batches) {
+    yield lines.map((line): ExportRow => {
+      const { kind, name, externalId, identification, account, isChanged } = line.payee;
+      return [
+        line.dueDate,
+        kind === null ? null : words.kinds[kind],
+        name,
+        externalId,
+        identification,
+        account.bank,
+        account.agency,
+        account.agencyDigit,
+        account.account,
+        account.accountDigit,
+        ...amountCells(line),
+        isChanged ? words.yes : words.no,
+      ];
+    });
+  }
+}
+
+async function* calendarOf(
+  { dates }: Pick<ScheduleSnapshot, 'dates'>,
+  locale: CsvLocale,
+  at: Date,
+): AsyncGenerator<Buffer> {
+  const words = WORDS[locale];
+  const amount = (value: string | null) => groupedAmount(value ?? '0', locale);
+  const events = dates.map((day) => ({
+    uid: `payment-schedule-${day.date}@erp-conciliation-sync`,
+    date: day.date,
+    summary: words.event(groupedCount(day.titles, locale), amount(day.sums.original_value)),
+    description:
+      day.waitingTitles === 0
+        ? ''
+        : words.waiting(groupedCount(day.waitingTitles, locale), amount(day.waitingValue)),
+  }));
+  yield encodeCalendar(words.calendar, events, at);
+}
+
+/** Every digit, at least two decimal places, with separators of thousands. */
+function groupedAmount(decimal: string, locale: CsvLocale): string {
+  const [whole = '', fraction = ''] = decimal.split('.');
+  const places = fraction.replace(/0+$/, '').padEnd(2, '0');
+  return `${grouped(whole, locale)}${localDecimal(`.${places}`, locale)}`;
+}
+
+const groupedCount = (count: number, locale: CsvLocale) => grouped(String(count), locale);
+const grouped = (digits: string, locale: CsvLocale) =>
+  digits.replace(/\B(?=(\d{3})+$)/g, locale === 'en' ? ',' : '.');
+
+/** Writes an entry of the audit log about an export. */
+export async function recordScheduleExport(
+  database: Database,
+  actor: string,
+  exported: {
+    readonly range: DueRange;
+    readonly format: ScheduleFormat;
+    readonly snapshot: Pick<ScheduleSnapshot, 'lineCount' | 'overall'>;
+  },
+): Promise<void> {
+  const { range, format, snapshot } = exported;
+  await recordAudit(database.prisma, {
+    actor,
+    action: 'schedule.export',
+    details: {
+      dueFrom: range.from,
+      dueTo: range.to,
+      format,
+      rows: snapshot.lineCount,
+      titles: snapshot.overall.titles,
+    },
+  });
+}
