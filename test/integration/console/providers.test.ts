@@ -77,7 +77,7 @@ test('two clicks from the start page answer whether a provider was sent', async 
   const { text } = await search('p-1');
   expect(codes(text)).toEqual(['P-1']);
   const row = /<th scope="row">[\s\S]*?<\/tr>/.exec(text)?.[0] ?? '';
-  expect(row).toMatch(/Synced[\s\S]*05\/03\/2026, 12:04[\s\S]*HTTP 200[\s\S]*05\/03\/2026, 12:05/);
+  expect(row).toMatch(/Synced[\s\S]*5 Mar 2026, 12:04[\s\S]*HTTP 200[\s\S]*5 Mar 2026, 12:05/);
   expect((await search('NEVER')).text).toMatch(/Pending[\s\S]*never/);
   expect((await search('F000002')).text).toMatch(/Pending[\s\S]*under way/);
 });
