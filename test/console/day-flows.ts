@@ -51,7 +51,7 @@ export function addDayFlows(world: BrowserWorld): void {
       .poll(
         async () => {
           await reviewer.goto(`/days/${signed}`);
-          return reviewer.getByText('restated this day after it was signed off').count();
+          return reviewer.getByText('This day changed after it was signed off').count();
         },
         { timeout: 30_000 },
       )

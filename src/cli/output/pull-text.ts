@@ -91,14 +91,12 @@ export function pullsTable(reports: readonly PullReport[]): string {
     ],
     reports.map((report) => [
       report.date,
-      ...[
-        report.titles - report.rejected,
-        report.inserted,
-        report.changed,
-        report.withdrawn,
-        report.restored,
-        report.rejected,
-      ].map(formatCount),
+      formatCount(report.titles - report.rejected),
+      ...[report.inserted, report.changed, report.withdrawn, report.restored].map((count) =>
+        // The counts of a held response are those of a release. The lines below the table say so.
+        report.state === 'held' ? '–' : formatCount(count),
+      ),
+      formatCount(report.rejected),
       report.state === 'held' ? 'held, not merged' : report.state,
     ]),
   );

@@ -46,7 +46,7 @@ const en = {
     seals: 'Earlier seals',
     sealEnded: (name: string, at: string) => `ended by ${name}, ${at}`,
     sealedTitles: (titles: string, sum: string) => `${titles} titles, ${sum}`,
-    restatedTitle: 'The platform restated this day after it was signed off',
+    restatedTitle: 'This day changed after it was signed off',
     restatedHelp: 'The changes are listed below. Sign it off as it is now, or reopen it.',
     digestSigned: 'Digest that was signed',
     digestNow: 'Digest now',

@@ -2,7 +2,7 @@ const en = {
   restated: {
     title: 'Changed since sign-off',
     intro:
-      'Every day that the platform restated after it was signed off: the totals that were sealed, the present ones, the difference, and each field that changed.',
+      'Every day that changed after it was signed off: the totals that were sealed, the present ones, the difference, and each field that changed.',
     all: 'All days',
     mine: 'Signed off by me',
     none: 'No day has changed since its sign-off.',
@@ -20,7 +20,7 @@ const ptBR: typeof en = {
   restated: {
     title: 'O que mudou desde o fechamento',
     intro:
-      'Todos os dias que a plataforma alterou depois do fechamento: os totais do fechamento, os atuais, a diferença e cada campo que mudou.',
+      'Todos os dias que mudaram depois do fechamento: os totais do fechamento, os atuais, a diferença e cada campo que mudou.',
     all: 'Todos os dias',
     mine: 'Fechados por mim',
     none: 'Nenhum dia mudou depois do fechamento.',

@@ -15,6 +15,7 @@ export function dueRangeParameters(source: unknown): DueRange {
   if (from === null || to === null || from > to || daysBetween(from, to) >= MAX_DUE_DAYS) {
     throw new InputError(
       `dueFrom and dueTo: expected two dates as YYYY-MM-DD, in order, at most ${MAX_DUE_DAYS} days`,
+      { context: { fault: 'due_range', max: MAX_DUE_DAYS } },
     );
   }
   return { from, to };
@@ -25,7 +26,9 @@ export function scheduleFormat(source: unknown): ScheduleFormat {
   const wanted = textParameter(source, 'format');
   const format = SCHEDULE_FORMATS.find((known) => known === wanted);
   if (format === undefined) {
-    throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`);
+    throw new InputError(`format: expected one of ${SCHEDULE_FORMATS.join(', ')}`, {
+      context: { fault: 'file_format' },
+    });
   }
   return format;
 }

@@ -27,6 +27,8 @@ const en = {
       `A user who released or accepted something on ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
     days_to_sign: ({ max }: Values) => `Choose at least one day and at most ${max}.`,
     month_open: ({ month }: Values) => `The month ${month} is not sealed.`,
+    due_range: ({ max }: Values) =>
+      `Two due dates are required, in order, with at most ${max} days between them.`,
     day_form: () => 'The form has a day that cannot be read. Load the list again.',
     rejects_sealed: ({ date }: Values) =>
       `${date} is signed off: reopen the day, then accept its rejects; another person then signs it off.`,
@@ -70,6 +72,8 @@ const ptBR: typeof en = {
       `Quem liberou ou aceitou algo no dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
     days_to_sign: ({ max }) => `Escolha pelo menos um dia e no máximo ${max}.`,
     month_open: ({ month }) => `O mês ${month} não está fechado.`,
+    due_range: ({ max }) =>
+      `Informe dois vencimentos, em ordem, com no máximo ${max} dias de intervalo.`,
     day_form: () => 'O formulário tem um dia que não pôde ser lido. Carregue a lista de novo.',
     rejects_sealed: ({ date }) =>
       `O dia ${date} está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.`,

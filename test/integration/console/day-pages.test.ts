@@ -56,7 +56,7 @@ describe('a day', () => {
     expect(sealed.text).toContain('The day is signed off.');
     await pull(title('a'), title('b', { discount: '12.35' }));
     const { text } = await viewer.get(`/days/${date}`);
-    expect(text).toContain('restated this day after it was signed off');
+    expect(text).toContain('This day changed after it was signed off');
     expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
     expect((await viewer.get('/')).text).toContain('Restated after sign-off');
   });

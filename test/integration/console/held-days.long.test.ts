@@ -157,7 +157,7 @@ test('a response of which no title could be read asks for another pull, and for 
   expect(ran.stdout).not.toMatch(/conciliation release/);
   const pulled = await command('pull', date);
   expect(pulled.exit).toBe(3);
-  expect(pulled.stdout).toMatch(/held, not merged/);
+  expect(pulled.stdout).toMatch(/– +– +– +– +\d+ +held, not merged/);
   expect(pulled.stdout).not.toMatch(/conciliation release|returned no title/);
 
   await deriveAlerts(world.database, new Date(), {
