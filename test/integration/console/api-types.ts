@@ -272,6 +272,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/months": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The months of the ledger with their seals, the newest first */
+        get: operations["listMonths"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/months/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One month with its days and all its seals */
+        get: operations["getMonth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/months/{month}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The evidence of a sealed month as a ZIP file */
+        get: operations["downloadMonthEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payment-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is to be paid on the due dates of a range, and on which account, over all accepted dates */
+        get: operations["getPaymentSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/payment-schedule/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The payment schedule of a range as a file */
+        get: operations["exportPaymentSchedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pulls/{id}/release": {
         parameters: {
             query?: never;
@@ -283,6 +368,23 @@ export interface paths {
         put?: never;
         /** Merge the changes of a held pull */
         post: operations["releasePull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sign-offs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign many days off, each for itself */
+        post: operations["signOffDays"];
         delete?: never;
         options?: never;
         head?: never;
@@ -373,7 +475,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
@@ -2216,6 +2318,835 @@ export interface operations {
             };
         };
     };
+    listMonths: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The days that break the newest seal. */
+                        broken: {
+                            /** @enum {string} */
+                            cause: "restated" | "reopened" | "sealed_again" | "added";
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                        }[];
+                        days: number;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        /** @example 2026-03 */
+                        month: string;
+                        restated: number;
+                        /** @description The newest seal. */
+                        seal: {
+                            days: number;
+                            /** @description SHA-256 over the month and the seals of its days. */
+                            digest: string;
+                            id: number;
+                            month: string;
+                            reason: string | null;
+                            /** Format: date-time */
+                            sealedAt: string;
+                            sealedBy: string;
+                            /** @description Over the seals of the days. */
+                            totals: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                rejected_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                title_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                withdrawn_count: string;
+                            };
+                        } | null;
+                        /** @description Signed off, and not restated since. */
+                        signed: number;
+                        /** @enum {string} */
+                        state: "open" | "ready" | "sealed" | "broken";
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                    }[];
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getMonth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The days that break the newest seal. */
+                        broken: {
+                            /** @enum {string} */
+                            cause: "restated" | "reopened" | "sealed_again" | "added";
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                        }[];
+                        days: number;
+                        daySeals: {
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                            isRestated: boolean;
+                            seal: {
+                                billing_fee_sum: string | null;
+                                buyer_discounted_value_sum: string | null;
+                                content_digest: string | null;
+                                date: string | null;
+                                fence: string | null;
+                                financial_discounted_value_sum: string | null;
+                                id: string | null;
+                                money_transfer_fee_sum: string | null;
+                                original_value_sum: string | null;
+                                platform_discounted_value_sum: string | null;
+                                reason: string | null;
+                                rejected_count: string | null;
+                                signed_off_at: string | null;
+                                signed_off_by: string | null;
+                                title_count: string | null;
+                                withdrawn_count: string | null;
+                            } | null;
+                            /** @enum {string|null} */
+                            state: "pending" | "reconciled" | "attention" | "held" | "failed" | null;
+                        }[];
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        from: string;
+                        /** @example 2026-03 */
+                        month: string;
+                        /** @description The digest of a seal over the present seals of the days. */
+                        presentDigest: string | null;
+                        restated: number;
+                        /** @description The newest seal. */
+                        seal: {
+                            days: number;
+                            /** @description SHA-256 over the month and the seals of its days. */
+                            digest: string;
+                            id: number;
+                            month: string;
+                            reason: string | null;
+                            /** Format: date-time */
+                            sealedAt: string;
+                            sealedBy: string;
+                            /** @description Over the seals of the days. */
+                            totals: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                rejected_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                title_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                withdrawn_count: string;
+                            };
+                        } | null;
+                        seals: {
+                            days: number;
+                            /** @description SHA-256 over the month and the seals of its days. */
+                            digest: string;
+                            id: number;
+                            month: string;
+                            reason: string | null;
+                            /** Format: date-time */
+                            sealedAt: string;
+                            sealedBy: string;
+                            /** @description Over the seals of the days. */
+                            totals: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value_sum: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                rejected_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                title_count: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                withdrawn_count: string;
+                            };
+                        }[];
+                        /** @description Signed off, and not restated since. */
+                        signed: number;
+                        /** @enum {string} */
+                        state: "open" | "ready" | "sealed" | "broken";
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        to: string;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    downloadMonthEvidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 2026-03 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    getPaymentSchedule: {
+        parameters: {
+            query: {
+                /** @example 2026-03-02 */
+                dueFrom: string;
+                /** @example 2026-03-02 */
+                dueTo: string;
+                limit?: number;
+                /** @description Groups to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description On accounts that changed, where no person has acknowledged the change. */
+                        changed: {
+                            groups: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            titles: number;
+                        };
+                        dates: {
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                            sums: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value: string;
+                            };
+                            titles: number;
+                            /** @description Titles of days in the state held or attention, whose newest response waits for a person. */
+                            waitingTitles: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            waitingValue: string;
+                        }[];
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        dueFrom: string;
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        dueTo: string;
+                        groupCount: number;
+                        /** @description By party to be paid and account, the largest original value first. */
+                        groups: {
+                            payee: {
+                                account: {
+                                    account: string | null;
+                                    accountDigit: string | null;
+                                    agency: string | null;
+                                    agencyDigit: string | null;
+                                    bank: string | null;
+                                };
+                                externalId: string | null;
+                                /** @description Masked, as the account is. */
+                                identification: string | null;
+                                isChanged: boolean;
+                                /** @enum {string|null} */
+                                kind: "financial_agent" | "provider" | null;
+                                name: string | null;
+                            };
+                            sums: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value: string;
+                            };
+                            /** @description One of the titles of the group. */
+                            titleId: number;
+                            titles: number;
+                            /** @description Titles of days in the state held or attention, whose newest response waits for a person. */
+                            waitingTitles: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            waitingValue: string;
+                        }[];
+                        overall: {
+                            sums: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                billing_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                buyer_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                financial_discounted_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                money_transfer_fee: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                original_value: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                platform_discounted_value: string;
+                            };
+                            titles: number;
+                            /** @description Titles of days in the state held or attention, whose newest response waits for a person. */
+                            waitingTitles: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            waitingValue: string;
+                        };
+                        /** @description Current titles without a due date. They are in no other figure. */
+                        undated: {
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            titles: number;
+                        };
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    exportPaymentSchedule: {
+        parameters: {
+            query: {
+                /** @example 2026-03-02 */
+                dueFrom: string;
+                /** @example 2026-03-02 */
+                dueTo: string;
+                format: "csv" | "xlsx" | "ics";
+                locale?: "pt-BR" | "en";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     releasePull: {
         parameters: {
             query?: never;
@@ -2243,6 +3174,106 @@ export interface operations {
                         dates: string[];
                         pullId: number;
                     };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    signOffDays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    days: {
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        /** @description contentDigest of the day as it was looked at; refused where it has changed since. */
+                        digest: string;
+                    }[];
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description In the order of the request. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * Format: date
+                         * @example 2026-03-02
+                         */
+                        date: string;
+                        isSignedOff: boolean;
+                        message: string | null;
+                        /**
+                         * @description Why the day was not signed off. The other days do not depend on it.
+                         * @enum {string|null}
+                         */
+                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
+                    }[];
                 };
             };
             /** @description A parameter is invalid, or the present state does not allow the action. */

@@ -143,6 +143,14 @@ test('no page in Portuguese has English text', async () => {
       `/backfills/new?from=${DAY}&to=${FAILED}`,
       `/backfills/new?from=${TODAY}&to=${DAY}`,
     ],
+    'GET /amount-meaning': [`/amount-meaning?from=${daysFrom(-5)}&to=${daysFrom(9)}`],
+    'GET /sign-offs': ['/sign-offs', '/sign-offs?clean=true'],
+    'GET /sign-offs/preview': [`/sign-offs/preview?day=${DAY}&day=${HELD}`],
+    'GET /months': ['/months'],
+    'GET /months/:month': ['/months/2026-03'],
+    'GET /schedule': ['month', 'week', 'day'].map(
+      (view) => `/schedule?view=${view}&date=2026-06-30`,
+    ),
     'GET /providers': ['/providers', '/providers?state=invalid'],
     'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
     'GET /account-changes': ['/account-changes?state=all'],
@@ -232,8 +240,18 @@ test('each sentence is in both languages, and few are the same', () => {
     [
       "1",
       "1 bytes",
+      "1 · 2",
+      "CSV",
       "E-mail",
+      "Excel",
       "Total",
+      "Zero",
+      "buyerDiscountedValue",
+      "buyerDiscountedValue",
+      "financialDiscountedValue",
+      "financialDiscountedValue",
+      "platformDiscountedValue",
+      "platformDiscountedValue",
     ]
   `);
 });

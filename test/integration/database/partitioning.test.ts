@@ -236,7 +236,12 @@ describe('afterwards', () => {
     ).toHaveLength(1);
     const [id = ''] = seen;
     expect((await viewer.get(`/titles/${id}`)).status).toBe(200);
-    const file = await viewer.post('/exports', { from: OLD, to: NEW, format: 'jsonl' });
+    const file = await viewer.post('/exports', {
+      from: OLD,
+      to: NEW,
+      format: 'jsonl',
+      confirmed: `${OLD} ${NEW}`,
+    });
     expect(file.text.trim().split('\n')).toHaveLength(2 * TITLES + 29 + 1 + 30);
   });
 

@@ -95,7 +95,7 @@ describe('a server that is not the one that was meant is refused', () => {
     const error = await migrateAt(urlOf(host, authority)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).problems).toEqual([
-      expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code})`),
+      expect.stringContaining(`DATABASE_URL: its server cannot be trusted (${code}`),
     ]);
   });
 
