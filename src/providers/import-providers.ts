@@ -44,14 +44,17 @@ export async function importProviderFile(
 ): Promise<FileReport> {
   const format = formatOf(path);
   const faults: FileFault[] = [];
+  const refused: { at: number; externalId: string }[] = [];
   const count = { read: 0, refused: 0, raised: 0 };
 
   async function* readRows(): AsyncGenerator<{ at: number; provider: Provider }[]> {
     let rows = [];
-    for await (const { at, provider, isRaised, faults: found } of readProviderFile(path)) {
+    for await (const row of readProviderFile(path)) {
+      const { at, provider, isRaised, refusedId, faults: found } = row;
       count.read += 1;
       if (provider === null) {
         count.refused += 1;
+        if (refusedId !== null) refused.push({ at, externalId: refusedId });
         if (faults.length < MAX_REPORTED_FAULTS)
           faults.push(...found.map((fault) => ({ at, ...fault })));
         continue;
@@ -67,7 +70,10 @@ export async function importProviderFile(
     if (options.signal.aborted) throw new ShutdownError('the import was interrupted');
   }
 
-  const { repeated, ...written } = await importProviders(database, readRows(), options);
+  const { repeated, ...written } = await importProviders(database, readRows(), {
+    ...options,
+    refused,
+  });
   const place = format === 'csv' ? 'line' : 'item';
   for (const { at, field, otherAt } of repeated) {
     faults.push({ at, field, expected: `${REPEATED[field]} ${place} ${otherAt}` });

@@ -13,6 +13,8 @@ export interface FileProvider {
   /** Null if there are faults. */
   readonly provider: Provider | null;
   readonly isRaised: boolean;
+  /** Of a provider with faults, where it can be read: another row with it is contested. */
+  readonly refusedId: string | null;
   /** For CSV with the names of the columns. */
   readonly faults: readonly ProviderFault[];
 }
@@ -38,17 +40,29 @@ export async function* readProviderFile(path: string): AsyncGenerator<FileProvid
   const candidates = formatOf(path) === 'csv' ? readCsv(path) : readJson(path);
   for await (const { at, candidate, toField } of candidates) {
     if (isFault(candidate)) {
-      yield { at, provider: null, isRaised: false, faults: [candidate] };
+      yield { at, provider: null, isRaised: false, refusedId: null, faults: [candidate] };
       continue;
     }
     const check = checkProvider(candidate.value);
-    if (check.ok) yield { at, provider: check.provider, isRaised: check.isRaised, faults: [] };
-    else {
+    if (check.ok) {
+      const { provider, isRaised } = check;
+      yield { at, provider, isRaised, refusedId: null, faults: [] };
+    } else {
       const faults = check.faults.map((fault) => ({ ...fault, field: toField(fault.field) }));
-      yield { at, provider: null, isRaised: false, faults };
+      const refusedId = externalIdOf(candidate.value);
+      yield { at, provider: null, isRaised: false, refusedId, faults };
     }
   }
 }
+
+function externalIdOf(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const id: unknown = Reflect.get(value, 'externalId');
+  return typeof id === 'string' && isStorable(id) ? id : null;
+}
+
+/** PostgreSQL's JSON has neither U+0000 nor lone surrogates. */
+const isStorable = (text: string) => !text.includes('\u0000') && !/\p{Surrogate}/u.test(text);
 
 interface FileCandidate {
   readonly at: number;

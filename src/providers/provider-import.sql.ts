@@ -30,14 +30,19 @@ export interface ImportCounts {
 export async function importProviders(
   database: Database,
   source: AsyncIterable<readonly ImportRow[]>,
-  options: { readonly isDryRun: boolean; readonly actor: string },
+  options: {
+    readonly isDryRun: boolean;
+    readonly actor: string;
+    /** The rows with faults, complete after the last row of the source. */
+    readonly refused?: readonly { readonly at: number; readonly externalId: string }[];
+  },
 ): Promise<ImportCounts & { readonly repeated: readonly RepeatedRow[] }> {
   const dryRun: { result?: Awaited<ReturnType<typeof importProviders>> } = {};
   return database.prisma
     .$transaction(async (tx) => {
       await createImportTable(tx);
       for await (const rows of source) await addRows(tx, rows);
-      const repeated = await takeRepeatedRows(tx);
+      const repeated = await takeRepeatedRows(tx, options.refused ?? []);
       const counts = await writeProviders(tx);
       if (options.isDryRun) {
         dryRun.result = { ...counts, repeated };
@@ -78,10 +83,14 @@ async function addRows(tx: Transaction, rows: readonly ImportRow[]): Promise<voi
        "canAnticipate" boolean, phones jsonb, "emailAddresses" jsonb, accounts jsonb)`;
 }
 
-async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
+/** A row whose external id a refused row has too is contested: the refused one may be the newer. */
+async function takeRepeatedRows(
+  tx: Transaction,
+  refused: readonly { readonly at: number; readonly externalId: string }[],
+): Promise<RepeatedRow[]> {
   const repeated = await tx.$queryRaw<RepeatedRow[]>`
     WITH neighbours AS (
-      SELECT at,
+      SELECT at, external_id,
              coalesce(lag(at) OVER same_key, lead(at) OVER same_key) AS key_at,
              coalesce(lag(at) OVER same_number, lead(at) OVER same_number) AS number_at,
              min(external_id) OVER whole_number <> max(external_id) OVER whole_number AS differs
@@ -91,6 +100,11 @@ async function takeRepeatedRows(tx: Transaction): Promise<RepeatedRow[]> {
              whole_number AS (PARTITION BY identification_number)
     )
     SELECT at, 'externalId' AS field, key_at AS "otherAt" FROM neighbours WHERE key_at IS NOT NULL
+    UNION ALL
+    SELECT neighbours.at, 'externalId', min(refused.at) FROM neighbours
+    JOIN jsonb_to_recordset(${JSON.stringify(refused)}::jsonb) AS refused
+      (at int, "externalId" text) ON refused."externalId" = neighbours.external_id
+    WHERE key_at IS NULL GROUP BY neighbours.at
     UNION ALL
     SELECT at, 'identificationNumber', number_at FROM neighbours WHERE differs
     ORDER BY at, field`;

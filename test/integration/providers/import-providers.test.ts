@@ -178,6 +178,20 @@ describe('CSV', () => {
     ]);
   });
 
+  test('of two lines of one externalId, one of them invalid, neither is imported', async () => {
+    const { externalId } = providerOf(1);
+    const report = await importFile(
+      'a.csv',
+      csvOf([lineOf(1), lineOf(2, { externalId, name: '' }), lineOf(3)]),
+    );
+    expect(report).toMatchObject({ read: 3, inserted: 1, refused: 2 });
+    expect(report.faults).toEqual([
+      { at: 2, field: 'externalId', expected: 'is also in line 3' },
+      { at: 3, field: 'name', expected: 'missing' },
+    ]);
+    expect(await world.database.prisma.provider.count({ where: { externalId } })).toBe(0);
+  });
+
   test.each<[string, string | Uint8Array, RegExp]>([
     ['an empty file', '', /empty/],
     ['a file without a header', `F1;${cpfOf(1)};Maria`, /line 1: no known name in column 1, 2, 3;/],
