@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
-import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
 import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { type Concerns, pullResult } from './output/pull-text.ts';
+import { pullResult, readConcerns } from './output/pull-text.ts';
 import { formatCount } from './output/table.ts';
 
 export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
@@ -67,17 +66,4 @@ async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult
     await platform.close();
     await staging.close();
   }
-}
-
-/** What a person has to look at after the pull, besides the outcome. */
-async function readConcerns(
-  { prisma }: Database,
-  date: CivilDate,
-  pullId: bigint,
-): Promise<Concerns> {
-  const [day, accountChanges] = await Promise.all([
-    prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
-    prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
-  ]);
-  return { isRestated: day?.restatedAfterSignOff ?? false, accountChanges };
 }

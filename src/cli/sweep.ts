@@ -22,7 +22,7 @@ import {
   runCommand,
 } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { advice, exitOf, toDocument } from './output/pull-text.ts';
+import { advice, type Concerns, exitOf, readConcerns, toDocument } from './output/pull-text.ts';
 import { formatCount, renderTable } from './output/table.ts';
 
 const REQUESTED_BY = 'command line';
@@ -58,7 +58,8 @@ Example: conciliation sweep --from 2026-02-01`,
  * A date that differs, with the outcome or the error of its pull. With neither, the service runs the pull.
  */
 interface SweptDate extends SweepDifference {
-  readonly report: PullReport | null;
+  /** With what a person has to look at after the pull. */
+  readonly pulled: { readonly report: PullReport; readonly concerns: Concerns } | null;
   readonly error: ConciliationError | null;
 }
 
@@ -108,7 +109,13 @@ async function sweepSince(run: CommandRun, from: CivilDate): Promise<CommandResu
       dates.push({
         ...difference,
         pullId,
-        report: pulled?.kind === 'done' ? pulled.report : null,
+        pulled:
+          pulled?.kind === 'done' && pullId !== null
+            ? {
+                report: pulled.report,
+                concerns: await readConcerns(staging.database, date, pullId),
+              }
+            : null,
         error: pulled === null || pulled.kind === 'done' ? null : pulled.error,
       });
       if (pulled?.kind === 'unauthorized') break;
@@ -155,11 +162,11 @@ function sweepResult(report: SweepReport, dates: readonly SweptDate[]): CommandR
   };
 }
 
-function describePull({ report, error }: SweptDate): object {
+function describePull({ pulled, error }: SweptDate): object {
   if (error !== null) {
     return { outcome: 'failed', error: { code: error.code, message: error.message } };
   }
-  return report === null ? { outcome: OF_SERVICE } : toDocument(report);
+  return pulled === null ? { outcome: OF_SERVICE } : toDocument(pulled.report);
 }
 
 function summary(report: SweepReport): string[] {
@@ -194,7 +201,8 @@ function datesText(dates: readonly SweptDate[]): string[] {
       { title: 'rejected', align: 'right' },
       { title: 'outcome' },
     ],
-    dates.map(({ date, titles, ledgerTitles, report, error }) => {
+    dates.map(({ date, titles, ledgerTitles, pulled, error }) => {
+      const report = pulled?.report ?? null;
       const counts =
         report === null
           ? ['', '', '', '', '']
@@ -214,9 +222,9 @@ function datesText(dates: readonly SweptDate[]): string[] {
       ];
     }),
   );
-  const notes = dates.flatMap(({ date, report, error }) => [
+  const notes = dates.flatMap(({ date, pulled, error }) => [
     ...(error === null ? [] : [`${date} failed: ${error.message}`]),
-    ...(report === null ? [] : advice(report)),
+    ...(pulled === null ? [] : advice(pulled.report, pulled.concerns)),
   ]);
   return [table, ...notes];
 }
@@ -224,6 +232,8 @@ function datesText(dates: readonly SweptDate[]): string[] {
 function exitOfSweep(sweep: SweepReport, dates: readonly SweptDate[]): ExitStatus {
   if (dates.some(({ error }) => error !== null)) return EXIT.failed;
   const isUnplaced = sweep.undated + sweep.future + sweep.early > 0;
-  const exits = dates.flatMap(({ report }) => (report === null ? [] : exitOf(report)));
+  const exits = dates.flatMap(({ pulled }) =>
+    pulled === null ? [] : exitOf(pulled.report, pulled.concerns),
+  );
   return isUnplaced || exits.includes(EXIT.needsPerson) ? EXIT.needsPerson : EXIT.done;
 }

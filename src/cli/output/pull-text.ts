@@ -1,3 +1,4 @@
+import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
 import type { PullReport } from '../../pull/merge/merge.sql.ts';
@@ -12,6 +13,22 @@ export interface Concerns {
   readonly isRestated: boolean;
   /** Bank accounts that titles of the pull changed. */
   readonly accountChanges: number;
+  /** Rejected titles of the date that no person has accepted. */
+  readonly openRejects: number;
+}
+
+/** Reads the concerns after a pull of a date. */
+export async function readConcerns(
+  { prisma }: Database,
+  date: CivilDate,
+  pullId: bigint,
+): Promise<Concerns> {
+  const [day, accountChanges, openRejects] = await Promise.all([
+    prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
+    prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
+    prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
+  ]);
+  return { isRestated: day?.restatedAfterSignOff ?? false, accountChanges, openRejects };
 }
 
 /** The output of the command `pull`. */
@@ -31,10 +48,8 @@ export function pullResult(
       dates: [toDocument(report)],
       ...concerns,
     },
-    text: [pullsTable([report]), ...advice(report), ...concernsText(report.date, concerns)].join(
-      '\n',
-    ),
-    exit: concerns.isRestated || concerns.accountChanges > 0 ? EXIT.needsPerson : exitOf(report),
+    text: [pullsTable([report]), ...advice(report, concerns)].join('\n'),
+    exit: exitOf(report, concerns),
   };
 }
 
@@ -65,9 +80,11 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
   };
 }
 
-/** Returns the exit status of a pull: `needsPerson` for rejects and for a held response. */
-export function exitOf(report: PullReport): ExitStatus {
-  return report.rejected > 0 || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
+/** Returns the exit status of a pull: `needsPerson` for a held response and for each concern. */
+export function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
+  const { isRestated, accountChanges, openRejects } = concerns;
+  const isOpen = isRestated || accountChanges > 0 || openRejects > 0;
+  return isOpen || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
 /** A pull as JSON. `titles` counts the titles that keep the contract. */
@@ -134,17 +151,19 @@ export function withheldText(date: CivilDate, withheld: number): string {
 }
 
 /** Describes the work for a person after a pull. */
-export function advice(report: PullReport): string[] {
-  const { pullId, date, state, holdReason, rejected, withdrawn, withheld, titles } = report;
+export function advice(report: PullReport, concerns: Concerns): string[] {
+  const { pullId, date, state, holdReason, withdrawn, withheld, titles } = report;
+  const { openRejects } = concerns;
   const lines: string[] = [];
   if (state === 'held') {
     const withdrawals = withdrawn;
     lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
-  } else if (rejected > 0) {
+  } else if (openRejects > 0) {
     lines.push(
-      `${date} has ${formatCount(rejected)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
+      `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,
     );
   }
   if (withheld > 0 && state !== 'held') lines.push(withheldText(date, withheld));
+  lines.push(...concernsText(date, concerns));
   return lines.length === 0 ? [] : ['', ...lines];
 }

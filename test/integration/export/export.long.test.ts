@@ -127,6 +127,9 @@ describe('an export', () => {
       from: '2026-03-01',
       to: '2026-03-31',
       includeWithdrawn: false,
+      // The titles are in the table, and no pull of their dates.
+      days: [],
+      doubtfulDates: { absent: 31, states: {} },
       rows: 5,
       withdrawn: 0,
       sums: {
