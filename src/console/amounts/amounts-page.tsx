@@ -45,46 +45,44 @@ export function AmountsPage(props: {
         </p>
         <DataTable
           label={text.evidence}
-          heads={[
-            text.field,
-            text.declared,
-            right(text.stated),
-            right(text.zero),
-            right(text.belowHalf),
-            right(text.fromHalf),
-            right(text.above),
-            text.equations,
-          ]}
+          heads={[text.field, ...evidence.map(({ column }) => right(DISCOUNTED_FIELDS[column]))]}
         >
-          {evidence.map(
-            ({ column, titles, zero, belowHalf, fromHalf, aboveOriginal, equations }) => (
-              <tr key={column}>
-                <th scope="row">{DISCOUNTED_FIELDS[column]}</th>
-                <td>{text.meanings[meanings[column]]}</td>
-                {[titles, zero, belowHalf, fromHalf, aboveOriginal].map((count, index) => (
-                  <td key={String(index)} class="right number">
-                    {formats.count(count)}
-                  </td>
-                ))}
-                <td>
-                  {equations.length === 0
-                    ? text.none
-                    : equations.map((found) => (
-                        <p key={found.equation} class="small">
-                          <code>{found.equation}</code>
-                          <br />
-                          {share(found.titles, titles)}
-                        </p>
-                      ))}
+          <tr>
+            <th scope="row">{text.declared}</th>
+            {evidence.map(({ column }) => (
+              <td key={column} class="right">
+                {text.meanings[meanings[column]]}
+              </td>
+            ))}
+          </tr>
+          {COUNTS.map((name) => (
+            <tr key={name}>
+              <th scope="row">{text[name]}</th>
+              {evidence.map((amount) => (
+                <td key={amount.column} class="right number">
+                  {formats.count(amount[name])}
                 </td>
-              </tr>
-            ),
-          )}
+              ))}
+            </tr>
+          ))}
         </DataTable>
+        <h3>{text.equations}</h3>
+        {evidence.every(({ equations }) => equations.length === 0) && <p>{text.none}</p>}
+        <ul>
+          {evidence.flatMap(({ equations, titles }) =>
+            equations.map((found) => (
+              <li key={found.equation}>
+                <code>{found.equation}</code>: {share(found.titles, titles)}
+              </li>
+            )),
+          )}
+        </ul>
       </Card>
     </>
   );
 }
+
+const COUNTS = ['titles', 'zero', 'belowHalf', 'fromHalf', 'aboveOriginal'] as const;
 
 /** With one decimal place. 100.0 only where all titles agree. */
 function percent(titles: number, of: number): string {
