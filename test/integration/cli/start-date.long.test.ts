@@ -121,7 +121,7 @@ describe('start-date set', () => {
     });
     expect(await readCheckpoint()).toMatchObject({ startDate: daysFrom(-1), reached: null });
     const status = await run(['status']);
-    expect(status.stdout).toContain(`the ledger begins on ${daysFrom(-1)}`);
+    expect(status.stdout).toContain(`The ledger begins on ${daysFrom(-1)}.`);
   });
 
   test('to a later date counts from that date, without the dates that left the ledger', async () => {
