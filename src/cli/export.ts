@@ -1,11 +1,12 @@
 import { type Command, Option } from 'commander';
 import { openStaging } from '../app/parts.ts';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { CsvLocale } from '../export/csv.ts';
 import type { RowBatches } from '../export/export-columns.ts';
 import {
   type DoubtfulDates,
+  daysUntil,
   doubtfulDates,
   readTitleSnapshot,
   recordExport,
@@ -105,7 +106,9 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
   const staging = await openStaging(run.config, run.logger);
   const line = createProgressLine();
   try {
-    return await readTitleSnapshot(staging.database, selection, run.signal, async (snapshot) => {
+    const today = dateIn(run.config.timeZone, new Date());
+    return await readTitleSnapshot(staging.database, selection, run.signal, async (read) => {
+      const snapshot = { ...read, ledger: daysUntil(read.ledger, today) };
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
       // Before the first byte, so that no title leaves the database without an entry in the audit log.

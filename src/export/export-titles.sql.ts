@@ -130,16 +130,22 @@ export function doubtfulDates(
   return absent === 0 && Object.keys(states).length === 0 ? null : { absent, states };
 }
 
+/** A row of a date that has not begun is a mistake. A file and a question say nothing about it. */
+export function daysUntil(days: readonly ExportedDay[], today: CivilDate): ExportedDay[] {
+  return days.filter(({ date }) => date <= today);
+}
+
 /** Reads what `doubtfulDates` says about a range, for a question before an export. */
 export async function readDoubtfulDates(
   database: Database,
   range: { readonly from: CivilDate; readonly to: CivilDate },
+  today: CivilDate,
 ): Promise<DoubtfulDates | null> {
-  const days = await database.prisma.day.findMany({
-    where: { date: { gte: new Date(range.from), lte: new Date(range.to) } },
-    select: { state: true },
-  });
-  return doubtfulDates(range, days as { state: DayState }[]);
+  const days = await database.prisma.$queryRaw<{ state: DayState }[]>`
+    SELECT state FROM conciliation.day
+    WHERE date BETWEEN ${range.from}::date
+AND least(${range.to}::date, ${today}::date)`;
+  return doubtfulDates(range, days);
 }
 
 function toTotals(row: TotalsRow): TitleTotals {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
+import { dateIn, lastClosedDate, parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { type DoubtfulDates, readDoubtfulDates } from '../../export/export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
@@ -59,7 +59,8 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
       return showForm(request, reply, request.body, { fault: chosen });
     }
     if (textParameter(request.body, 'confirmed') !== `${chosen.from} ${chosen.to}`) {
-      const doubtful = await readDoubtfulDates(parts.database, chosen);
+      const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+      const doubtful = await readDoubtfulDates(parts.database, chosen, today);
       if (doubtful !== null) return showForm(request, reply, request.body, { doubtful });
     }
     return sendTitleFile(reply, parts, principal, { ...chosen, locale: language, language });

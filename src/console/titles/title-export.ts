@@ -1,8 +1,10 @@
 import type { FastifyReply } from 'fastify';
+import { dateIn } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { type RowBatches, TITLE_EXPORT_COLUMNS } from '../../export/export-columns.ts';
 import {
+  daysUntil,
   readTitleSnapshot,
   recordExport,
   type TitleSelection,
@@ -26,7 +28,7 @@ export const CONTENT_TYPES: Readonly<Record<ExportFormat, string>> = {
  */
 export async function sendTitleFile(
   reply: FastifyReply,
-  { database, logger }: ConsoleParts,
+  { database, logger, timeZone, now }: ConsoleParts,
   principal: Principal,
   request: TitleSelection & {
     readonly format: ExportFormat;
@@ -40,10 +42,16 @@ export async function sendTitleFile(
   const isMasked = !maySeePersonalData(principal.role);
   return sendFile(reply, logger, (signal, send) =>
     readTitleSnapshot(database, selection, signal, async (snapshot) => {
+      const today = dateIn(timeZone, now?.() ?? new Date());
       const rows = snapshot.overall.current + snapshot.overall.withdrawn;
       await recordExport(database, principal.name, { ...selection, format, rows });
       const titles = isMasked ? maskRows(snapshot.titles) : snapshot.titles;
-      const { bytes } = encodeTitles({ ...snapshot, titles }, format, locale, language);
+      const { bytes } = encodeTitles(
+        { ...snapshot, titles, ledger: daysUntil(snapshot.ledger, today) },
+        format,
+        locale,
+        language,
+      );
       const name = `${language === 'en' ? 'titles' : 'titulos'}-${from}-${to}.${format}`;
       await send({ name, type: CONTENT_TYPES[format], bytes });
     }),
