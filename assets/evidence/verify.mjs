@@ -24,6 +24,44 @@ const AMOUNTS = [
   'billing_fee',
   'money_transfer_fee',
 ];
+/**
+ * The columns of a content hash, by version. Listed here, because no digest covers the list in `month.json`:
+ * with two columns changed about in that list, changed titles would have their recorded hashes.
+ */
+const CONTENT_VERSIONS = [
+  [
+    'order_uid',
+    'accepted_date',
+    'anticipated_due_date',
+    'buyer_identification',
+    'provider_external_id',
+    'provider_identification',
+    'provider_bank',
+    'provider_agency',
+    'provider_agency_digit',
+    'provider_account',
+    'provider_account_digit',
+    'financial_agent_type',
+    'financial_agent_identification',
+    'financial_agent_name',
+    'buyer_is_financial',
+    'payment_type',
+    'payment_bank',
+    'payment_agency',
+    'payment_agency_digit',
+    'payment_account',
+    'payment_account_digit',
+    ...AMOUNTS,
+    'platform_commission',
+  ],
+];
+/** The columns that hold a pseudonym after the personal data of a party was erased. */
+const PARTY_NAMES = [
+  'provider_external_id',
+  'provider_identification',
+  'financial_agent_identification',
+  'financial_agent_name',
+];
 const SUMS = AMOUNTS.map((name) => `${name}_sum`);
 const COUNTS = ['title_count', 'withdrawn_count', 'rejected_count'];
 const SEAL_FIELDS = [
@@ -56,6 +94,8 @@ const ENGLISH = {
   /** @param {string} date @param {string} what @param {string} sealed @param {string} found */
   differs: (date, what, sealed, found) => `${date}: ${what}: sealed ${sealed}, recomputed ${found}`,
   /** @param {string} date */
+  columns: (date) => `${date}: content_columns are not those of a content hash`,
+  /** @param {string} date */
   csv: (date) => `${date}: the CSV file does not have the titles of the JSON lines`,
   /** @param {string} date @param {number} titles @param {string} sum */
   day: (date, titles, sum) => `${date}: ${titles} titles, original value ${sum}, digest agrees`,
@@ -79,6 +119,9 @@ const ENGLISH = {
     'Compare both with a record that was kept elsewhere: a person who rewrites all files can also rewrite the digest. The numbers of withdrawn and rejected titles, the persons and the times are covered by the digest of the month; the titles do not prove them.',
   good: 'Everything agrees.',
   /** @param {number} count */
+  goodExcept: (count) =>
+    `Everything that can be recomputed agrees. The content of ${count} ${count === 1 ? 'title' : 'titles'} cannot be.`,
+  /** @param {number} count */
   bad: (count) => `${count} ${count === 1 ? 'difference' : 'differences'}.`,
 };
 
@@ -93,6 +136,7 @@ const PORTUGUESE = {
   wrongDate: (date, name) => `${date}: ${name} pertence a outra data`,
   differs: (date, what, sealed, found) =>
     `${date}: ${what}: fechado ${sealed}, recalculado ${found}`,
+  columns: (date) => `${date}: content_columns não são as colunas de um código de título`,
   csv: (date) => `${date}: o arquivo CSV não tem os títulos do arquivo JSON`,
   day: (date, titles, sum) =>
     `${date}: ${titles} títulos, valor original ${sum}, código de integridade confere`,
@@ -112,6 +156,8 @@ const PORTUGUESE = {
   compare:
     'Compare os dois com um registro guardado em outro lugar: quem altera todos os arquivos também pode alterar o código. As quantidades de títulos retirados e rejeitados, as pessoas e os horários estão no código do mês; os títulos não os comprovam.',
   good: 'Tudo confere.',
+  goodExcept: (count) =>
+    `Tudo o que pode ser recalculado confere. O conteúdo de ${count} ${count === 1 ? 'título' : 'títulos'} não pode.`,
   bad: (count) => `${count} ${count === 1 ? 'divergência' : 'divergências'}.`,
 };
 
@@ -119,6 +165,8 @@ const wanted = process.argv[2] ?? Intl.DateTimeFormat().resolvedOptions().locale
 const text = wanted.startsWith('pt') ? PORTUGUESE : ENGLISH;
 
 let differences = 0;
+/** Titles whose content cannot be recomputed. */
+let unproven = 0;
 /** @param {string} line */
 const print = (line) => process.stdout.write(`${line}\n`);
 /** @param {string} line */
@@ -192,6 +240,14 @@ function contentHash(title, columns) {
   return createHash('sha256').update(content).digest('hex').slice(0, 32);
 }
 
+/** Whether a title names an erased party. @param {Record<string, unknown>} title */
+function isErased(title) {
+  return (
+    title['is_erased'] === true &&
+    PARTY_NAMES.some((column) => /^erased-\d+$/.test(String(title[column])))
+  );
+}
+
 const FORMULA = /^(?:'*[\t\r\n]|[\s\p{Cc}"']*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])/u;
 
 /** The cell of the CSV file. @param {string} column @param {unknown} value */
@@ -238,18 +294,25 @@ async function checkDay(day, columns) {
   const csv = createHash('sha256').update(`\uFEFF${columns.join(';')}\r\n`);
   let wrong = 0;
   let erased = 0;
+  const columnsOfHash = CONTENT_VERSIONS.find(
+    (version) => version.join() === day.content_columns.join(),
+  );
+  if (columnsOfHash === undefined) return fail(text.columns(date));
   for await (const line of linesOf(`titles/${date}.jsonl`)) {
     const title = JSON.parse(line);
     csv.update(`${columns.map((column) => cellOf(column, title[column])).join(';')}\r\n`);
     const name = `${title.order_uid} (id ${title.id})`;
     if (title.accepted_date !== date) fail(text.wrongDate(date, name));
-    const computed = title.is_erased ? title.content_hash : contentHash(title, day.content_columns);
-    if (title.is_erased) erased += 1;
-    if (computed !== title.content_hash) {
+    if (!/^[0-9a-f]{32}$/.test(title.content_hash)) throw new Error(`not a hash: ${name}`);
+    const computed = contentHash(title, columnsOfHash);
+    const isUnproven = computed !== title.content_hash && isErased(title);
+    if (isUnproven) {
+      erased += 1;
+    } else if (computed !== title.content_hash) {
       wrong += 1;
       if (wrong <= TITLES_NAMED) fail(text.title(date, name));
     }
-    hashes.push(computed);
+    hashes.push(isUnproven ? title.content_hash : computed);
     for (const [index, column] of AMOUNTS.entries()) {
       if (title[column] !== null) sums[index]?.add(title[column]);
     }
@@ -267,6 +330,7 @@ async function checkDay(day, columns) {
   if (csv.digest('hex') !== (await hashOfFile(`titles/${date}.csv`))) {
     fail(text.csv(date));
   }
+  unproven += erased;
   if (erased > 0) print(`! ${text.erased(date, erased)}`);
   if (differences === before) pass(text.day(date, hashes.length, String(sums[0])));
 }
@@ -318,5 +382,6 @@ try {
 } catch (error) {
   fail(text.unreadable(error instanceof Error ? error.message : String(error)));
 }
-print(`\n${differences === 0 ? text.good : text.bad(differences)}`);
+const good = unproven === 0 ? text.good : text.goodExcept(unproven);
+print(`\n${differences === 0 ? good : text.bad(differences)}`);
 process.exitCode = differences === 0 ? 0 : 1;

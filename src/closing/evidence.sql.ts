@@ -9,6 +9,7 @@ import {
   TITLE_EXPORT_COLUMNS,
 } from '../export/export-columns.ts';
 import { withSnapshot } from '../export/snapshot.sql.ts';
+import { PARTY_COLUMNS } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import type { BrokenDay, CivilMonth, SealRecord } from './civil-month.ts';
 import { type MonthSeal, readBrokenMonths, readMonthSeals, SEAL_RECORD } from './month-seal.sql.ts';
@@ -48,9 +49,20 @@ export const EVIDENCE_COLUMNS: readonly ExportColumn[] = [
   { name: 'is_erased', kind: 'boolean' },
 ];
 
+/**
+ * Whether the title named an erased party when it was signed, or does now: the party may be another one since,
+ * and only the revisions of the title were erased.
+ */
+const IS_ERASED = [
+  'title.erased_at IS NOT NULL',
+  ...Object.values(PARTY_COLUMNS)
+    .flatMap(({ names }) => names)
+    .map((name) => `coalesce(past.${name} ~ '^erased-[0-9]+$', false)`),
+].join(' OR ');
+
 const cells = EVIDENCE_COLUMNS.map(({ name }) => {
   if (name === 'content_hash') return `replace(past.content_hash::text, '-', '')`;
-  return name === 'is_erased' ? '(title.erased_at IS NOT NULL)::text' : `past.${name}::text`;
+  return name === 'is_erased' ? `(${IS_ERASED})::text` : `past.${name}::text`;
 }).join(', ');
 
 /** docs/data-dictionary.md explains the query, under "What changed, and how it was before". */

@@ -30,6 +30,9 @@ const [FIRST, EMPTY, LAST] = ['2026-03-29', '2026-03-30', '2026-03-31'].map(toCi
   CivilDate,
 ];
 
+/** The agent of a title when it was signed, but not since. */
+const FORMER_AGENT = '61616161000161';
+
 let world: PullWorld;
 let console: ConsoleWorld;
 let reviewer: ConsoleClient;
@@ -53,7 +56,12 @@ beforeAll(async () => {
     title('f', '7').replaceAll('"billingFee":0,', ''),
   );
   await pull(EMPTY);
-  await pull(LAST, ...['x', 'y', 'z'].map((uid) => titleText({ uid, date: LAST, value: '10.01' })));
+  await pull(
+    LAST,
+    titleText({ uid: 'x', date: LAST, value: '10.01' }),
+    titleText({ uid: 'y', date: LAST, value: '10.01' }).replaceAll('11222333000181', FORMER_AGENT),
+    titleText({ uid: 'z', date: LAST, value: '10.01' }),
+  );
   for (const date of [FIRST, EMPTY, LAST]) await sign(date);
   const by = { by: 'ana', reason: 'agrees', seenDigest: null };
   ({ digest } = await sealMonth(world.database, MARCH, by));
@@ -318,6 +326,41 @@ describe('the verifier', () => {
     expect(hidden.stdout).toMatch(/\n\d+ differences?\.\n$/);
   });
 
+  test('finds columns that changed places, in the list and in the titles', async () => {
+    await unpack();
+    const [provider, agent] = ['"provider_account"', '"payment_account"'];
+    const swap = (text: string) =>
+      text.replaceAll(provider, '@').replaceAll(agent, provider).replaceAll('@', agent);
+    await edit('month.json', (text) => {
+      const { columns, days, ...month } = JSON.parse(text);
+      // The CSV files keep their columns.
+      return JSON.stringify({ ...month, columns, days: JSON.parse(swap(JSON.stringify(days))) });
+    });
+    await edit(lastJsonl, swap);
+    await edit(`titles/${LAST}.csv`, (text) =>
+      text.replaceAll('7654321', '@').replaceAll('1234567', '7654321').replaceAll('@', '1234567'),
+    );
+    await listHashes();
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(1);
+    expect(stdout).toContain(`✗ ${LAST}: content_columns are not those of a content hash`);
+    expect(stdout).not.toContain(`${LAST}: the CSV`);
+  });
+
+  test('finds a changed title that is said to name an erased party', async () => {
+    await unpack();
+    await edit(lastJsonl, (text) =>
+      text.replace('2026-06-30', '2026-06-29').replace('"is_erased":false', '"is_erased":true'),
+    );
+    await edit(`titles/${LAST}.csv`, (text) =>
+      text.replace('2026-06-30', '2026-06-29').replace(/false\r\n/, 'true\r\n'),
+    );
+    await listHashes();
+    const { exit, stdout } = await verify();
+    expect(exit).toBe(1);
+    expect(stdout).toContain(`✗ ${LAST}: the content of x (id`);
+  });
+
   test('finds a missing file, one more file, and a file that is none', async () => {
     await unpack();
     await rm(join(folder, `titles/${LAST}.csv`));
@@ -361,6 +404,27 @@ describe('what changes after the seal', () => {
     );
   });
 
+  test('an erased party that only the signed titles name: so do they', async () => {
+    const { pool } = world.database;
+    const { rowCount } = await pool.query(
+      'SELECT FROM conciliation.title WHERE financial_agent_identification = $1',
+      [FORMER_AGENT],
+    );
+    expect(rowCount).toBe(0);
+    await eraseParty(world.database, {
+      party: { taxId: FORMER_AGENT, externalId: null },
+      by: 'test',
+      reason: 'x',
+      isDryRun: false,
+    });
+    const bytes = await download();
+    expect(bytes.includes(FORMER_AGENT)).toBe(false);
+    await unpack(bytes);
+    const { exit, stdout } = await verify();
+    expect(stdout).toContain(`! ${LAST}: 1 titles name a party whose personal data was erased.`);
+    expect(exit).toBe(0);
+  });
+
   test('an erased party: the recorded hashes still give the digest', async () => {
     await eraseParty(world.database, {
       party: { taxId: null, externalId: 'P-1' },
@@ -373,6 +437,9 @@ describe('what changes after the seal', () => {
     await unpack(bytes);
     const { exit, stdout } = await verify();
     expect(stdout).toContain('! 2026-03-29: 7 titles name a party whose personal data was erased.');
+    expect(stdout).toMatch(
+      /\nEverything that can be recomputed agrees\. The content of 10 titles cannot be\.\n$/,
+    );
     expect(exit).toBe(0);
     await edit(`titles/${FIRST}.jsonl`, (text) => text.replace('"100.10"', '"100.11"'));
     await listHashes();
