@@ -45,7 +45,7 @@ export interface Month {
   readonly from: CivilDate;
   readonly to: CivilDate;
   readonly days: number;
-  /** Signed off, and not restated since. */
+  /** Signed off, not restated since, and reconciled: no newer response waits for a person. */
   readonly signed: number;
   readonly restated: number;
   /** Null: the month was never sealed. */
@@ -54,7 +54,7 @@ export interface Month {
   readonly broken: readonly BrokenDay[];
 }
 
-/** - `ready`: all days are signed off, and no seal holds */
+/** - `ready`: all days are signed off and none waits for a person, and no seal holds */
 export const MONTH_STATES = ['open', 'ready', 'sealed', 'broken'] as const;
 export type MonthState = (typeof MONTH_STATES)[number];
 
@@ -146,8 +146,8 @@ export async function readMonths(
            CASE WHEN newest.id IS NULL THEN '[]' ELSE ${brokenDays} END AS broken
     FROM bounded LEFT JOIN newest USING (month)
     CROSS JOIN LATERAL (
-      SELECT (count(*) FILTER (WHERE signed_off_at IS NOT NULL AND NOT restated_after_sign_off))::int
-               AS signed,
+      SELECT (count(*) FILTER (WHERE signed_off_at IS NOT NULL AND NOT restated_after_sign_off
+                                 AND state = 'reconciled'))::int AS signed,
              (count(*) FILTER (WHERE restated_after_sign_off))::int AS restated
       FROM conciliation.day WHERE date BETWEEN first AND last
     ) AS present
@@ -185,7 +185,9 @@ export function readMonthDays(
 
 /** Returns the digest that a seal over these days would have; null: a day cannot be covered. */
 export function digestOfDays(month: CivilMonth, days: readonly MonthDay[]): string | null {
-  const seals = days.flatMap(({ seal, isRestated }) => (seal === null || isRestated ? [] : seal));
+  const seals = days.flatMap(({ seal, isRestated, state }) =>
+    seal === null || isRestated || state !== 'reconciled' ? [] : seal,
+  );
   return seals.length === days.length && days.length > 0 ? monthDigest(month, seals) : null;
 }
 
@@ -207,7 +209,7 @@ export async function readBrokenMonths(
 }
 
 /**
- * Seals a month whose days are all signed off. A new seal succeeds the one before, which is kept.
+ * Seals a month whose days are all signed off and reconciled. A new seal succeeds the one before, which is kept.
  * @returns the seal
  * @throws InputError when the month cannot be sealed; `context.fault` is a `MonthFault`
  */
@@ -271,6 +273,8 @@ function requireDigest(month: CivilMonth, days: readonly MonthDay[]): string {
   if (unsigned.length > 0) throw refusal(month, 'not_signed', unsigned);
   const restated = days.filter(({ isRestated }) => isRestated);
   if (restated.length > 0) throw refusal(month, 'restated', restated);
+  const waiting = days.filter(({ state }) => state !== 'reconciled');
+  if (waiting.length > 0) throw refusal(month, 'waiting', waiting);
   const digest = digestOfDays(month, days);
   if (digest === null) throw refusal(month, 'not_signed');
   return digest;

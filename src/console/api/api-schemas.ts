@@ -272,7 +272,10 @@ const monthFields = {
   from: date,
   to: date,
   days: count,
-  signed: Type.Integer({ minimum: 0, description: 'Signed off, and not restated since.' }),
+  signed: Type.Integer({
+    minimum: 0,
+    description: 'Signed off, not restated since, and reconciled.',
+  }),
   restated: count,
   state: words(MONTH_STATES),
   seal: Type.Union([MonthSeal, Type.Null()], { description: 'The newest seal.' }),

@@ -18,6 +18,7 @@ import {
   Card,
   DayLink,
   type DayLook,
+  lookOf,
   StateBadge,
   StateIcon,
 } from '../shell/parts.tsx';
@@ -261,8 +262,8 @@ function DaysTable(props: { readonly context: PageContext; readonly days: readon
       ]}
     >
       {props.days.map(({ date, state, isRestated, seal }) => {
-        const look =
-          state === null ? 'absent' : isRestated ? 'restated' : seal === null ? state : 'signed';
+        const signedOffAt = seal?.signed_off_at ?? null;
+        const look = lookOf(state === null ? null : { state, isRestated, signedOffAt });
         return (
           <tr key={date}>
             <th scope="row">

@@ -30,7 +30,7 @@ const en = {
     } satisfies Readonly<Record<BreakCause, string>>,
     seal: 'Seal of the month',
     notSealed: 'The month is not sealed.',
-    notReady: 'Not every day of the month is signed off.',
+    notReady: 'Not every day of the month is reconciled and signed off.',
     reviewersSeal: 'A reviewer seals the month.',
     digest: 'Digest of the month',
     sealMonth: 'Seal the month',
@@ -51,6 +51,7 @@ const en = {
       not_begun: 'The month ends before the start date of the ledger.',
       not_signed: 'Not every day of the month is signed off.',
       restated: 'Days of the month were restated after their sign-off.',
+      waiting: 'Days of the month are held or have rejected titles.',
       already_sealed: 'The month is sealed already.',
       changed_meanwhile:
         'Days of the month were signed off again since you looked at it. Check the month once more.',
@@ -88,7 +89,7 @@ const ptBR: typeof en = {
     },
     seal: 'Fechamento',
     notSealed: 'O mês não está fechado.',
-    notReady: 'Nem todos os dias do mês estão fechados.',
+    notReady: 'Nem todos os dias do mês estão conciliados e fechados.',
     reviewersSeal: 'Um revisor faz o fechamento do mês.',
     digest: 'Código de integridade do mês',
     sealMonth: 'Fechar o mês',
@@ -110,6 +111,7 @@ const ptBR: typeof en = {
       not_begun: 'O mês termina antes da data inicial.',
       not_signed: 'Nem todos os dias do mês estão fechados.',
       restated: 'Há dias do mês alterados depois do fechamento.',
+      waiting: 'Há dias do mês retidos ou com títulos rejeitados.',
       already_sealed: 'O mês já está fechado.',
       changed_meanwhile:
         'Houve dias fechados de novo depois da sua consulta. Confira o mês mais uma vez.',

@@ -16,7 +16,12 @@ export type DayLook =
   | 'absent';
 
 /** Returns the displayed state of a day; `absent` for a date that the ledger does not have. */
-export function lookOf(day: LedgerDay | null | undefined): DayLook {
+export function lookOf(
+  day:
+    | (Pick<LedgerDay, 'state' | 'isRestated'> & { readonly signedOffAt: Date | string | null })
+    | null
+    | undefined,
+): DayLook {
   if (day === null || day === undefined) return 'absent';
   if (day.isRestated && day.state === 'reconciled') return 'restated';
   if (day.state === 'reconciled' && day.signedOffAt !== null) return 'signed';

@@ -46,9 +46,12 @@ afterAll(async () => {
   await world.close();
 });
 
-const pull = async (date: CivilDate, discount = '12.34') => {
-  const title = (uid: string, value: string) => titleText({ uid, date, value, discount });
-  world.sandbox.setDayTexts(date, [title('a', '100.10'), title('b', '0.05')]);
+const textsOf = (date: CivilDate, discount = '12.34') => [
+  titleText({ uid: 'a', date, value: '100.10', discount }),
+  titleText({ uid: 'b', date, value: '0.05', discount }),
+];
+const pull = async (date: CivilDate, discount?: string) => {
+  world.sandbox.setDayTexts(date, textsOf(date, discount));
   await world.pull(date);
 };
 const sign = async (date: CivilDate, by = 'ana') => {
@@ -146,6 +149,31 @@ describe('a month', () => {
       expect(await readMonthSeals(world.database, MARCH)).toHaveLength(before + 1);
     }
   });
+
+  test.each(['held', 'attention'])(
+    'is not sealed while a day that is signed off is in the state %s',
+    async (state) => {
+      const date = addDays(FROM, 1);
+      await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
+      await pull(date);
+      await sign(date);
+      world.sandbox.setDayTexts(date, state === 'held' ? [] : [...textsOf(date), '{"order":{}}']);
+      await world.pull(date);
+      expect(await readLedgerDay(world.database, date, TODAY)).toMatchObject({
+        state,
+        isRestated: false,
+        signedOffBy: 'ana',
+      });
+      await expect(seal()).rejects.toThrow('held or have rejected titles: 2026-03-29');
+      expect(await march()).toMatchObject({ days: 4, signed: 3 });
+      expect(stateOf(await march())).toBe('broken');
+      const { text } = await reviewer.get('/months/2026-03');
+      expect(text).toContain(`badge is-${state}`);
+      expect(text).not.toContain('name="digest"');
+      await pull(date);
+      await seal();
+    },
+  );
 
   test('is not sealed beside a restatement that commits first', async () => {
     const date = addDays(FROM, 3);

@@ -2413,7 +2413,7 @@ export interface operations {
                                 withdrawn_count: string;
                             };
                         } | null;
-                        /** @description Signed off, and not restated since. */
+                        /** @description Signed off, not restated since, and reconciled. */
                         signed: number;
                         /** @enum {string} */
                         state: "open" | "ready" | "sealed" | "broken";
@@ -2666,7 +2666,7 @@ export interface operations {
                                 withdrawn_count: string;
                             };
                         }[];
-                        /** @description Signed off, and not restated since. */
+                        /** @description Signed off, not restated since, and reconciled. */
                         signed: number;
                         /** @enum {string} */
                         state: "open" | "ready" | "sealed" | "broken";
