@@ -40,12 +40,16 @@ export function encodeTitles(
   locale: CsvLocale = 'pt-BR',
   language: FileLanguage = 'en',
 ): TitleFile {
-  const columns = withHeadings(TITLE_EXPORT_COLUMNS, language);
+  const columns = [...TITLE_EXPORT_COLUMNS, ...DAY_COLUMNS];
   switch (format) {
-    case 'csv':
-      return { bytes: writeCsv(columns, inWords(snapshot.titles, language), locale), limits: null };
-    case 'jsonl':
-      return { bytes: writeJsonl(TITLE_EXPORT_COLUMNS, snapshot.titles), limits: null };
+    case 'csv': {
+      const rows = withDays(inWords(snapshot.titles, language), snapshot.ledger, language);
+      return { bytes: writeCsv(withHeadings(columns, language), rows, locale), limits: null };
+    }
+    case 'jsonl': {
+      const rows = withDays(snapshot.titles, snapshot.ledger, 'en');
+      return { bytes: writeJsonl(columns, rows), limits: null };
+    }
     case 'xlsx':
       return titlesWorkbook(snapshot, language);
   }
@@ -90,6 +94,14 @@ const TOTALS_COLUMNS: readonly ExportColumn[] = [
   { name: 'content_digest', kind: 'text' },
 ];
 
+/** The day of a title's accepted date, in the formats without a sheet of totals. */
+const DAY_COLUMNS: readonly ExportColumn[] = [
+  { name: 'day_state', kind: 'text' },
+  { name: 'day_signed_off_at', kind: 'text' },
+  { name: 'day_signed_off_digest', kind: 'text' },
+  { name: 'day_content_digest', kind: 'text' },
+];
+
 function titlesWorkbook(snapshot: TitleSnapshot, language: FileLanguage): Workbook {
   const { titles, overall, days, ledger } = snapshot;
   const words = WORDS[language];
@@ -123,12 +135,35 @@ function totalsRow(
     String(totals?.current ?? 0),
     String(totals?.withdrawn ?? 0),
     ...AMOUNT_COLUMNS.map((column) => totals?.sums[column] ?? '0'),
-    day === undefined ? null : words.states[day.isRestated ? 'restated' : day.state],
+    day === undefined ? null : stateOf(day, words),
     day?.signedOffAt ?? null,
     day?.signedOffBy ?? null,
     day?.signedOffDigest ?? null,
     day?.contentDigest ?? null,
   ];
+}
+
+function stateOf(day: ExportedDay, words: (typeof WORDS)[FileLanguage]): string {
+  return words.states[day.isRestated ? 'restated' : day.state];
+}
+
+const DATE_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'accepted_date');
+
+async function* withDays(
+  titles: RowBatches,
+  ledger: readonly ExportedDay[],
+  language: FileLanguage,
+): RowBatches {
+  const cells = new Map(
+    ledger.map((day): [string | null, ExportRow] => [
+      day.date,
+      [stateOf(day, WORDS[language]), day.signedOffAt, day.signedOffDigest, day.contentDigest],
+    ]),
+  );
+  const unknown = DAY_COLUMNS.map(() => null);
+  for await (const rows of titles) {
+    yield rows.map((row) => [...row, ...(cells.get(row[DATE_INDEX] ?? null) ?? unknown)]);
+  }
 }
 
 const STATUS_INDEX = TITLE_EXPORT_COLUMNS.findIndex(({ name }) => name === 'status');

@@ -12,6 +12,7 @@ import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';
 import { readBadges, readLedgerDay, readLedgerDays } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
+import { readRestatedDays, readRestatedTotals } from '../../ledger/restated-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { readSchedule } from '../../schedule/read-schedule.sql.ts';
 import { readSweeps } from '../../sweep/sweep-reads.sql.ts';
@@ -114,6 +115,27 @@ export function addApiReads(api: FastifyInstance, parts: ConsoleParts): void {
       );
       const titles = moved.titles.map((title) => ({ ...title, fields: title.fields.map(mask) }));
       return { ...changes, ...moved, titles };
+    },
+  );
+
+  api.get(
+    '/restated',
+    describe('days', 'listRestatedDays', 'What changed since the sign-offs, over all days', {
+      querystring: schemas.RestatedQuery,
+      answer: schemas.RestatedDays,
+    }),
+    async (request) => {
+      const filter = { signedBy: null, today: today() };
+      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      const [totals, days] = await Promise.all([
+        readRestatedTotals(database, filter),
+        readRestatedDays(database, filter, page),
+      ]);
+      return {
+        total: totals.days,
+        differences: totals.differences,
+        days: days.map(({ fence: _, ...day }) => day),
+      };
     },
   );
 

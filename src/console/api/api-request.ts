@@ -24,6 +24,7 @@ export const API_TAGS = {
   backfills: 'Requests for ranges of dates.',
   sweeps: 'Comparisons of the ledger with all titles of the platform.',
   months: 'Months, their seals and their evidence files.',
+  suppliers: 'The suppliers of the ERP, and the bank accounts that titles name for them.',
   audit: 'The decisions of people and keys.',
 } as const;
 type ApiTag = keyof typeof API_TAGS;

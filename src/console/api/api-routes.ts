@@ -8,6 +8,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { addApiDecisions } from './api-decisions.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
+import { addApiSuppliers } from './api-suppliers.ts';
 
 export async function addApiRoutes(
   server: FastifyInstance,
@@ -38,6 +39,7 @@ export async function addApiRoutes(
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
       addApiReads(api, parts);
       addApiDecisions(api, parts);
+      addApiSuppliers(api, parts);
       api.get('/openapi.json', async () => server.swagger());
     },
     { prefix: '/api' },

@@ -6,6 +6,7 @@ import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
+import { SYNC_STATES } from '../../domain/provider.ts';
 import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS, TITLE_COLUMNS } from '../../domain/title.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
@@ -392,6 +393,126 @@ export const PaymentSchedule = Type.Object({
   undated: Type.Object(
     { titles: count, originalValue: amount },
     { description: 'Current titles without a due date. They are in no other figure.' },
+  ),
+});
+
+const pageOfList = {
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'Rows to skip.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+};
+
+const difference = Type.Object({ sealed: amount, present: amount, difference: amount });
+const differences = Type.Object(
+  Object.fromEntries(SEALED_MEASURES.map((name) => [name, difference])),
+  { description: 'Counts and sums of the seal, of the present titles, and present minus sealed.' },
+);
+
+export const RestatedQuery = Type.Object(pageOfList);
+export const RestatedDays = Type.Object({
+  total: Type.Integer({ minimum: 0, description: 'Days that changed after their sign-off.' }),
+  differences,
+  days: Type.Array(
+    Type.Object({
+      date,
+      signedOffAt: instant,
+      signedOffBy: Type.String(),
+      sealedDigest: Type.String(),
+      presentDigest: orNull('string'),
+      differences,
+    }),
+    { description: 'In date order.' },
+  ),
+});
+
+export const ProviderQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'An external id, or a part of one where no provider has it; or a part of the name. Tax identifiers are not searched, because the address of a request may be logged.',
+    }),
+  ),
+  state: Type.Optional(words(SYNC_STATES)),
+  ...pageOfList,
+});
+const providerRow = {
+  externalId: Type.String(),
+  name: orNull('string'),
+  identification: orNull('string', { description: 'Masked.' }),
+  state: words(SYNC_STATES),
+  sentAt: instantOrNull,
+  syncedAt: instantOrNull,
+  batchId: orNull('integer', { description: 'The newest request that had the provider.' }),
+  httpStatus: orNull('integer'),
+  errorCode: orNull('string'),
+  isUnderWay: Type.Boolean({ description: 'The newest request has no answer yet.' }),
+  faults: orNull('string', { description: 'The violated rules of an invalid provider.' }),
+};
+export const Providers = Type.Object({
+  total: count,
+  providers: Type.Array(Type.Object(providerRow), { description: 'By external id.' }),
+});
+const bankAccount = {
+  bank: orNull('string'),
+  agency: orNull('string', { description: 'Masked.' }),
+  agencyDigit: orNull('string'),
+  account: orNull('string', { description: 'Masked.' }),
+  accountDigit: orNull('string'),
+};
+export const ExternalIdQuery = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 1000, description: 'The external id.' }),
+});
+export const Provider = Type.Object({
+  externalId: Type.String(),
+  provider: Type.Union(
+    [
+      Type.Object({
+        ...providerRow,
+        type: orNull('string'),
+        canAnticipate: orNull('boolean'),
+        changedAt: instant,
+        requests: Type.Integer({ minimum: 0, description: 'Requests that had the provider.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Null: titles name the provider, and the ERP has not written it.' },
+  ),
+  titles: count,
+  originalValue: amount,
+  accounts: Type.Array(
+    Type.Object({ ...bankAccount, lastAcceptedDate: date, firstSeenAt: instant }),
+    { description: 'Accounts that titles name, at most 500, the last seen first.' },
+  ),
+  accountCount: count,
+  accountChanges: count,
+});
+
+export const AccountChangesQuery = Type.Object({
+  state: Type.Optional(words(['open', 'acknowledged', 'all'])),
+  ...pageOfList,
+});
+export const AccountChanges = Type.Object({
+  total: count,
+  changes: Type.Array(
+    Type.Object({
+      id,
+      kind: words(['provider', 'financial_agent']),
+      partyKey: Type.String({ description: 'Masked where the key is a tax identifier.' }),
+      partyName: orNull('string'),
+      before: Type.Object(bankAccount),
+      after: Type.Object(bankAccount),
+      acceptedDate: date,
+      titleId: Type.Integer(),
+      orderUid: orNull('string'),
+      pullId: Type.Integer(),
+      detectedAt: instant,
+      acknowledgedAt: instantOrNull,
+      acknowledgedBy: orNull('string'),
+      reason: orNull('string'),
+    }),
+    { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
 });
 

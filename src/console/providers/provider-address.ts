@@ -11,3 +11,8 @@ export function externalIdOf(query: unknown): string | null {
   // PostgreSQL holds neither U+0000 nor lone surrogates.
   return /[\0\p{Surrogate}]/u.test(id) ? null : id;
 }
+
+/** The key of a provider in the watch on bank accounts. */
+export function accountPartyKey(externalId: string): string {
+  return externalId.replace(/^ +| +$/g, '');
+}

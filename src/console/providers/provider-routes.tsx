@@ -17,7 +17,7 @@ import { sendPage } from '../shell/send-page.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { parseTitleCursor, readTitleCount, readTitlePage } from '../titles/title-list.sql.ts';
 import { AccountChangesPage, CHANGE_STATES } from './account-changes-page.tsx';
-import { externalIdOf } from './provider-address.ts';
+import { accountPartyKey, externalIdOf } from './provider-address.ts';
 import { countSeenAccounts, readProviderDetail, readSeenAccounts } from './provider-detail.sql.ts';
 import { countProviders, type ProviderFilter, readProviders } from './provider-list.sql.ts';
 import { ProviderPage } from './provider-page.tsx';
@@ -80,8 +80,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
     const { filter } = parseTitleQuery({}, null, 'en');
     const titleFilter = { ...filter, providerId: externalId };
-    // As the watch on accounts writes it.
-    const partyKey = externalId.replace(/^ +| +$/g, '');
+    const partyKey = accountPartyKey(externalId);
     const changeFilter = { isAcknowledged: null, providerKey: partyKey };
     const [provider, titleCount, accountCount, changeCount] = await Promise.all([
       readProviderDetail(database, externalId),

@@ -1,3 +1,4 @@
+import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 
@@ -44,19 +45,24 @@ export function maskColumn(column: string, value: string | null): string | null 
 /** Returns a payee for readers without the right to see identifiers. */
 export function maskPayee(payee: Payee): Payee {
   const { identification, account } = payee;
-  const mask = (value: string | null) =>
-    value === null || value === '' ? value : maskAccount(value);
   return {
     ...payee,
     identification:
       identification === null || identification === '' ? identification : maskTaxId(identification),
-    account: {
-      bank: account.bank,
-      agency: mask(account.agency),
-      agencyDigit: mask(account.agencyDigit),
-      account: mask(account.account),
-      accountDigit: mask(account.accountDigit),
-    },
+    account: maskBankAccount(account),
+  };
+}
+
+/** Returns a bank account for readers without the right to see its numbers. */
+export function maskBankAccount(account: BankAccount): BankAccount {
+  const mask = (value: string | null) =>
+    value === null || value === '' ? value : maskAccount(value);
+  return {
+    bank: account.bank,
+    agency: mask(account.agency),
+    agencyDigit: mask(account.agencyDigit),
+    account: mask(account.account),
+    accountDigit: mask(account.accountDigit),
   };
 }
 

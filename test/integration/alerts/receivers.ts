@@ -42,6 +42,8 @@ export interface Mail {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly receivers: readonly string[];
+  /** Whether the connection was encrypted. */
+  readonly isEncrypted: boolean;
 }
 
 export interface MailServer {
@@ -54,11 +56,14 @@ export interface MailServer {
 
 export const MAIL_PASSWORD = 'canary-smtp p@ss';
 
-export async function startMailServer(): Promise<MailServer> {
+/** @param tls the certificate of the server: it then takes a user's password over TLS only */
+export async function startMailServer(tls?: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<MailServer> {
   const mails: Mail[] = [];
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
-    allowInsecureAuth: true,
+    ...(tls ?? { disabledCommands: ['STARTTLS'], allowInsecureAuth: true }),
     onAuth({ username, password }, _session, callback) {
       const isKnown = username === 'user@host' && password === MAIL_PASSWORD;
       callback(isKnown ? null : new Error('unknown user'), { user: username });
@@ -71,7 +76,7 @@ export async function startMailServer(): Promise<MailServer> {
       stream.on('end', () => {
         if (mailServer.isRefusing) return callback(new Error('refused'));
         const receivers = session.envelope.rcptTo.map(({ address }) => address);
-        mails.push({ ...parseMail(raw), receivers });
+        mails.push({ ...parseMail(raw), receivers, isEncrypted: session.secure });
         callback();
       });
     },
@@ -88,7 +93,7 @@ export async function startMailServer(): Promise<MailServer> {
 }
 
 /** A mail of one part of text, as the service sends it. */
-function parseMail(raw: string): Omit<Mail, 'receivers'> {
+function parseMail(raw: string): Pick<Mail, 'headers' | 'text'> {
   const end = raw.indexOf('\r\n\r\n');
   const lines = raw
     .slice(0, end)

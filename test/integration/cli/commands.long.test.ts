@@ -118,6 +118,10 @@ test('an open decision ends 3, and commands make the decisions', async () => {
   const status = await run(['status', '--from', date, '--to', date], connected());
   expect(status.exit).toBe(3);
   expect(status.stdout).toMatch(/title 2 was rejected: .*originalValue/);
+  for (const reason of ['', '  ']) {
+    const refused = await run(['accept-rejects', date, '--reason', reason], connected());
+    expect([refused.exit, refused.stderr]).toEqual([2, expect.stringContaining('reason')]);
+  }
   const accepted = await run(['accept-rejects', date, '--reason', 'a test title'], connected());
   expect(accepted).toMatchObject({ exit: 0 });
   expect((await run(['status', '--from', date, '--to', date], connected())).exit).toBe(0);
@@ -131,6 +135,8 @@ test('an open decision ends 3, and commands make the decisions', async () => {
   expect(held.exit).toBe(3);
   const { pullId } = JSON.parse(held.stdout);
   expect((await run(['release', String(pullId)], connected())).exit).toBe(2);
+  const blank = await run(['release', String(pullId), '--reason', '  '], connected());
+  expect([blank.exit, blank.stderr]).toEqual([2, expect.stringContaining('reason')]);
   const released = await run(['release', String(pullId), '--reason', 'cancelled'], connected());
   expect(released).toMatchObject({ exit: 0 });
   expect((await run(['release', String(pullId), '--reason', 'again'], connected())).exit).toBe(2);

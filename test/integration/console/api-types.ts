@@ -1,4 +1,38 @@
 export interface paths {
+    "/api/account-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Changes of bank accounts */
+        get: operations["listAccountChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/account-changes/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge a changed bank account */
+        post: operations["acknowledgeAccountChange"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/alerts": {
         parameters: {
             query?: never;
@@ -357,6 +391,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One supplier with its titles and bank accounts */
+        get: operations["getProvider"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Suppliers with their states and newest requests */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/pulls/{id}/release": {
         parameters: {
             query?: never;
@@ -368,6 +436,23 @@ export interface paths {
         put?: never;
         /** Merge the changes of a held pull */
         post: operations["releasePull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/restated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed since the sign-offs, over all days */
+        get: operations["listRestatedDays"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -454,6 +539,208 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAccountChanges: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                state?: "open" | "acknowledged" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The oldest first where all are open, otherwise the newest first. */
+                        changes: {
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            acceptedDate: string;
+                            /** Format: date-time */
+                            acknowledgedAt: string | null;
+                            acknowledgedBy: string | null;
+                            after: {
+                                /** @description Masked. */
+                                account: string | null;
+                                accountDigit: string | null;
+                                /** @description Masked. */
+                                agency: string | null;
+                                agencyDigit: string | null;
+                                bank: string | null;
+                            };
+                            before: {
+                                /** @description Masked. */
+                                account: string | null;
+                                accountDigit: string | null;
+                                /** @description Masked. */
+                                agency: string | null;
+                                agencyDigit: string | null;
+                                bank: string | null;
+                            };
+                            /** Format: date-time */
+                            detectedAt: string;
+                            id: number;
+                            /** @enum {string} */
+                            kind: "provider" | "financial_agent";
+                            orderUid: string | null;
+                            /** @description Masked where the key is a tax identifier. */
+                            partyKey: string;
+                            partyName: string | null;
+                            pullId: number;
+                            reason: string | null;
+                            titleId: number;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    acknowledgeAccountChange: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     listAlerts: {
         parameters: {
             query?: never;
@@ -3147,6 +3434,237 @@ export interface operations {
             };
         };
     };
+    getProvider: {
+        parameters: {
+            query: {
+                /** @description The external id. */
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        accountChanges: number;
+                        accountCount: number;
+                        /** @description Accounts that titles name, at most 500, the last seen first. */
+                        accounts: {
+                            /** @description Masked. */
+                            account: string | null;
+                            accountDigit: string | null;
+                            /** @description Masked. */
+                            agency: string | null;
+                            agencyDigit: string | null;
+                            bank: string | null;
+                            /** Format: date-time */
+                            firstSeenAt: string;
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            lastAcceptedDate: string;
+                        }[];
+                        externalId: string;
+                        /**
+                         * @description An exact decimal.
+                         * @example 1234.50
+                         */
+                        originalValue: string;
+                        /** @description Null: titles name the provider, and the ERP has not written it. */
+                        provider: {
+                            /** @description The newest request that had the provider. */
+                            batchId: number | null;
+                            canAnticipate: boolean | null;
+                            /** Format: date-time */
+                            changedAt: string;
+                            errorCode: string | null;
+                            externalId: string;
+                            /** @description The violated rules of an invalid provider. */
+                            faults: string | null;
+                            httpStatus: number | null;
+                            /** @description Masked. */
+                            identification: string | null;
+                            /** @description The newest request has no answer yet. */
+                            isUnderWay: boolean;
+                            name: string | null;
+                            /** @description Requests that had the provider. */
+                            requests: number;
+                            /** Format: date-time */
+                            sentAt: string | null;
+                            /** @enum {string} */
+                            state: "pending" | "synced" | "rejected" | "invalid";
+                            /** Format: date-time */
+                            syncedAt: string | null;
+                            type: string | null;
+                        } | null;
+                        titles: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                /** @description An external id, or a part of one where no provider has it; or a part of the name. Tax identifiers are not searched, because the address of a request may be logged. */
+                q?: string;
+                state?: "pending" | "synced" | "rejected" | "invalid";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description By external id. */
+                        providers: {
+                            /** @description The newest request that had the provider. */
+                            batchId: number | null;
+                            errorCode: string | null;
+                            externalId: string;
+                            /** @description The violated rules of an invalid provider. */
+                            faults: string | null;
+                            httpStatus: number | null;
+                            /** @description Masked. */
+                            identification: string | null;
+                            /** @description The newest request has no answer yet. */
+                            isUnderWay: boolean;
+                            name: string | null;
+                            /** Format: date-time */
+                            sentAt: string | null;
+                            /** @enum {string} */
+                            state: "pending" | "synced" | "rejected" | "invalid";
+                            /** Format: date-time */
+                            syncedAt: string | null;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
     releasePull: {
         parameters: {
             query?: never;
@@ -3173,6 +3691,410 @@ export interface operations {
                     "application/json": {
                         dates: string[];
                         pullId: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listRestatedDays: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description In date order. */
+                        days: {
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                            /** @description Counts and sums of the seal, of the present titles, and present minus sealed. */
+                            differences: {
+                                billing_fee_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                buyer_discounted_value_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                financial_discounted_value_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                money_transfer_fee_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                original_value_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                platform_discounted_value_sum: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                rejected_count: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                title_count: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                                withdrawn_count: {
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    difference: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    present: string;
+                                    /**
+                                     * @description An exact decimal.
+                                     * @example 1234.50
+                                     */
+                                    sealed: string;
+                                };
+                            };
+                            presentDigest: string | null;
+                            sealedDigest: string;
+                            /** Format: date-time */
+                            signedOffAt: string;
+                            signedOffBy: string;
+                        }[];
+                        /** @description Counts and sums of the seal, of the present titles, and present minus sealed. */
+                        differences: {
+                            billing_fee_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            buyer_discounted_value_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            financial_discounted_value_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            money_transfer_fee_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            original_value_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            platform_discounted_value_sum: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            rejected_count: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            title_count: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                            withdrawn_count: {
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                difference: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                present: string;
+                                /**
+                                 * @description An exact decimal.
+                                 * @example 1234.50
+                                 */
+                                sealed: string;
+                            };
+                        };
+                        /** @description Days that changed after their sign-off. */
+                        total: number;
                     };
                 };
             };

@@ -52,7 +52,8 @@ test('a file for a Portuguese reader has Portuguese headings, words and name; JS
   expect(line).toContain(';1000,50;');
   const [titles, totals] = readWorkbook((await take('xlsx')).bytes);
   expect([titles?.name, totals?.name]).toEqual(['títulos', 'totais']);
-  expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';'));
+  // A workbook has a sheet of totals instead of the last four columns.
+  expect(titles?.rows[0]?.map((cell) => cell?.value)).toEqual(head.split(';').slice(0, -4));
   const jsonl = await take('jsonl');
   expect(JSON.parse(jsonl.text)).toMatchObject({ order_uid: 'a', status: 'current' });
   const english = await reviewer.post('/exports', { from: SIGNED, to: SIGNED, format: 'csv' });
@@ -73,6 +74,31 @@ test('a workbook has state, seal and digest of each day of the ledger, also of d
     ['reconciled', undefined, undefined, expect.stringMatching(/^\w+/), '0'],
     [undefined, undefined, undefined, undefined, '2'],
   ]);
+});
+
+test('CSV and JSON lines have state, seal and digest of the day beside each title', async () => {
+  const confirmed = `${SIGNED} ${EMPTY}`;
+  const take = async (format: string) =>
+    (await reviewer.post('/exports', { from: SIGNED, to: EMPTY, format, confirmed })).text;
+  const [signed, attention] = (await take('jsonl'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(signed).toMatchObject({
+    day_state: 'reconciled',
+    day_signed_off_at: expect.stringMatching(/^\d{4}-/),
+    day_signed_off_digest: digest,
+    day_content_digest: digest,
+  });
+  expect(attention).toMatchObject({
+    day_state: 'attention',
+    day_signed_off_at: null,
+    day_signed_off_digest: null,
+    day_content_digest: expect.stringMatching(/^\w+$/),
+  });
+  const [head = '', line = ''] = (await take('csv')).split('\r\n');
+  expect(head).toMatch(/,day_state,day_signed_off_at,day_signed_off_digest,day_content_digest$/);
+  expect(line).toMatch(new RegExp(`,reconciled,[^,]+,${digest},${digest}$`));
 });
 
 test('a range with dates that are not reconciled is exported after a question', async () => {

@@ -183,6 +183,33 @@ test('a provider that titles name and the ERP lacks has a page', async () => {
   ]);
 });
 
+test('the API has the suppliers, their accounts and the changes, masked', async () => {
+  const { viewer } = pages;
+  expect((await viewer.get('/api/providers?q=aco%20sao&limit=5')).json()).toMatchObject({
+    total: 1,
+    providers: [{ externalId: 'P-1', httpStatus: 200, isUnderWay: false }],
+  });
+  expect((await viewer.get('/api/providers?state=rejected')).json()).toMatchObject({ total: 1 });
+  const rest = (await viewer.get('/api/providers?offset=120')).json() as { providers: unknown[] };
+  expect(rest.providers).toHaveLength(4);
+
+  const one = await viewer.get('/api/provider?id=P-1');
+  expect(one.json()).toMatchObject({
+    titles: 30,
+    originalValue: '300.30',
+    accountCount: 2,
+    accountChanges: 1,
+    provider: { requests: 2 },
+  });
+  const open = await viewer.get('/api/account-changes');
+  expect(open.json()).toMatchObject({ total: 2 });
+  const refused = await viewer.get('/api/provider?id=REFUSED');
+  for (const { text } of [one, open, refused]) {
+    expect(text).not.toMatch(/7654321|9999977|8888866|1234567|52998224725|CANARY-REFUSAL/);
+    for (const index of [500, 503]) expect(text).not.toContain(cpfOf(index));
+  }
+});
+
 test('changed accounts: the agent has a name, and the acknowledged ones keep who found what', async () => {
   const open = await pages.viewer.get('/account-changes');
   expect(open.text).toContain('Agente Araújo');
@@ -217,6 +244,27 @@ test('changed accounts: the agent has a name, and the acknowledged ones keep who
   const { text } = await pages.viewer.get('/account-changes?state=all', portuguese);
   expect(text).toMatch(/1 a 2 de 2/);
   expect(text).toContain('Ciência de rita');
+});
+
+test('a changed account is acknowledged through the API, with a reason', async () => {
+  const { viewer, reviewer, world } = pages;
+  const open = (await viewer.get('/api/account-changes')).json() as { changes: { id: number }[] };
+  expect(open.changes).toHaveLength(1);
+  const id = open.changes[0]?.id;
+  const path = `/api/account-changes/${id}/acknowledge`;
+  const statuses = [];
+  for (const reason of ['', ' ', 'Confirmed by telephone', 'Again']) {
+    statuses.push((await reviewer.post(path, { reason })).status);
+  }
+  expect(statuses).toEqual([400, 400, 200, 400]);
+  expect((await viewer.get('/api/account-changes')).json()).toMatchObject({ total: 0 });
+  expect(
+    (await viewer.get('/api/account-changes?state=acknowledged&offset=1')).json(),
+  ).toMatchObject({
+    total: 2,
+    changes: [{ id, acknowledgedBy: 'rita', reason: 'Confirmed by telephone' }],
+  });
+  expect(await lastAudit(world)).toMatchObject({ action: 'account_change.acknowledge' });
 });
 
 test('the last request of a provider is found by the index', async () => {

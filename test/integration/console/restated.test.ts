@@ -93,6 +93,17 @@ test('one click from the start page leads to all days, with their sums', async (
   expect(sums).toEqual({ sealed: '13225.20', present: '12084.00' });
 });
 
+test('the API has the same days and sums', async () => {
+  const answer = (await pages.viewer.get('/api/restated?offset=10&limit=5')).json();
+  expect(answer).toMatchObject({
+    total: 12,
+    differences: {
+      original_value_sum: { sealed: '13225.20', present: '12084.00', difference: '-1141.20' },
+    },
+    days: [{ date: daysFrom(10, DAY), signedOffBy: 'helena' }, { date: daysFrom(11, DAY) }],
+  });
+});
+
 test('each field is below its day, masked, and the days are paged', async () => {
   const { text } = await pages.viewer.get('/restated');
   expect([...text.matchAll(/<h2>\d+ Mar 2026<\/h2>/g)]).toHaveLength(10);

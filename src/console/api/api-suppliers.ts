@@ -1,0 +1,148 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import {
+  acknowledgeAccountChange,
+  countAccountChanges,
+  readAccountChanges,
+} from '../../accounts/account-changes.sql.ts';
+import { dateIn } from '../../domain/business-day.ts';
+import { SYNC_STATES } from '../../domain/provider.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { accountPartyKey, externalIdOf } from '../providers/provider-address.ts';
+import {
+  countSeenAccounts,
+  readProviderDetail,
+  readSeenAccounts,
+} from '../providers/provider-detail.sql.ts';
+import { countProviders, type ProviderRow, readProviders } from '../providers/provider-list.sql.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { maskBankAccount, maskTaxId } from '../shell/masking.ts';
+import { textParameter } from '../shell/page-context.ts';
+import { actorOf, requireReason } from '../shell/path-parameters.ts';
+import { parseTitleQuery } from '../titles/title-filters.ts';
+import { readTitleCount } from '../titles/title-list.sql.ts';
+import { describe, limitOf, numberOf, requireId } from './api-request.ts';
+import * as schemas from './api-schemas.ts';
+
+const MAX_ACCOUNTS = 500;
+
+/** The suppliers and the changes of bank accounts. Identifiers are masked; the pages reveal them. */
+export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database } = parts;
+
+  api.get(
+    '/providers',
+    describe('suppliers', 'listProviders', 'Suppliers with their states and newest requests', {
+      querystring: schemas.ProviderQuery,
+      answer: schemas.Providers,
+    }),
+    async (request) => {
+      const state = textParameter(request.query, 'state');
+      const filter = {
+        text: textParameter(request.query, 'q') ?? null,
+        taxId: null,
+        state: SYNC_STATES.find((known) => known === state) ?? null,
+      };
+      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      const [total, providers] = await Promise.all([
+        countProviders(database, filter),
+        readProviders(database, filter, page),
+      ]);
+      return { total, providers: providers.map(maskProvider) };
+    },
+  );
+
+  api.get(
+    '/provider',
+    describe('suppliers', 'getProvider', 'One supplier with its titles and bank accounts', {
+      querystring: schemas.ExternalIdQuery,
+      answer: schemas.Provider,
+    }),
+    async (request, reply) => {
+      const externalId = externalIdOf(request.query);
+      if (externalId === null) throw new InputError('id: expected the external id of a supplier');
+      const partyKey = accountPartyKey(externalId);
+      const { filter } = parseTitleQuery({}, null, 'en');
+      const today = dateIn(parts.timeZone, parts.now?.() ?? new Date());
+      const [found, count, accountCount, accounts, accountChanges] = await Promise.all([
+        readProviderDetail(database, externalId),
+        readTitleCount(database, { ...filter, providerId: externalId }, today),
+        countSeenAccounts(database, partyKey),
+        readSeenAccounts(database, partyKey, { offset: 0, limit: MAX_ACCOUNTS }),
+        countAccountChanges(database, { isAcknowledged: null, providerKey: partyKey }),
+      ]);
+      if (found === null && count.titles + accountCount + accountChanges === 0) {
+        return reply.callNotFound();
+      }
+      return {
+        externalId,
+        provider: found === null ? null : maskProvider(withoutContacts(found)),
+        titles: count.titles,
+        originalValue: count.originalValueSum,
+        accounts: accounts.map(({ lastAcceptedDate, firstSeenAt, ...account }) => ({
+          ...maskBankAccount(account),
+          lastAcceptedDate,
+          firstSeenAt,
+        })),
+        accountCount,
+        accountChanges,
+      };
+    },
+  );
+
+  api.get(
+    '/account-changes',
+    describe('suppliers', 'listAccountChanges', 'Changes of bank accounts', {
+      querystring: schemas.AccountChangesQuery,
+      answer: schemas.AccountChanges,
+    }),
+    async (request) => {
+      const state = textParameter(request.query, 'state') ?? 'open';
+      const filter = {
+        isAcknowledged: state === 'all' ? null : state === 'acknowledged',
+        providerKey: null,
+      };
+      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      const [total, changes] = await Promise.all([
+        countAccountChanges(database, filter),
+        readAccountChanges(database, filter, page),
+      ]);
+      const masked = changes.map(({ isKeyTaxId, ...change }) => ({
+        ...change,
+        partyKey: isKeyTaxId ? maskTaxId(change.partyKey) : change.partyKey,
+        before: maskBankAccount(change.before),
+        after: maskBankAccount(change.after),
+      }));
+      return { total, changes: masked };
+    },
+  );
+
+  api.post(
+    '/account-changes/:id/acknowledge',
+    describe('suppliers', 'acknowledgeAccountChange', 'Acknowledge a changed bank account', {
+      params: schemas.IdParameter,
+      body: schemas.ReasonBody,
+      answer: Type.Object({ id: Type.Integer() }),
+    }),
+    async (request) => {
+      const id = requireId(request);
+      const reason = requireReason(request.body);
+      await acknowledgeAccountChange(database, id, { by: actorOf(request), reason });
+      return { id: Number(id) };
+    },
+  );
+}
+
+function maskProvider<T extends Pick<ProviderRow, 'identification'>>(provider: T): T {
+  const { identification } = provider;
+  return {
+    ...provider,
+    identification: identification === null ? null : maskTaxId(identification),
+  };
+}
+
+function withoutContacts(provider: NonNullable<Awaited<ReturnType<typeof readProviderDetail>>>) {
+  // The refusal of the platform may have personal data.
+  const { phones: _, emailAddresses: __, accounts: ___, refusal: ____, ...rest } = provider;
+  return rest;
+}
