@@ -4,7 +4,7 @@ import {
   ALTERED_TITLES_NAMED,
   type Alert,
   type AlteredDate,
-  alteredDateAlert,
+  alteredDateAlerts,
   brokenMonthAlert,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
@@ -83,7 +83,7 @@ export async function readLedgerAlerts(
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
     ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
-    ...(await readAlteredDates(tx)).map(alteredDateAlert),
+    ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
@@ -229,6 +229,7 @@ async function readRestatedDays(
 function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
   return tx.$queryRaw<AlteredDate[]>`
     SELECT date::text AS date, count(*)::int AS findings,
+           (min(found_at) AT TIME ZONE 'UTC')::date::text AS "foundDate",
            coalesce((array_agg(DISTINCT title_id) FILTER (WHERE title_id IS NOT NULL))
                     [1:${ALTERED_TITLES_NAMED}::int], '{}') AS "titleIds",
            (SELECT max(id) FROM conciliation.pull
@@ -236,7 +237,7 @@ function readAlteredDates(tx: Transaction): Promise<AlteredDate[]> {
     FROM conciliation.title_finding AS finding
     WHERE acknowledged_at IS NULL
       AND (closed_at IS NULL OR found_at > now() - make_interval(hours => ${FINDING_ALERT_HOURS}::int))
-    GROUP BY date`;
+    GROUP BY date ORDER BY date`;
 }
 
 /** At most one row: the dates whose newest check is too old. A check in the future counts as none. */

@@ -359,6 +359,8 @@ export function brokenMonthAlert(broken: {
 
 export interface AlteredDate {
   readonly date: CivilDate;
+  /** Of the first of the findings, as a date in UTC. */
+  readonly foundDate: CivilDate;
   /** Findings of the last day and findings that last, without those that a person has acknowledged. */
   readonly findings: number;
   /** `title.id` of some of the titles, in order. */
@@ -373,23 +375,37 @@ export const FINDING_ALERT_HOURS = 24;
 /** Titles that the message of one alert names. */
 export const ALTERED_TITLES_NAMED = 5;
 
-export function alteredDateAlert({ date, findings, titleIds, pullId }: AlteredDate): Alert {
-  const named = titleIds.map((id) => `title ${id}`).join(', ');
-  const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
-  const isLonger = titleIds.length < findings;
-  const differences = findings === 1 ? '1 difference' : `${findings} differences`;
-  return {
-    kind: 'titles_altered',
-    dedupeKey: `titles_altered:${date}`,
-    message:
-      `the tables of ${date} were altered outside of a merge: ${differences}` +
-      (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
-    messagePt:
-      `registros de ${dayPt(date)} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
-      (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
-    date,
-    pullId,
-  };
+/**
+ * Raises one alert for the dates whose findings began on the same day, because a statement that alters one date
+ * mostly alters others too.
+ * @param dates in order
+ */
+export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
+  const foundDates = [...new Set(dates.map(({ foundDate }) => foundDate))];
+  return foundDates.flatMap((foundDate) => {
+    const altered = dates.filter((date) => date.foundDate === foundDate);
+    const [oldest] = altered;
+    if (oldest === undefined) return [];
+    const findings = altered.reduce((sum, date) => sum + date.findings, 0);
+    const titleIds = altered.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
+    const isLonger = titleIds.length < findings;
+    const named = titleIds.map((id) => `title ${id}`).join(', ');
+    const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
+    const listed = altered.map(({ date }) => date);
+    const differences = findings === 1 ? '1 difference' : `${findings} differences`;
+    return {
+      kind: 'titles_altered',
+      dedupeKey: `titles_altered:${foundDate}`,
+      message:
+        `the tables of ${listDates(listed, 'en')} were altered outside of a merge: ${differences}` +
+        (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
+      messagePt:
+        `registros de ${listDates(listed, 'pt-BR')} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
+        (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
+      date: oldest.date,
+      pullId: oldest.pullId,
+    };
+  });
 }
 
 /** Dates whose rows of `title` were not compared with the recorded hashes for long. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { StagingUnavailableError } from '../runtime/errors.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { loop } from '../runtime/loop.ts';
 import { readStaleDate, refreshTotals } from './schedule-totals.sql.ts';
@@ -44,10 +45,9 @@ export function startTotals({
           await refreshTotals(database, date);
         } catch (error) {
           failed.push(date);
-          logger.warn(
-            { date, err: describeError(error) },
-            'the totals of a date were not computed',
-          );
+          const fields = { date, err: describeError(error) };
+          if (isConflict(error)) logger.debug(fields, 'another process computes these totals');
+          else logger.warn(fields, 'the totals of a date were not computed');
         }
         await sleep(REST * (performance.now() - startedMs), undefined, { signal });
       }
@@ -66,4 +66,9 @@ export function startTotals({
       await refreshing.stop();
     },
   };
+}
+
+/** See `refreshTotals`. */
+function isConflict(error: unknown): boolean {
+  return error instanceof StagingUnavailableError && error.context['code'] === '40001';
 }

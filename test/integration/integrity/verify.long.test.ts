@@ -465,7 +465,14 @@ test.each([
   expect(await alertOf(date)).toBeUndefined();
 });
 
+/** The alert whose only date is this one: the findings of the tests before are acknowledged. */
 async function alertOf(date: CivilDate) {
+  await query(
+    `UPDATE conciliation.title_finding
+     SET acknowledged_at = now(), acknowledged_by = 'test', reason = 'another test'
+     WHERE date <> $1 AND acknowledged_at IS NULL`,
+    [date],
+  );
   await deriveAlerts(world.database, new Date(), {
     ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',
