@@ -72,15 +72,15 @@ const ptBR: typeof en = {
     removeRequiredHelp:
       'Encerra os seus outros acessos. Este console exige a verificação em duas etapas: em seguida você ativa outra.',
     sessionsTitle: 'Acessos',
-    signedIn: 'Entrou',
+    signedIn: 'Entrada',
     lastSeen: 'Último uso',
     address: 'Endereço IP',
-    way: 'Com',
+    way: 'Forma de acesso',
     ways: { password: 'Senha ou link', company: 'Conta da empresa' },
     own: 'este acesso',
     endOthers: 'Encerrar os outros acessos',
     keysHelp:
-      'A troca da senha não as revoga. Uma chave que você não reconhece, um administrador revoga na página “Usuários e chaves”.',
+      'A troca da senha não revoga as chaves. Se você não reconhece uma chave, peça a um administrador que a revogue na página “Usuários e chaves”.',
     wrong: 'A senha ou o código não confere. Cada código vale uma vez; digite um novo.',
     enrolTitle: 'Ativar a verificação em duas etapas',
     enrolRequired: 'Este console exige a verificação em duas etapas. Ative-a para continuar.',
@@ -91,7 +91,7 @@ const ptBR: typeof en = {
     code: 'Código que o aplicativo mostra',
     confirm: 'Confirmar',
     confirmHelp:
-      'A verificação só passa a valer quando este código estiver certo. Encerra os seus outros acessos.',
+      'A verificação só passa a valer depois que este código for conferido. Encerra os seus outros acessos.',
     wrongCode:
       'O código não confere. Veja se o relógio do celular está certo e digite o código que o aplicativo mostra agora.',
     codesTitle: 'Códigos de recuperação',

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -44,4 +46,51 @@ test('the feed has each inserted, changed, withdrawn and restored title, and no 
     titles[0] ?? '',
   );
   expect(await readFeed()).toEqual(['a current 1']);
+});
+
+test('the numbers of a merge that has not committed are not passed by those of another merge', async () => {
+  const [first, second] = [daysFrom(1), daysFrom(2)];
+  // The parties of the second date are others: merges that write the same bank account wait for each other.
+  const serve = (date: CivilDate, discount: string) => {
+    const text = titleText({ uid: `${date}`, date, discount });
+    const other = text.replaceAll('P-1', 'P-2').replaceAll('11222333000181', '11444777000161');
+    world.sandbox.setDayTexts(date, [date === first ? text : other]);
+  };
+  serve(first, '1');
+  serve(second, '1');
+  await world.pull(second);
+  await readFeed();
+  serve(second, '2');
+
+  const client = new Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    const waiting = async () => {
+      const rows = await world.database.prisma.$queryRaw<object[]>`
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      return rows.length;
+    };
+    // The first merge has numbered its changes and waits for the checkpoint. The second one moves no checkpoint.
+    await client.query('BEGIN');
+    await client.query('SELECT FROM conciliation.checkpoint FOR UPDATE');
+    const merging = world.pull(first);
+    await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 20_000 });
+    let isMerged = false;
+    const later = world.pull(second).then(() => {
+      isMerged = true;
+    });
+    await vi.waitFor(async () => expect(isMerged || (await waiting()) === 2).toBe(true), {
+      timeout: 20_000,
+    });
+    const early = await readFeed();
+    await client.query('COMMIT');
+    await Promise.all([merging, later]);
+    expect([...early, ...(await readFeed())]).toEqual([
+      `${first} current 1`,
+      `${second} current 2`,
+    ]);
+  } finally {
+    await client.end();
+  }
 });
