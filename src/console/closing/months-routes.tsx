@@ -17,7 +17,7 @@ import {
 import { dateIn } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
-import { textParameter } from '../shell/page-context.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
 import { actorOf, authorOf, optionalReason } from '../shell/path-parameters.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
@@ -87,14 +87,15 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
 export function sendEvidence(
   request: FastifyRequest,
   reply: FastifyReply,
-  { database, logger }: ConsoleParts,
+  { database, logger, timeZone }: ConsoleParts,
   month: CivilMonth,
 ): Promise<FastifyReply> {
   const actor = actorOf(request);
+  const { language } = pageContext(request, timeZone);
   return sendFile(reply, logger, (signal, send) =>
     readEvidence(database, { month, actor }, signal, (evidence) =>
       send({
-        name: `evidence-${month}.zip`,
+        name: `${language === 'en' ? 'evidence' : 'evidencias'}-${month}.zip`,
         type: 'application/zip',
         bytes: writeEvidenceFile(evidence, { at: new Date(), by: actor }),
       }),

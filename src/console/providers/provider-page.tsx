@@ -281,7 +281,7 @@ function Titles({ context, data }: PageProps) {
           text.titles.due,
           text.title.agent,
           right(text.titles.value),
-          right(text.titles.platformDiscount),
+          right(text.amounts.platform_discounted_value),
           text.titles.status,
         ]}
       >

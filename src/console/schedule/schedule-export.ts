@@ -37,8 +37,12 @@ export function sendScheduleFile(
         { ...snapshot, lines },
         { format, locale, at: now?.() ?? new Date() },
       );
-      const name = `payment-schedule-${range.from}-${range.to}.${format}`;
-      await send({ name, type: SCHEDULE_TYPES[format], bytes });
+      const name = locale === 'en' ? 'payment-schedule' : 'agenda-de-pagamentos';
+      await send({
+        name: `${name}-${range.from}-${range.to}.${format}`,
+        type: SCHEDULE_TYPES[format],
+        bytes,
+      });
     }),
   );
 }

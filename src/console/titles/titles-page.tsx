@@ -149,10 +149,10 @@ function TitlesTable({ context, data }: { context: PageContext; data: TitlesPage
               {heading('agent', text.title.agent)}
               {heading('value', text.titles.value, 'right')}
               <th scope="col" class="right">
-                {text.titles.platformDiscount}
+                {text.amounts.platform_discounted_value}
               </th>
               <th scope="col" class="right">
-                {text.titles.financialDiscount}
+                {text.amounts.financial_discounted_value}
               </th>
               <th scope="col">{text.titles.status}</th>
             </tr>

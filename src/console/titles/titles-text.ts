@@ -36,8 +36,6 @@ const en = {
     accepted: 'Accepted',
     due: 'Due',
     value: 'Original value',
-    platformDiscount: 'Platform discount',
-    financialDiscount: 'Financial discount',
     none: 'No title matches.',
     count: (shown: string, count: string, sum: string) =>
       `${shown} of ${count} titles shown. Original value of all current ones: ${sum}`,
@@ -157,8 +155,6 @@ const ptBR: typeof en = {
     accepted: 'Aceite',
     due: 'Vencimento',
     value: 'Valor original',
-    platformDiscount: 'Desconto da plataforma',
-    financialDiscount: 'Desconto financeiro',
     none: 'Nenhum título corresponde.',
     count: (shown, count, sum) =>
       `Exibindo ${shown} de ${count} títulos. Valor original de todos os vigentes: ${sum}`,

@@ -185,6 +185,11 @@ describe('the file', () => {
     expect((await viewer.post('/months/2026-03/evidence')).status).toBe(403);
     expect((await viewer.get('/months/2026-03')).text).toContain('cannot download it');
     expect((await reviewer.post('/months/2026-04/evidence')).status).toBe(400);
+    const headers = { 'accept-language': 'pt-BR' };
+    const file = await reviewer.post('/months/2026-03/evidence', {}, { headers });
+    expect(file.headers['content-disposition']).toBe(
+      'attachment; filename="evidencias-2026-03.zip"',
+    );
     const get = async (role: 'viewer' | 'reviewer', scope: 'export' | 'read') => {
       const key = await createApiKey(world.database, {
         name: `${role} ${scope}`,

@@ -82,6 +82,25 @@ test('pages have the names of the interface by default, and say that they are no
       expect(text).not.toMatch(/Platform discount|Net of/);
     }
     const portuguese = { 'accept-language': 'pt-BR' };
+    // No list and no file guesses a meaning either.
+    const lists = ['/titles', `/days/${DAY}/titles`, '/provider?id=P-1'];
+    const pages = await Promise.all(
+      [...lists, '/', '/restated', '/schedule', '/sign-offs'].map((path) =>
+        viewer.get(path, portuguese),
+      ),
+    );
+    for (const { status, text } of pages) {
+      expect([status, text]).toEqual([200, expect.not.stringMatching(/Desconto |Valor líquido/)]);
+    }
+    for (const { text } of pages.slice(0, lists.length)) {
+      expect(text).toContain('>platformDiscountedValue<');
+    }
+    for (const headers of [portuguese, { 'accept-language': 'en' }]) {
+      const form = { dueFrom: '2026-01-01', dueTo: '2026-12-31', format: 'csv' };
+      const file = await viewer.post('/schedule/export', form, { headers });
+      expect(file.text).toContain('platformDiscountedValue');
+      expect(file.text).not.toMatch(/Desconto|[Dd]iscount[^e]/);
+    }
     const page = await viewer.get(`/amount-meaning?from=${range.from}&to=${DAY}`, portuguese);
     expect(page.text).toContain('não documentado');
     expect(page.text).toContain('3 títulos (60,0 %)');

@@ -173,7 +173,7 @@ test('the CSV file has a row for each due date, party and account, in the langua
     { headers: portuguese },
   );
   expect(headers['content-disposition']).toBe(
-    'attachment; filename="payment-schedule-2026-12-01-2026-12-31.csv"',
+    'attachment; filename="agenda-de-pagamentos-2026-12-01-2026-12-31.csv"',
   );
   const [head = [], ...rows] = readCsv(text.slice(1), ';');
   const cells = rows.map((row) =>
