@@ -74,4 +74,9 @@ export async function expectNoOverflow(page: Page): Promise<void> {
           && element.closest('.frame, .nav') === null)
         .map((element) => element.outerHTML.slice(0, 120))`);
   expect(beyond, `${page.url()} is wider than the screen`).toEqual([]);
+  const clipped = await page.evaluate(`
+    window.innerWidth < 1280 ? [] : [...document.querySelectorAll('.frame')]
+      .filter((frame) => frame.scrollWidth > frame.clientWidth)
+      .map((frame) => frame.textContent.slice(0, 120))`);
+  expect(clipped, `a table of ${page.url()} is clipped on a desktop`).toEqual([]);
 }

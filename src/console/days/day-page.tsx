@@ -89,19 +89,17 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
         />
       )}
       {!day.isRestated && moved}
-      <div class="columns">
-        <Card title={text.day.byAgent}>
-          <PartyTable context={context} by="agent" totals={data.totals.agent} date={data.date} />
-        </Card>
-        <Card title={text.day.byProvider}>
-          <PartyTable
-            context={context}
-            by="provider"
-            totals={data.totals.provider}
-            date={data.date}
-          />
-        </Card>
-      </div>
+      <Card title={text.day.byAgent}>
+        <PartyTable context={context} by="agent" totals={data.totals.agent} date={data.date} />
+      </Card>
+      <Card title={text.day.byProvider}>
+        <PartyTable
+          context={context}
+          by="provider"
+          totals={data.totals.provider}
+          date={data.date}
+        />
+      </Card>
       <Card
         title={text.day.pulls}
         aside={<a href={`/audit?date=${data.date}`}>{text.day.audit}</a>}
