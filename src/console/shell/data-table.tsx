@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import type { AmountColumn } from '../../export/export-titles.sql.ts';
 import type { PageContext } from './page-context.ts';
 import { Amount, TableFrame } from './parts.tsx';
@@ -7,6 +7,20 @@ import { Amount, TableFrame } from './parts.tsx';
 export type ColumnHead = string | { readonly right: string };
 
 export const right = (title: string): ColumnHead => ({ right: title });
+
+/** A name of the interface, such as `platformDiscountedValue`, in a narrow column. */
+export function Breakable({ text }: { text: string }) {
+  return (
+    <>
+      {text.split(/(?<=[a-z])(?=[A-Z])/).map((part, index) => (
+        <Fragment key={part}>
+          {index > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
+  );
+}
 
 /** A table that scrolls horizontally on a narrow page. The children are its rows, `foot` the row of sums. */
 export function DataTable(props: {
@@ -27,7 +41,7 @@ export function DataTable(props: {
                 </th>
               ) : (
                 <th key={head.right} scope="col" class="right">
-                  {head.right}
+                  <Breakable text={head.right} />
                 </th>
               ),
             )}

@@ -3,6 +3,7 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { DayHead } from '../days/day-head.tsx';
 import { PayeeAccount, PayeeName } from '../schedule/payee-text.tsx';
+import { Breakable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
@@ -149,10 +150,10 @@ function TitlesTable({ context, data }: { context: PageContext; data: TitlesPage
               {heading('agent', text.title.agent)}
               {heading('value', text.titles.value, 'right')}
               <th scope="col" class="right">
-                {text.amounts.platform_discounted_value}
+                <Breakable text={text.amounts.platform_discounted_value} />
               </th>
               <th scope="col" class="right">
-                {text.amounts.financial_discounted_value}
+                <Breakable text={text.amounts.financial_discounted_value} />
               </th>
               <th scope="col">{text.titles.status}</th>
             </tr>

@@ -105,6 +105,7 @@ afterAll(async () => {
 /** The visible texts of a page, also those of attributes, without names that have no translation. */
 function textsOf(html: string): string[] {
   const body = html
+    .replaceAll('<wbr/>', '')
     .replace(/<(script|style|pre|code)\b[\s\S]*?<\/\1>/g, ' ')
     // The choice of languages has each one's own name.
     .replace(/<option value="en"[\s\S]*?<\/option>/g, ' ');
