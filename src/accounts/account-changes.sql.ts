@@ -1,8 +1,11 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { type Actor, identityOf } from '../domain/person.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
+import { releasePayments } from './payment-holds.sql.ts';
 
 /** A bank account as the titles state it. Personal data. */
 export interface BankAccount {
@@ -94,15 +97,19 @@ function conditionOf({ isAcknowledged, providerKey }: AccountChangeFilter): Pris
 }
 
 /**
- * Records that a person has looked into a change.
+ * Records that a person has looked into a change. The payments that the change held are released, which is a
+ * change of each title in `title_feed`. The audit log has an entry for each date that has such titles: its author
+ * is not the second person for these dates.
  * @throws InputError when the change does not exist or is already acknowledged
  */
 export function acknowledgeAccountChange(
   database: Database,
   id: bigint,
-  decision: { readonly by: string; readonly reason: string },
+  decision: Actor & { readonly reason: string },
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
+    // As a merge does before it holds payments.
+    await takeLock(tx, 'closing');
     const [acknowledged] = await tx.$queryRaw<[{ date: CivilDate; pullId: bigint }?]>`
       UPDATE conciliation.account_change
       SET acknowledged_at = now(), acknowledged_by = ${decision.by}, reason = ${decision.reason}
@@ -113,12 +120,17 @@ export function acknowledgeAccountChange(
         context: { fault: 'account_change', accountChangeId: String(id) },
       });
     }
-    await recordAudit(tx, {
-      actor: decision.by,
-      action: 'account_change.acknowledge',
-      ...acknowledged,
-      reason: decision.reason,
-      details: { accountChangeId: Number(id) },
-    });
+    const { date: changeDate, pullId } = acknowledged;
+    const dates = await releasePayments(tx, id);
+    for (const date of new Set([changeDate, ...dates])) {
+      await recordAudit(tx, {
+        actor: decision.by,
+        action: 'account_change.acknowledge',
+        date,
+        pullId,
+        reason: decision.reason,
+        details: { accountChangeId: Number(id), countsAs: identityOf(decision) },
+      });
+    }
   });
 }

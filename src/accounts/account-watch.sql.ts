@@ -45,21 +45,33 @@ export async function stageAccounts(
  * Stores the bank account of every provider and financial agent that the merged titles name, and records the
  * changes; see `findAccountChanges`. To be called in the closing phase, whose lock keeps other merges from
  * the same parties. A change is not recorded a second time while it is unacknowledged.
+ * @returns whether payments of the date may have to be held or may no longer be: see `holdPayments`
  */
-export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<void> {
+export async function watchAccounts(tx: Transaction, source: WatchedMerge): Promise<boolean> {
   const changes = await findChanges(tx, source);
-  await tx.$executeRaw`
-    WITH seen AS (DELETE FROM conciliation.staged_account WHERE fence = ${source.fence} RETURNING *)
-    INSERT INTO conciliation.party_account AS present
-      (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-       last_accepted_date)
-    SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-           ${source.date}::date
-    FROM seen
-    ON CONFLICT (kind, party_key, account_hash) DO UPDATE
-    SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
-    WHERE present.last_accepted_date < excluded.last_accepted_date`;
+  const [{ hasOpenChange }] = await tx.$queryRaw<[{ hasOpenChange: boolean }]>`
+    WITH seen AS (
+      DELETE FROM conciliation.staged_account WHERE fence = ${source.fence} RETURNING *
+    ), stored AS (
+      INSERT INTO conciliation.party_account AS present
+        (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+         last_accepted_date)
+      SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
+             ${source.date}::date
+      FROM seen
+      ON CONFLICT (kind, party_key, account_hash) DO UPDATE
+      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
+      WHERE present.last_accepted_date < excluded.last_accepted_date
+    )
+    SELECT EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
+                     USING (kind, party_key, account_hash)
+                   WHERE change.acknowledged_at IS NULL)
+        OR EXISTS (SELECT FROM conciliation.payment_hold AS hold
+                   JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
+                   WHERE hold.accepted_date = ${source.date}::date
+                     AND change.acknowledged_at IS NULL) AS "hasOpenChange"`;
   if (changes.length > 0) await recordChanges(tx, source, changes);
+  return hasOpenChange || changes.length > 0;
 }
 
 interface PartyChange {
@@ -209,6 +221,14 @@ const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
      account text, "accountDigit" text))
     WITH ORDINALITY AS named`;
 
+/** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
+export const namedAccounts = (source: WatchedMerge) => Prisma.sql`
+  SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, id AS title_id
+  FROM (
+    SELECT ${statedParty}, written.id
+    FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
+  ) AS party`;
+
 async function recordChanges(
   tx: Transaction,
   source: WatchedMerge,
@@ -217,12 +237,9 @@ async function recordChanges(
   // The parties of the titles are grouped before they are joined with the changes. A single join would
   // compare every title with every change.
   await tx.$executeRaw`
-    WITH party AS (
-      SELECT ${statedParty}, written.id
-      FROM (SELECT title.* FROM ${writtenTitles(source)}) AS written CROSS JOIN ${parties}
-    ), named AS MATERIALIZED (
-      SELECT kind, ${partyKey} AS party_key, ${accountHash} AS account_hash, min(id) AS title_id
-      FROM party GROUP BY 1, 2, 3
+    WITH named AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, min(title_id) AS title_id
+      FROM (${namedAccounts(source)}) AS account GROUP BY 1, 2, 3
     )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)

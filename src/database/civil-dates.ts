@@ -17,6 +17,7 @@ export const CIVIL_DATES = {
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
+  paymentHold: { acceptedDate: civilDate('acceptedDate') },
   pull: { date: civilDate('date') },
   rejectedTitle: { date: civilDate('date') },
   scheduleDate: { date: civilDate('date') },

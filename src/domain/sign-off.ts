@@ -8,6 +8,8 @@ export interface SignOffCandidate {
   readonly contentDigest: string | null;
   readonly isSignedOff: boolean;
   readonly isRestated: boolean;
+  /** Titles of the day whose payment is held: they name a changed bank account that no person has acknowledged. */
+  readonly heldPayments: number;
   /** The author of each release into the day and of each acceptance of its rejects. */
   readonly deciders: readonly Identity[];
 }
@@ -25,6 +27,7 @@ export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'
   | 'changed_meanwhile'
+  | 'payment_held'
   | FourEyesFault;
 
 /**
@@ -35,12 +38,14 @@ export type FourEyesFault = 'own_decision' | 'linked_decision';
 
 /**
  * Returns null when the day may be signed off: it is reconciled, is not signed in its present
- * state, has the content that the user has seen, and had its decisions made by other users.
+ * state, has the content that the user has seen, has no payment on hold, and had its decisions made by other
+ * users.
  */
 export function signOffFault(day: SignOffCandidate, request: SignOffRequest): SignOffFault | null {
   if (day.state !== 'reconciled' || day.contentDigest === null) return 'not_reconciled';
   if (day.isSignedOff && !day.isRestated) return 'already_signed_off';
   if (day.contentDigest !== request.seenDigest) return 'changed_meanwhile';
+  if (day.heldPayments > 0) return 'payment_held';
   return request.fourEyes ? fourEyesFault(day.deciders, request.signer) : null;
 }
 
@@ -64,6 +69,8 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
+  payment_held:
+    'titles of the day name a changed bank account; acknowledge the change before the sign-off',
   own_decision: 'a user who released or accepted something on the day may not sign it off',
   linked_decision:
     'a user who released or accepted something on the day counts as the same person as you, because of a password link or a key, so you may not sign it off',

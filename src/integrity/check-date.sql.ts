@@ -132,7 +132,7 @@ const pullsOf = (date: CivilDate) =>
 export function newestRecords(date: CivilDate): Prisma.Sql {
   return Prisma.sql`
     SELECT DISTINCT ON (title_id) title_id, row_hash FROM conciliation.title_change
-    WHERE pull_id = ${pullsOf(date)}
+    WHERE pull_id = ${pullsOf(date)} AND kind <> 'payment_released'
     ORDER BY title_id, change_seq DESC`;
 }
 

@@ -1,3 +1,4 @@
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
@@ -24,7 +25,14 @@ export interface DayNote {
    * may be the title.
    */
   readonly withheld: number;
+  /** Titles whose payment is held: they name a changed bank account that no person has acknowledged. */
+  readonly heldPayments: number;
 }
+
+/** The number of titles of a row of the table `day` whose payment is held, as a column. */
+export const heldPaymentsColumn = Prisma.sql`
+  (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
+   WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
 
 /** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`
@@ -36,4 +44,5 @@ export const dayNoteColumns = Prisma.sql`
               WHERE reject.fence = held.fence ORDER BY fault LIMIT 5) ELSE '{}' END)
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
   coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
-           0) AS withheld`;
+           0) AS withheld,
+  ${heldPaymentsColumn}`;

@@ -13,6 +13,7 @@ import {
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
+import { heldPaymentsColumn } from './day-note.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
@@ -32,7 +33,7 @@ export interface SignOff {
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
 /** The actions in the audit log after which a second person has to sign the date off. */
-const DECISIONS = ['pull.release', 'rejects.accept'];
+const DECISIONS = ['pull.release', 'rejects.accept', 'account_change.acknowledge'];
 
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
@@ -174,7 +175,7 @@ export function readNewestSeals(
     ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
-/** The authors of the releases into the date and of the acceptances of its rejects. */
+/** The authors of the releases into the date, of the acceptances of its rejects, and of the acknowledgements of its accounts. */
 export async function readDeciders(
   client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
@@ -212,11 +213,13 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
         contentDigest: string | null;
         isSignedOff: boolean;
         isRestated: boolean;
+        heldPayments: number;
       }?,
     ]
   >`
     SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
-           restated_after_sign_off AS "isRestated"
+           restated_after_sign_off AS "isRestated",
+           ${heldPaymentsColumn}
     FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if (day === undefined) throw refusal(date, 'not_in_ledger');
   return { ...day, deciders: await readDeciders(tx, date) };

@@ -1,4 +1,5 @@
 /** The days that can be signed off now: reconciled, and not signed off in their present state. */
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { Identity } from '../domain/person.ts';
@@ -10,18 +11,12 @@ import { dayNoteColumns } from './day-note.sql.ts';
 import { LEDGER_DAY_COLUMNS, type LedgerDay } from './ledger-days.sql.ts';
 import { readFourEyesFaults } from './sign-off.sql.ts';
 
-/** A day for the sign-off of many days. */
-export interface SignableDay extends LedgerDay {
-  /** Changes of bank accounts in titles of the day that no person has acknowledged. */
-  readonly accountChanges: number;
-}
-
 export interface SignableFilter {
   /** No later day counts. */
   readonly today: CivilDate;
   /**
-   * Leaves out days that were restated after a sign-off, have an open reject, a hold or an account
-   * change that is not acknowledged, and `excluded`.
+   * Leaves out days that were restated after a sign-off, have an open reject, a hold or a payment on
+   * hold, and `excluded`.
    */
   readonly cleanOnly: boolean;
   /** The days that the reader may not sign as the second person. */
@@ -44,14 +39,10 @@ const selected = ({ today, cleanOnly, excluded }: SignableFilter) => Prisma.sql`
     NOT restated_after_sign_off AND held_pull_id IS NULL
     AND NOT EXISTS (SELECT FROM conciliation.rejected_title AS reject
                     WHERE reject.date = day.date AND reject.status = 'open')
-    AND NOT EXISTS (SELECT FROM conciliation.account_change AS change
-                    WHERE change.accepted_date = day.date AND change.acknowledged_at IS NULL)
+    AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
     AND date <> ALL(${excluded}::text[]::date[])))`;
 
-const columns = Prisma.sql`
-  ${LEDGER_DAY_COLUMNS}, ${dayNoteColumns},
-  (SELECT count(*) FROM conciliation.account_change AS change
-   WHERE change.accepted_date = day.date AND change.acknowledged_at IS NULL)::int AS "accountChanges"`;
+const columns = Prisma.sql`${LEDGER_DAY_COLUMNS}, ${dayNoteColumns}`;
 
 // The names are constants of domain/. No input reaches Prisma.raw.
 const sums = Prisma.raw(
@@ -88,8 +79,8 @@ export function readSignableDays(
   database: Database,
   filter: SignableFilter,
   page: { readonly offset: number; readonly limit: number },
-): Promise<SignableDay[]> {
-  return database.prisma.$queryRaw<SignableDay[]>`
+): Promise<LedgerDay[]> {
+  return database.prisma.$queryRaw<LedgerDay[]>`
     SELECT ${columns} FROM conciliation.day WHERE ${selected(filter)}
     ORDER BY day.date DESC OFFSET ${page.offset}::int LIMIT ${page.limit}::int`;
 }
@@ -98,8 +89,8 @@ export function readSignableDays(
 export function readChosenDays(
   database: Database,
   dates: readonly CivilDate[],
-): Promise<SignableDay[]> {
-  return database.prisma.$queryRaw<SignableDay[]>`
+): Promise<LedgerDay[]> {
+  return database.prisma.$queryRaw<LedgerDay[]>`
     SELECT ${columns} FROM conciliation.day
     WHERE date = ANY(${dates}::text[]::date[]) ORDER BY day.date DESC`;
 }

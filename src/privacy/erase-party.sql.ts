@@ -388,7 +388,9 @@ async function recordErasedRows(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     WITH newest AS (
       SELECT title_id, max(change_seq) AS change_seq FROM conciliation.title_change
-      WHERE title_id = ANY(ARRAY(SELECT id FROM pg_temp.party_title)) GROUP BY title_id
+      WHERE title_id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+        AND kind <> 'payment_released'
+      GROUP BY title_id
     ), erased AS (
       SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
       WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title)) AND erased_at IS NOT NULL

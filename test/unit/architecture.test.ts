@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   export: ['audit', 'database', 'domain', 'runtime'],
   privacy: ['audit', 'database', 'domain', 'runtime'],
   schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
-  ledger: ['audit', 'database', 'domain', 'export', 'runtime'],
+  ledger: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],
   closing: ['audit', 'database', 'domain', 'export', 'ledger', 'privacy', 'runtime'],
   alerts: ['closing', 'database', 'domain', 'ledger', 'runtime'],
   integrity: ['audit', 'database', 'domain', 'runtime'],

@@ -64,6 +64,10 @@ export const Day = Type.Object({
     description:
       'Titles that the newest response lacks and that stay current, because a rejected title may be one of them.',
   }),
+  heldPayments: Type.Integer({
+    minimum: 0,
+    description: 'Titles that name a changed bank account that no person has acknowledged.',
+  }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,
   signedOffAt: instantOrNull,
@@ -187,6 +191,9 @@ export const Title = Type.Object({
     Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
     { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
   ),
+  isPaymentHeld: Type.Boolean({
+    description: 'The title names a changed bank account that no person has acknowledged.',
+  }),
   createdAt: instant,
   changedAt: instant,
   revisions: Type.Array(

@@ -18,7 +18,7 @@ import { countProviders, type ProviderRow, readProviders } from '../providers/pr
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskBankAccount, maskTaxId } from '../shell/masking.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { actorOf, requireReason } from '../shell/path-parameters.ts';
+import { authorOf, requireReason } from '../shell/path-parameters.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { readTitleCount } from '../titles/title-list.sql.ts';
 import { describe, limitOf, numberOf, requireId } from './api-request.ts';
@@ -127,7 +127,7 @@ export function addApiSuppliers(api: FastifyInstance, parts: ConsoleParts): void
     async (request) => {
       const id = requireId(request);
       const reason = requireReason(request.body);
-      await acknowledgeAccountChange(database, id, { by: actorOf(request), reason });
+      await acknowledgeAccountChange(database, id, { ...authorOf(request), reason });
       return { id: Number(id) };
     },
   );

@@ -1,8 +1,9 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff, SignOffOutcome } from '../../ledger/sign-off.sql.ts';
-import type { SignableDay, SignableTotals } from '../../ledger/signable-days.sql.ts';
+import type { SignableTotals } from '../../ledger/signable-days.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -15,7 +16,7 @@ export interface SignOffsPageData {
   readonly isAllSelected: boolean;
   readonly counts: { readonly all: number; readonly clean: number };
   readonly totals: SignableTotals;
-  readonly days: readonly SignableDay[];
+  readonly days: readonly LedgerDay[];
   readonly excluded: ReadonlyMap<CivilDate, FourEyesFault>;
   readonly paging: Paging;
 }
@@ -137,7 +138,7 @@ function Days(props: {
 
 export interface PreviewPageData {
   /** The chosen days that can be signed off, newest first. */
-  readonly days: readonly SignableDay[];
+  readonly days: readonly LedgerDay[];
   readonly totals: SignableTotals;
   /** The other chosen days. */
   readonly refused: readonly SignOffOutcome[];
@@ -304,7 +305,7 @@ function dayHeads({ text }: PageContext) {
   ];
 }
 
-function DayCells({ context, day }: { context: PageContext; day: SignableDay }) {
+function DayCells({ context, day }: { context: PageContext; day: LedgerDay }) {
   return (
     <>
       <th scope="row">
@@ -354,7 +355,7 @@ function SumRow(props: {
 /** What a person should know of a day before signing it. */
 function Remarks(props: {
   readonly context: PageContext;
-  readonly day: SignableDay;
+  readonly day: LedgerDay;
   readonly fault: FourEyesFault | null;
 }) {
   const { day, fault } = props;
@@ -363,8 +364,8 @@ function Remarks(props: {
   const remarks = [
     fault === null ? null : signOffs.excluded[fault],
     day.isRestated ? signOffs.restated : null,
-    day.accountChanges > 0 ? (
-      <a href="/account-changes">{signOffs.accountChanges(formats.count(day.accountChanges))}</a>
+    day.heldPayments > 0 ? (
+      <a href="/account-changes">{signOffs.paymentsHeld(formats.count(day.heldPayments))}</a>
     ) : null,
     day.rejected > 0 ? signOffs.rejects(formats.count(day.rejected)) : null,
     day.withheld > 0 ? signOffs.withheld(formats.count(day.withheld)) : null,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
 import { type FourEyesFault, type SignOffRefusal, signOffFault } from '../../domain/sign-off.ts';
+import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import {
   MAX_DAYS_TO_SIGN,
   readDeciders,
@@ -14,7 +15,6 @@ import {
   readExcluded,
   readSignableDays,
   readSignableTotals,
-  type SignableDay,
 } from '../../ledger/signable-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
@@ -118,7 +118,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     }));
   });
 
-  const refusalOf = async (day: SignableDay, request: FastifyRequest) =>
+  const refusalOf = async (day: LedgerDay, request: FastifyRequest) =>
     signOffFault(
       {
         ...day,

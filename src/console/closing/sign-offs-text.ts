@@ -17,7 +17,7 @@ const en = {
     total: (days: string) => `${days} ${days === '1' ? 'day' : 'days'}`,
     toPreview: 'Preview the sign-off',
     restated: 'Restated after a sign-off',
-    accountChanges: (count: string) => `Bank account changes without acknowledgement: ${count}`,
+    paymentsHeld: (count: string) => `Titles whose payment is on hold: ${count}`,
     rejects: (count: string) => `Accepted rejects: ${count}`,
     withheld: (count: string) => `Titles that the response lacks: ${count}`,
     excluded: {
@@ -41,6 +41,7 @@ const en = {
       not_reconciled: 'Only a reconciled day can be signed off.',
       already_signed_off: 'The day is signed off already.',
       changed_meanwhile: 'The day has changed since the preview.',
+      payment_held: 'Titles of the day name a changed bank account. Acknowledge the change first.',
       own_decision:
         'You released or accepted something on this day. Another user has to sign it off.',
       linked_decision:
@@ -69,7 +70,7 @@ const ptBR: typeof en = {
     total: (days) => `${days} ${days === '1' ? 'dia' : 'dias'}`,
     toPreview: 'Conferir antes de fechar',
     restated: 'Alterado depois de um fechamento',
-    accountChanges: (count) => `Mudanças de conta bancária sem ciência: ${count}`,
+    paymentsHeld: (count) => `Títulos com pagamento retido: ${count}`,
     rejects: (count) => `Rejeitados aceitos: ${count}`,
     withheld: (count) => `Títulos que não vieram na resposta: ${count}`,
     excluded: {
@@ -93,6 +94,7 @@ const ptBR: typeof en = {
       not_reconciled: 'Só um dia conciliado pode ser fechado.',
       already_signed_off: 'O dia já está fechado.',
       changed_meanwhile: 'O dia mudou depois da conferência.',
+      payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a ciência.',
       own_decision: 'Você liberou ou aceitou algo neste dia. Outra pessoa precisa fechá-lo.',
       linked_decision:
         'Você conta como a mesma pessoa que liberou ou aceitou algo neste dia. Uma terceira pessoa precisa fechá-lo.',

@@ -48,6 +48,7 @@ export function SignOffCard(props: {
   const role = context.principal?.role ?? 'viewer';
   const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
   const isOpen = day.signedOffAt === null || day.isRestated;
+  const isSignable = isOpen && day.state === 'reconciled' && mayReview;
   const ended = seals.filter((seal) => seal.endedAt !== null);
   const note = seals.find((seal) => seal.endedAt === null)?.reason ?? null;
   return (
@@ -65,10 +66,11 @@ export function SignOffCard(props: {
         {isOpen && day.state === 'reconciled' && !mayReview && (
           <p class="quiet">{text.day.reviewersSign}</p>
         )}
-        {isOpen && day.state === 'reconciled' && mayReview && props.fourEyesFault !== null && (
+        {isSignable && props.fourEyesFault !== null && (
           <p class="quiet">{text.day.fourEyes[props.fourEyesFault]}</p>
         )}
-        {isOpen && day.state === 'reconciled' && mayReview && props.fourEyesFault === null && (
+        {isSignable && day.heldPayments > 0 && <p class="quiet">{text.day.paymentsHeldSign}</p>}
+        {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
           <ActionForm context={context} action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
             <Field label={text.day.note}>

@@ -138,6 +138,16 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
           </p>
         </Banner>
       )}
+      {day.heldPayments > 0 && (
+        <Banner
+          look="attention"
+          title={text.day.paymentsHeld(context.formats.count(day.heldPayments))}
+        >
+          <p>
+            {text.day.paymentsHeldHelp} <a href="/account-changes">{text.providers.changesOpen}</a>
+          </p>
+        </Banner>
+      )}
       {day.state === 'failed' && (
         <Banner look="failed" title={text.day.failedTitle}>
           <p>{text.day.failedHelp}</p>

@@ -40,6 +40,10 @@ const en = {
         'A user who released or accepted something on this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
+    paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
+    paymentsHeldHelp:
+      'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',
+    paymentsHeldSign: 'The day can be signed off after the changed bank accounts are acknowledged.',
     reopen: 'Reopen',
     reopenHelp: 'Takes the seal off. It stays on record.',
     reason: 'Reason',
@@ -193,6 +197,10 @@ const ptBR: typeof en = {
         'Quem liberou ou aceitou algo neste dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
     },
     reviewersSign: 'Um revisor faz o fechamento.',
+    paymentsHeld: (titles) => `Títulos com pagamento retido: ${titles}`,
+    paymentsHeldHelp:
+      'Eles trazem outra conta bancária que não a última vista. Não pague. Ligue para um número que você já conhece e depois confirme a ciência da mudança.',
+    paymentsHeldSign: 'O dia pode ser fechado depois da ciência das contas bancárias que mudaram.',
     reopen: 'Reabrir',
     reopenHelp: 'Retira o selo. Ele continua registrado.',
     reason: 'Motivo',

@@ -12,7 +12,7 @@ import { readProviderSummary } from '../../providers/providers.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { parseTitleQuery } from '../titles/title-filters.ts';
 import { parseTitleCursor, readTitleCount, readTitlePage } from '../titles/title-list.sql.ts';
@@ -171,7 +171,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     const id = idOfPath(request);
     if (id === null) return reply.callNotFound();
     const reason = requireReason(request.body);
-    await acknowledgeAccountChange(database, id, { by: actorOf(request), reason });
+    await acknowledgeAccountChange(database, id, { ...authorOf(request), reason });
     return reply.redirect('/account-changes?notice=acknowledged', 303);
   });
 }

@@ -21,6 +21,8 @@ const en = {
     already_signed_off: ({ date }: Values) => `${date} is signed off already.`,
     changed_meanwhile: ({ date }: Values) =>
       `${date} has changed since you looked at it. Look again, then sign it off.`,
+    payment_held: ({ date }: Values) =>
+      `Titles of ${date} name a changed bank account. Acknowledge the change, then sign the day off.`,
     own_decision: ({ date }: Values) =>
       `You released or accepted something on ${date}, so another user has to sign it off.`,
     linked_decision: ({ date }: Values) =>
@@ -66,6 +68,8 @@ const ptBR: typeof en = {
     already_signed_off: ({ date }) => `O dia ${date} já está fechado.`,
     changed_meanwhile: ({ date }) =>
       `O dia ${date} mudou depois que você abriu a página. Confira de novo antes de fechar.`,
+    payment_held: ({ date }) =>
+      `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a ciência da mudança antes de fechar o dia.`,
     own_decision: ({ date }) =>
       `Você liberou ou aceitou algo no dia ${date}; outra pessoa precisa fechá-lo.`,
     linked_decision: ({ date }) =>

@@ -196,7 +196,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
     if (error instanceof InputError) {
       const { code, message } = error;
       return answerError(request, reply, timeZone, {
-        status: 400,
+        status: error.context['fault'] === 'payment_held' ? 409 : 400,
         code,
         message,
         forPerson: error,

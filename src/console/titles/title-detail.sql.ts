@@ -1,3 +1,4 @@
+import { OPEN_HOLDS } from '../../accounts/payment-holds.sql.ts';
 import type { Database } from '../../database/database.ts';
 import { DISCOUNTED_COLUMNS, type DiscountedColumn } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
@@ -30,6 +31,8 @@ export interface TitleDetail {
   readonly fields: Readonly<Record<TitleColumn, string | null>>;
   /** The original value less each of the amounts; null: the amount is not stated. */
   readonly nets: Readonly<Record<DiscountedColumn, string | null>>;
+  /** Whether the title names a changed bank account that no person has acknowledged. */
+  readonly isPaymentHeld: boolean;
   readonly contentHash: string;
   readonly createdAt: Date;
   readonly changedAt: Date;
@@ -51,6 +54,7 @@ export async function readTitleDetail(database: Database, id: bigint): Promise<T
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
            ${fields} AS fields, ${nets} AS nets, content_hash::text AS "contentHash",
+           EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
            title.created_at AS "createdAt",
            title.changed_at AS "changedAt",
            jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,

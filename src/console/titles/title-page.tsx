@@ -68,7 +68,13 @@ export function TitlePageBody(props: {
         <span class={`tag ${title.status === 'withdrawn' ? 'is-withdrawn' : 'is-inserted'}`}>
           {text.title.status[title.status]}
         </span>
+        {title.isPaymentHeld && <span class="tag is-changed">{text.title.paymentHeld}</span>}
       </div>
+      {title.isPaymentHeld && (
+        <p>
+          {text.day.paymentsHeldHelp} <a href="/account-changes">{text.providers.changesOpen}</a>
+        </p>
+      )}
       <div class="buttons">
         {isRevealed ? (
           <p class="quiet">{text.title.revealed}</p>

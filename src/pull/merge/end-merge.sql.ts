@@ -1,4 +1,5 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
+import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
 import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
@@ -65,7 +66,8 @@ export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<
   await lockClosing(tx);
   reachFaultPoint('closing');
   if (isChanged) {
-    await watchAccounts(tx, source);
+    const hasHolds = await watchAccounts(tx, source);
+    if (hasHolds) await holdPayments(tx, source);
     await numberChanges(tx, source, plan);
   }
   if (merge.isRepair) await recordMissing(tx, source);

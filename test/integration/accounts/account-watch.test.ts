@@ -259,6 +259,11 @@ test('a person acknowledges a change once, and the audit log has it', async () =
     SELECT actor, date::text, reason, details FROM conciliation.audit_entry
     WHERE action = 'account_change.acknowledge' ORDER BY id DESC LIMIT 1`;
   expect(entries).toEqual([
-    { actor: 'ana', date: day(1), reason: 'called them', details: { accountChangeId: change?.id } },
+    {
+      actor: 'ana',
+      date: day(1),
+      reason: 'called them',
+      details: { accountChangeId: change?.id, countsAs: [{ userId: null, name: 'ana' }] },
+    },
   ]);
 });

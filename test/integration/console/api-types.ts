@@ -657,6 +657,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     acknowledgeAccountChange: {
@@ -728,6 +741,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -827,6 +853,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listAuditEntries: {
@@ -903,6 +942,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1001,6 +1053,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1127,6 +1192,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     getBackfill: {
@@ -1216,6 +1294,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1327,6 +1418,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listDays: {
@@ -1358,6 +1462,8 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
+                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
@@ -1469,6 +1575,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     getDay: {
@@ -1498,6 +1617,8 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
+                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
@@ -1598,6 +1719,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1644,6 +1778,8 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
+                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
@@ -1744,6 +1880,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1862,6 +2011,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     pullDay: {
@@ -1939,6 +2101,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     reopenDay: {
@@ -1974,6 +2149,8 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
+                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
@@ -2074,6 +2251,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2122,6 +2312,8 @@ export interface operations {
                          * @example 2026-03-02
                          */
                         date: string;
+                        /** @description Titles that name a changed bank account that no person has acknowledged. */
+                        heldPayments: number;
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
@@ -2222,6 +2414,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2355,6 +2560,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listDrift: {
@@ -2428,6 +2646,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2521,6 +2752,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     exportTitles: {
@@ -2592,6 +2836,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2753,6 +3010,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3017,6 +3287,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     downloadMonthEvidence: {
@@ -3081,6 +3364,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3353,6 +3649,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     exportPaymentSchedule: {
@@ -3421,6 +3730,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3561,6 +3883,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listProviders: {
@@ -3663,6 +3998,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     releasePull: {
@@ -3735,6 +4083,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4150,6 +4511,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     signOffDays: {
@@ -4194,7 +4568,7 @@ export interface operations {
                          * @description Why the day was not signed off. The other days do not depend on it.
                          * @enum {string|null}
                          */
-                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
+                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
                     }[];
                 };
             };
@@ -4239,6 +4613,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4354,6 +4741,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     listSweeps: {
@@ -4455,6 +4855,19 @@ export interface operations {
                     };
                 };
             };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
         };
     };
     getTitle: {
@@ -4517,6 +4930,8 @@ export interface operations {
                             provider_identification: string | null;
                         };
                         id: number;
+                        /** @description The title names a changed bank account that no person has acknowledged. */
+                        isPaymentHeld: boolean;
                         occurrence: number;
                         revisions: {
                             /** Format: date-time */
@@ -4578,6 +4993,19 @@ export interface operations {
             };
             /** @description There is no such record. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

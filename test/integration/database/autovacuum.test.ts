@@ -31,6 +31,7 @@ const SMALL = [
   'drift',
   'erased_party',
   'month_seal',
+  'payment_hold',
   'process_fault',
   'program_lock',
   'schedule_date',

@@ -33,6 +33,7 @@ const EXPECTED = `
   erased_party                                           worker=r
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
+  payment_hold                                 finance=r worker=ard
   process_fault                                          worker=arwd
   program_lock                                           worker=arw
   provider                               erp=rd          worker=arw

@@ -11,6 +11,7 @@ const day: SignOffCandidate = {
   contentDigest: 'd1',
   isSignedOff: false,
   isRestated: false,
+  heldPayments: 0,
   deciders: [],
 };
 const person = (userId: number): Person => ({ userId, name: `user ${userId}` });

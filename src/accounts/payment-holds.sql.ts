@@ -1,0 +1,59 @@
+/** The titles that name a changed bank account are not to be paid until a person acknowledges the change. */
+import type { Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { namedAccounts, type WatchedMerge } from './account-watch.sql.ts';
+
+/** Rows (account_change_id, title_id, accepted_date) of the holds that last. */
+export const OPEN_HOLDS: Prisma.Sql = Prisma.sql`
+  SELECT hold.account_change_id, hold.title_id, hold.accepted_date
+  FROM conciliation.payment_hold AS hold
+  JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
+  WHERE change.acknowledged_at IS NULL`;
+
+/**
+ * Holds the titles that a merge has written and that name an account with an open change, and ends the holds of
+ * written titles that no longer name one. To be called in the closing phase, after the changes were recorded.
+ */
+export async function holdPayments(tx: Transaction, source: WatchedMerge): Promise<void> {
+  const { pullId, date } = source;
+  await tx.$executeRaw`
+    DELETE FROM conciliation.payment_hold
+    WHERE (account_change_id, title_id) IN (
+      SELECT open.account_change_id, open.title_id
+      FROM (${OPEN_HOLDS} AND hold.accepted_date = ${date}::date) AS open
+      JOIN conciliation.title ON title.id = open.title_id
+      WHERE title.last_change_pull_id = ${pullId})`;
+  await tx.$executeRaw`
+    WITH named AS (${namedAccounts(source)})
+    INSERT INTO conciliation.payment_hold (account_change_id, title_id, accepted_date)
+    SELECT DISTINCT change.id, named.title_id, ${date}::date
+    FROM named
+    JOIN conciliation.account_change AS change USING (kind, party_key, account_hash)
+    WHERE change.acknowledged_at IS NULL`;
+}
+
+/**
+ * Numbers the end of a hold as a change of each title for the feed. To be called in the closing phase, in the
+ * transaction that acknowledges the change.
+ * @returns the accepted dates of the titles
+ */
+export async function releasePayments(
+  tx: Transaction,
+  accountChangeId: bigint,
+): Promise<CivilDate[]> {
+  const released = await tx.$queryRaw<{ date: CivilDate }[]>`
+    WITH held AS MATERIALIZED (
+      SELECT title_id, accepted_date FROM conciliation.payment_hold AS hold
+      WHERE account_change_id = ${accountChangeId}
+    ), released AS (
+      INSERT INTO conciliation.title_change (title_id, kind, pull_id)
+      SELECT held.title_id, 'payment_released', change.pull_id
+      FROM held JOIN conciliation.account_change AS change ON change.id = ${accountChangeId}
+      -- Another change may still hold the title.
+      WHERE NOT EXISTS (SELECT FROM (${OPEN_HOLDS}) AS open WHERE open.title_id = held.title_id)
+      ORDER BY held.title_id
+    )
+    SELECT DISTINCT accepted_date::text AS date FROM held ORDER BY 1`;
+  return released.map(({ date }) => date);
+}
