@@ -139,6 +139,7 @@ export async function openPulls(
     logger,
     timeZone: config.timeZone,
     withdrawalLimitPercent: config.withdrawalLimitPercent,
+    plausibility: config.plausibility,
     retry: { attempts: config.pullAttempts, backoffSeconds: config.pullBackoffSeconds },
   };
 }

@@ -6,6 +6,7 @@ import {
 } from '../domain/alert.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import type { PlausibilityLimits } from '../domain/plausibility.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { readSecretFile } from '../runtime/secret-file.ts';
 import {
@@ -74,6 +75,7 @@ export interface Config {
   readonly pullAttempts: number;
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
+  readonly plausibility: PlausibilityLimits;
   readonly logLevel: LogLevel;
   readonly logFormat: 'json' | 'pretty';
 }
@@ -154,6 +156,12 @@ export function readConfig(
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
     withdrawalLimitPercent: reader.integer('WITHDRAWAL_LIMIT_PERCENT', 20, 0, 100),
+    plausibility: {
+      duplicatePercent: reader.integer('DUPLICATE_LIMIT_PERCENT', 25, 0, 100),
+      growthFactor: reader.integer('GROWTH_LIMIT', 5, 2, 1_000_000),
+      changedPercent: reader.integer('CHANGED_LIMIT_PERCENT', 50, 0, 100),
+      valueFactor: reader.integer('VALUE_LIMIT', 20, 2, 1_000_000),
+    },
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
     logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
       'json',

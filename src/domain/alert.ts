@@ -1,6 +1,7 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
 import type { HoldReason } from './day-state.ts';
+import { IMPLAUSIBLE_TEXTS, isImplausible } from './plausibility.ts';
 import type { ProcessFault } from './process-fault.ts';
 
 /** Conditions that a person should know. All of them can be derived from the tables at any time. */
@@ -292,11 +293,15 @@ export function heldDayAlert(day: HeldDay): Alert {
   const why =
     day.reason === 'unreadable'
       ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
-      : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
+      : isImplausible(day.reason)
+        ? `${IMPLAUSIBLE_TEXTS.en[day.reason]} (pull ${day.pullId})`
+        : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const whyPt =
     day.reason === 'unreadable'
       ? `a resposta da busca ${day.pullId} tem ${countPt(day.responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`
-      : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
+      : isImplausible(day.reason)
+        ? `${IMPLAUSIBLE_TEXTS['pt-BR'][day.reason]} (busca ${day.pullId})`
+        : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
   return {
     kind: 'day_held',
     dedupeKey: `day_held:${day.date}`,

@@ -1,3 +1,5 @@
+import { IMPLAUSIBLE_REASONS } from './plausibility.ts';
+
 /**
  * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
  * merged, but the response held titles that broke the contract. `held`: the newest response would remove more
@@ -20,7 +22,12 @@ export function stateAfterMerge(day: {
 }
 
 /** The reasons why a response waits for a decision before it is merged. */
-export const HOLD_REASONS = ['emptied', 'unreadable', 'withdrawal_limit'] as const;
+export const HOLD_REASONS = [
+  'emptied',
+  'unreadable',
+  'withdrawal_limit',
+  ...IMPLAUSIBLE_REASONS,
+] as const;
 export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** Returns the reason why a response must wait; null: it is merged. */

@@ -17,6 +17,12 @@ export class Occurrences {
   #openSize = 0;
   /** By identity that came twice: the last number. */
   readonly #repeated = new Map<string, number>();
+  #repeats = 0;
+
+  /** The number of titles that came after another one of their identity. */
+  get repeats(): number {
+    return this.#repeats;
+  }
 
   /**
    * Counts one more title of the identity.
@@ -37,6 +43,7 @@ export class Occurrences {
     }
     const occurrence = (this.#repeated.get(identityHash) ?? 1) + 1;
     this.#repeated.set(identityHash, occurrence);
+    this.#repeats += 1;
     return occurrence;
   }
 

@@ -1,5 +1,6 @@
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
+import { implausibleReason } from '../domain/plausibility.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';
@@ -14,7 +15,15 @@ import {
   type ReadResponse,
 } from './merge/merge.sql.ts';
 import type { MergePlan } from './merge/merge-plan.sql.ts';
+import { readLoadedFacts } from './merge/plausibility.sql.ts';
 import type { PullParts } from './pull-parts.ts';
+
+/** The response must be held, which only a staged one can be. The transaction is rolled back. */
+export class ImplausibleLoad extends Error {
+  constructor() {
+    super('the response is not plausible');
+  }
+}
 
 /**
  * Merges a response into a date without titles while the response is read. All of its titles are new, so they
@@ -24,6 +33,7 @@ import type { PullParts } from './pull-parts.ts';
  * `createStoppedLoadWatch` ends the session of a process that was stopped meanwhile.
  * @returns null when the response has to be staged: the date has titles or a newer fetch, or the list of
  * erased parties is in use. Nothing of the response was read then.
+ * @throws ImplausibleLoad when the response has to be held; nothing was changed
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
  * @throws StagingUnavailableError when the connection to the database was lost; nothing was changed
  * @throws the errors of `copyResponse`; nothing was changed
@@ -59,7 +69,12 @@ export async function loadNewDate(
     const plan = planOf(response);
     const state = plan.inserted > 0 ? 'merged' : 'unchanged';
     const decision = { day, plan, state, holdReason: null, loadedAccounts: accounts } as const;
-    return endAttempt(tx, attempt, response, decision);
+    const report = await endAttempt(tx, attempt, response, decision);
+    if (parts.plausibility !== null && plan.inserted > 0) {
+      const facts = await readLoadedFacts(tx, attempt.date, plan, target.occurrences.repeats);
+      if (implausibleReason(facts, parts.plausibility) !== null) throw new ImplausibleLoad();
+    }
+    return report;
   }, MERGE_TRANSACTION);
 }
 

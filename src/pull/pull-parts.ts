@@ -1,5 +1,6 @@
 import type { Database } from '../database/database.ts';
 import type { RetryPolicy } from '../domain/plan/retry.ts';
+import type { PlausibilityLimits } from '../domain/plausibility.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/title-stream.ts';
@@ -18,6 +19,8 @@ export interface PullParts {
   readonly logger: Logger;
   readonly timeZone: string;
   readonly withdrawalLimitPercent: number;
+  /** Null: a response is held because of withdrawals only. */
+  readonly plausibility: PlausibilityLimits | null;
   readonly retry: RetryPolicy;
   /** For tests: stages the responses to dates without titles, too. */
   readonly alwaysStage?: boolean;

@@ -10,7 +10,7 @@ import { endFailedAttempt } from './attempt-failure.ts';
 import { logReport } from './attempt-log.ts';
 import { type FetchedResponse, stageResponse } from './copy-response.ts';
 import { type KnownDay, readKnownDay } from './known-day.sql.ts';
-import { loadNewDate } from './load-new-date.sql.ts';
+import { ImplausibleLoad, loadNewDate } from './load-new-date.sql.ts';
 import { isRepair, mergeStaged, type PullReport } from './merge/merge.sql.ts';
 import type { AttemptOutcome, PullParts, TransferProgress } from './pull-parts.ts';
 
@@ -65,9 +65,13 @@ async function pullDate(
     if (loaded !== null) return loaded;
     const read = await stageResponse(parts, fetched, signal);
     return await mergeStaged(parts.database, attempt, read, parts);
+  } catch (error) {
+    if (!(error instanceof ImplausibleLoad)) throw error;
   } finally {
     await closeResponse(response);
   }
+  // A held response waits in the staging tables, so the response is requested again and staged.
+  return pullDate({ ...parts, alwaysStage: true }, attempt, progress, signal);
 }
 
 /** Attempts that end their process keep the pulls of all other dates from being made. */

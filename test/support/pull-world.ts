@@ -71,6 +71,8 @@ export async function openPullWorld(
     logger,
     timeZone: TIME_ZONE,
     withdrawalLimitPercent: 20,
+    // Most tests have few titles and no usual days. test/integration/pull/plausibility.test.ts has the limits.
+    plausibility: null,
     retry: { attempts: 3, backoffSeconds: 1 },
     random: () => 0,
     ...clock,

@@ -1,6 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
+import { IMPLAUSIBLE_TEXTS, isImplausible } from '../../domain/plausibility.ts';
 import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
 import type { ConciliationError } from '../../runtime/errors.ts';
@@ -137,7 +138,9 @@ export function holdAdvice(hold: {
   const why =
     reason === 'emptied'
       ? 'the platform returned no title for a date that had titles'
-      : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
+      : isImplausible(reason)
+        ? IMPLAUSIBLE_TEXTS.en[reason]
+        : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
   return [
     `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
     `Ask the platform first. To merge the response: conciliation release ${pullId} --reason "…"`,

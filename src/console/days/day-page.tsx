@@ -1,5 +1,6 @@
 import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
+import { isImplausible } from '../../domain/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
@@ -185,9 +186,11 @@ function HeldBanner(props: {
   return (
     <Banner look="held" title={text.day.heldTitle}>
       <p>
-        {hold.reason === 'emptied'
-          ? text.day.heldEmptied(pull, titles)
-          : text.day.held(pull, formats.count(hold.withdrawals), titles)}
+        {isImplausible(hold.reason)
+          ? `${text.release.reasons[hold.reason]} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
+          : hold.reason === 'emptied'
+            ? text.day.heldEmptied(pull, titles)
+            : text.day.held(pull, formats.count(hold.withdrawals), titles)}
       </p>
       {mayUse(role, 'GET', '/pulls/:id/release') ? (
         <a class="button" href={`/pulls/${pull}/release`}>

@@ -1,4 +1,21 @@
+import type { AlertLanguage } from '../../domain/alert.ts';
+import {
+  IMPLAUSIBLE_REASONS,
+  IMPLAUSIBLE_TEXTS,
+  type ImplausibleReason,
+} from '../../domain/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
+
+/** Each reason of an implausible response as a sentence of its own. */
+function sentences(language: AlertLanguage): Record<ImplausibleReason, string> {
+  const texts = IMPLAUSIBLE_TEXTS[language];
+  return Object.fromEntries(
+    IMPLAUSIBLE_REASONS.map((reason) => [
+      reason,
+      `${texts[reason].charAt(0).toUpperCase()}${texts[reason].slice(1)}.`,
+    ]),
+  ) as Record<ImplausibleReason, string>;
+}
 
 const en = {
   day: {
@@ -84,6 +101,8 @@ const en = {
     heldTitle: 'A pull is held',
     held: (pull: string, withdrawals: string, titles: string) =>
       `Pull ${pull} would withdraw ${withdrawals} of the ${titles} titles, more than the limit allows. Nothing was changed.`,
+    heldImplausible: (pull: string, response: string, titles: string) =>
+      `The response to pull ${pull} has ${response} titles; the date has ${titles}. Nothing was changed.`,
     heldEmptied: (pull: string, titles: string) =>
       `The response to pull ${pull} has no title for this date, which has ${titles}. Nothing was changed.`,
     unreadableTitle: (count: number, titles: string) =>
@@ -143,6 +162,7 @@ const en = {
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
+      ...sentences('en'),
       unreadable:
         'The response has titles, and every one of them breaks the contract. Pull again when the platform has corrected them.',
     },
@@ -241,6 +261,8 @@ const ptBR: typeof en = {
     heldTitle: 'Uma busca está retida',
     held: (pull, withdrawals, titles) =>
       `A busca ${pull} retiraria ${withdrawals} dos ${titles} títulos, mais do que o limite permite. Nada mudou.`,
+    heldImplausible: (pull, response, titles) =>
+      `A resposta à busca ${pull} traz ${response} títulos; a data tem ${titles}. Nada mudou.`,
     heldEmptied: (pull, titles) =>
       `A resposta à busca ${pull} não traz nenhum título para esta data, que tem ${titles}. Nada mudou.`,
     unreadableTitle: (count, titles) =>
@@ -300,6 +322,7 @@ const ptBR: typeof en = {
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem títulos.',
       withdrawal_limit: 'Sumiram mais títulos do que o limite permite.',
+      ...sentences('pt-BR'),
       unreadable:
         'A resposta tem títulos, e nenhum segue o contrato. O melhor é buscar de novo quando a plataforma os corrigir.',
     },

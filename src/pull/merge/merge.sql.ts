@@ -10,6 +10,7 @@ import type { Database, Transaction, TransactionSession } from '../../database/d
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
+import { implausibleReason } from '../../domain/plausibility.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
@@ -18,8 +19,10 @@ import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
+import type { PullParts } from '../pull-parts.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
+import { readStagedFacts } from './plausibility.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged or loaded. */
 export interface ReadResponse {
@@ -46,9 +49,7 @@ interface KnownResponse {
   readonly missing: Iterable<MissingText>;
 }
 
-export interface MergePolicy {
-  readonly withdrawalLimitPercent: number;
-}
+export type MergePolicy = Pick<PullParts, 'withdrawalLimitPercent' | 'plausibility'>;
 
 /** The changes that a pull made in its date or, for a held pull, those that a release would make. */
 export interface PullReport extends ChangeCounts {
@@ -92,7 +93,10 @@ export function mergeStaged(
     await eraseErased(tx, attempt.fence);
     await stageKnown(tx, attempt.fence, response.known);
     const plan = await planChanges(tx, attempt.fence, day, isRepair(attempt));
-    return endAttempt(tx, attempt, response, decide(day, plan, policy));
+    const holdReason =
+      withdrawalHold(day, plan, policy) ??
+      (await implausibleHold(tx, attempt.fence, { day, plan }, policy));
+    return endAttempt(tx, attempt, response, decide(day, plan, holdReason));
   }, MERGE_TRANSACTION);
 }
 
@@ -237,14 +241,29 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
   return { day, plan, state: 'superseded', holdReason: null, loadedAccounts: null };
 }
 
-function decide(day: LockedDay, plan: MergePlan, policy: MergePolicy): MergeDecision {
-  const holdReason = decideHold({
+function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): HoldReason | null {
+  return decideHold({
     currentTitles: day.titleCount,
     responseTitles: plan.titles,
     rejected: plan.rejected,
     withdrawals: plan.withdrawn,
     withdrawalLimitPercent: policy.withdrawalLimitPercent,
   });
+}
+
+/** Only where the response changes the date: the question costs a statement. */
+async function implausibleHold(
+  tx: Transaction,
+  fence: bigint,
+  { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
+  { plausibility, withdrawalLimitPercent }: MergePolicy,
+): Promise<HoldReason | null> {
+  if (plausibility === null || plan.inserted + plan.changed + plan.withdrawn === 0) return null;
+  const facts = await readStagedFacts(tx, fence, day, plan, withdrawalLimitPercent);
+  return implausibleReason(facts, plausibility);
+}
+
+function decide(day: LockedDay, plan: MergePlan, holdReason: HoldReason | null): MergeDecision {
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
   const merged = changes === 0 ? 'unchanged' : 'merged';
   const state = holdReason === null ? merged : 'held';

@@ -1469,7 +1469,7 @@ export interface operations {
                         hold: {
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -1624,7 +1624,7 @@ export interface operations {
                         hold: {
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -1785,7 +1785,7 @@ export interface operations {
                         hold: {
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2156,7 +2156,7 @@ export interface operations {
                         hold: {
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2319,7 +2319,7 @@ export interface operations {
                         hold: {
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;

@@ -21,6 +21,11 @@ beforeAll(async () => {
     const pull = async (...texts: string[]) => {
       world.sandbox.setDayTexts(date, texts);
       await world.pull(date);
+      // The account that changes below is not the subject here.
+      await database.prisma.accountChange.updateMany({
+        where: { acknowledgedAt: null },
+        data: { acknowledgedAt: new Date(), acknowledgedBy: 'test' },
+      });
     };
     const sign = async (by: string) => {
       const day = await readLedgerDay(database, date, TODAY);

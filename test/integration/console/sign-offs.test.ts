@@ -56,8 +56,8 @@ async function decideAs(client: ConsoleClient, date: CivilDate) {
   rejects += 1;
   await pull(
     date,
-    accountTitle(date, '1112223', '100.10'),
-    accountTitle(date, '1112223', '0.05', 'b'),
+    accountTitle(date, '7654321', '100.10'),
+    accountTitle(date, '7654321', '0.05', 'b'),
     `{"order":{"uid":"r${rejects}"},"acceptedDate":"${date}"}`,
   );
   const { status } = await client.post(`/days/${date}/accept-rejects`, { reason: 'a test title' });
@@ -116,31 +116,40 @@ describe('the list', () => {
   });
 
   test('the clean filter leaves out what a person has to look at', async () => {
-    const [restated, changed, decided, clean] = [day(0), day(1), day(2), day(3)];
+    const [restated, decided, clean, changed] = [day(0), day(1), day(2), day(3)];
     await pull(restated, accountTitle(restated, '7654321'));
     await sign(pages.reviewer, [restated]);
     await pull(
       restated,
       titleText({ uid: 'a', date: restated, value: '100.10', discount: '9.99' }),
     );
-    await pull(changed, accountTitle(changed, '1112223'));
     await decideAs(pages.operator, decided);
-    await pull(clean, accountTitle(clean, '1112223'));
+    const ofOther = (text: string) => text.replaceAll('"P-1"', '"P-9"');
+    await pull(
+      clean,
+      accountTitle(clean, '7654321'),
+      ofOther(accountTitle(clean, '7654321', '1.00', 'o')),
+    );
+    await pull(changed, ofOther(accountTitle(changed, '1112223')));
     const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
     const both = await pages.console.as('admin', 'alma');
-    expect(await shownTo(both, '/sign-offs')).toEqual([clean, decided, changed, restated]);
+    expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, decided, restated]);
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean, decided]);
     await decideAs(both, decided);
     // Who decided cannot select the day, and sees why.
-    expect(await shownTo(both, '/sign-offs')).toEqual([clean, changed, restated]);
+    expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, restated]);
     const { text } = await both.get('/sign-offs');
     expect(text).toContain('Another user has to sign: you decided about this day');
     expect(text).toContain('Restated after a sign-off');
-    expect(text).toContain('Bank account changes without acknowledgement: 1');
+    expect(text).toContain('Titles whose payment is on hold: 1');
     expect(text).toContain('Accepted rejects: 1');
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean]);
     expect(await shownTo(pages.reviewer, '/sign-offs?clean=true')).toEqual([clean, decided]);
+    await pages.world.database.prisma.accountChange.updateMany({
+      data: { acknowledgedAt: new Date(), acknowledgedBy: 'test' },
+    });
     await sign(pages.reviewer, dates);
+    expect(await shownTo(both, '/sign-offs')).toEqual([]);
   });
 });
 

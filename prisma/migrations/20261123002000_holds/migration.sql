@@ -84,3 +84,7 @@ LEFT JOIN conciliation.title title ON title.id = change.title_id;
 
 COMMENT ON COLUMN conciliation.title_feed.payment_hold IS
   'Whether the payment is held: the title names a changed bank account, and no person has acknowledged the change. Do not pay such a title. The acknowledgement is a change of the kind payment_released.';
+
+-- The reasons of responses that are held because they are not plausible.
+COMMENT ON COLUMN conciliation.pull.hold_reason IS
+  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. buyer_withdrawals: more than that share of the titles of one buyer. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';

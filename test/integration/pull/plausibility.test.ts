@@ -1,0 +1,177 @@
+/** Responses that keep the contract and are not plausible wait for a person. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import type { PlausibilityLimits } from '../../../src/domain/plausibility.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { openConsole } from '../../support/console-client.ts';
+import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const LIMITS: PlausibilityLimits = {
+  duplicatePercent: 25,
+  growthFactor: 5,
+  changedPercent: 50,
+  valueFactor: 20,
+};
+const TITLES = 40;
+
+let world: PullWorld;
+// What is usual depends on all dates of the ledger.
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+/** Weeks after the first one. */
+const week = (index: number): CivilDate => daysFrom(7 * index);
+
+interface Version {
+  readonly count?: number;
+  readonly value?: string;
+  readonly discount?: string;
+  readonly uid?: string;
+}
+
+function titles(date: CivilDate, version: Version = {}): string[] {
+  const { count = TITLES, value = '1000.00', discount = '1', uid = 'u' } = version;
+  return Array.from({ length: count }, (_, index) =>
+    titleText({ date, uid: `${uid}${index}`, value, discount }),
+  );
+}
+
+function pull(date: CivilDate, texts: readonly string[], overrides: Partial<PullParts> = {}) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, { plausibility: LIMITS, ...overrides });
+}
+
+/** Four ordinary weeks. */
+async function ordinaryWeeks() {
+  for (const index of [0, 1, 2, 3]) {
+    expect(await pull(week(index), titles(week(index)))).toMatchObject({ state: 'merged' });
+  }
+}
+
+const ofDate = (date: CivilDate) =>
+  world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
+
+describe.each([
+  { way: 'loaded', alwaysStage: false },
+  { way: 'staged', alwaysStage: true },
+])('the first response to a date, $way', ({ alwaysStage }) => {
+  const first = (date: CivilDate, texts: readonly string[]) => pull(date, texts, { alwaysStage });
+
+  test('that is doubled is held, and merged as it is after a release', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    const report = await first(date, [...texts, ...texts]);
+    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates', titles: 2 * TITLES });
+    expect(await ofDate(date)).toBe(0);
+    await releasePull(world.database, report.pullId, { by: 'ana', reason: 'asked the platform' });
+    expect(await ofDate(date)).toBe(2 * TITLES);
+    // The same response again changes nothing and asks for no decision.
+    expect(await first(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
+  });
+
+  test('with a few equal titles is ordinary', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    expect(await first(date, [...texts, ...texts.slice(0, 10)])).toMatchObject({ state: 'merged' });
+  });
+
+  test('with many times the usual number is held', async () => {
+    await ordinaryWeeks();
+    expect(await first(week(4), titles(week(4), { count: 5 * TITLES }))).toMatchObject({
+      state: 'merged',
+    });
+    expect(await first(week(5), titles(week(5), { count: 5 * TITLES + 1 }))).toMatchObject({
+      state: 'held',
+      holdReason: 'growth',
+    });
+  });
+
+  test('whose values are divided by 100 is held, and one with ordinary values is not', async () => {
+    await ordinaryWeeks();
+    expect(await first(week(4), titles(week(4), { value: '10.00' }))).toMatchObject({
+      state: 'held',
+      holdReason: 'value_jump',
+    });
+    expect(await first(week(5), titles(week(5), { value: '100000.00' }))).toMatchObject({
+      state: 'held',
+    });
+    expect(await first(week(6), titles(week(6), { value: '60.00' }))).toMatchObject({
+      state: 'merged',
+    });
+  });
+
+  test('where nothing is usual yet is merged', async () => {
+    const date = week(0);
+    expect(await first(date, titles(date, { count: 500, value: '0.01' }))).toMatchObject({
+      state: 'merged',
+    });
+  });
+});
+
+describe('a later response', () => {
+  test('that is doubled is held', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    await pull(date, texts);
+    expect(await pull(date, [...texts, ...texts])).toMatchObject({
+      state: 'held',
+      holdReason: 'duplicates',
+    });
+    expect(await ofDate(date)).toBe(TITLES);
+  });
+
+  test('that changes most titles is held, and one that changes half of them is not', async () => {
+    const date = week(0);
+    await pull(date, titles(date));
+    const half = [
+      ...titles(date, { discount: '2' }).slice(0, TITLES / 2),
+      ...titles(date).slice(TITLES / 2),
+    ];
+    expect(await pull(date, half)).toMatchObject({ state: 'merged', changed: TITLES / 2 });
+    expect(await pull(date, titles(date, { discount: '3' }))).toMatchObject({
+      state: 'held',
+      holdReason: 'changed_share',
+    });
+  });
+
+  test('that lacks one buyer of a group is held, although few titles of the day vanish', async () => {
+    const date = week(0);
+    const group = titles(date, { count: 200 });
+    const small = titles(date, { count: 5, uid: 's' }).map((text) =>
+      text.replace(
+        '"buyerIdentification":"90021382000122"',
+        '"buyerIdentification":"11444777000161"',
+      ),
+    );
+    await pull(date, [...group, ...small]);
+    const held = await pull(date, group);
+    expect(held).toMatchObject({ state: 'held', holdReason: 'buyer_withdrawals', withdrawn: 5 });
+    // As many withdrawals over the buyers are within the limit.
+    expect(await pull(date, [...group.slice(5), ...small])).toMatchObject({ state: 'merged' });
+  });
+});
+
+test('page, command and alert name the limit in both languages', async () => {
+  const date = week(0);
+  const texts = titles(date);
+  await pull(date, [...texts, ...texts]);
+  const console = await openConsole(world.database, { now: () => new Date(`${TODAY}T15:00:00Z`) });
+  try {
+    const viewer = await console.as('viewer');
+    const page = await viewer.get(`/days/${date}`);
+    expect(page.text).toContain('than DUPLICATE_LIMIT_PERCENT allows');
+    expect(page.text).toContain(`has ${2 * TITLES} titles; the date has 0.`);
+    const portuguese = await viewer.get(`/days/${date}`, { 'accept-language': 'pt-BR' });
+    expect(portuguese.text).toContain('como em uma resposta duplicada');
+    const operator = await console.as('operator');
+    const pullId = await world.database.prisma.pull.findFirstOrThrow({ where: { state: 'held' } });
+    const release = await operator.get(`/pulls/${pullId.id}/release`);
+    expect(release.text).toContain('than DUPLICATE_LIMIT_PERCENT allows');
+  } finally {
+    await console.close();
+  }
+});
