@@ -1,5 +1,3 @@
-import type { AlertLanguage } from './alert.ts';
-
 /**
  * Limits beyond which a response waits for a person although it keeps the contract. Small numbers of titles vary
  * by themselves: no limit holds a response because of fewer titles than `MIN_TITLES`,
@@ -72,7 +70,7 @@ export function implausibleReason(
 
 /** The reasons as a part of a sentence, for the command line, alerts and pages. */
 export const IMPLAUSIBLE_TEXTS: Readonly<
-  Record<AlertLanguage, Readonly<Record<ImplausibleReason, string>>>
+  Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, string>>>
 > = {
   en: {
     buyer_withdrawals: 'more titles of one buyer vanished than WITHDRAWAL_LIMIT_PERCENT allows',

@@ -74,6 +74,16 @@ const FaultSchema = Type.Union([
    * `cutAfterBytes` it comes too early, and only the incomplete document shows that.
    */
   scoped({ kind: Type.Literal('close-delimited'), cutAfterBytes: Type.Optional(Bytes) }),
+  /** Other titles than the date has; the document is as it should be. See `implausibleTitles`. */
+  scoped({
+    kind: Type.Union([
+      Type.Literal('double'),
+      Type.Literal('lost-buyer'),
+      Type.Literal('divided-by-100'),
+      Type.Literal('restated-due-date'),
+      Type.Literal('changed-account'),
+    ]),
+  }),
 ]);
 
 export type Fault = Type.Static<typeof FaultSchema>;

@@ -3,6 +3,7 @@ import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
 import { type Answer, errorAnswer, sendAnswer, standsIn, titlesAnswer } from './answer.ts';
 import type { DayBook } from './day-book.ts';
 import type { Fault, FaultPlan } from './faults.ts';
+import { IMPLAUSIBLE_KINDS, implausibleTitles } from './implausible-titles.ts';
 import type { ProviderRegistry } from './providers.ts';
 import { type RawBodies, rawAnswer } from './raw-bodies.ts';
 import type { RequestLog } from './request-log.ts';
@@ -54,7 +55,9 @@ export async function registerPlatformRoutes(
     const raw = rawBodies.get(filter.date);
     if (raw !== undefined) return send(reply, rawAnswer(raw), fault);
     const titles = filter.isExact ? days.titlesOn(filter.date) : days.titlesSince(filter.date);
-    return send(reply, titlesAnswer(titles), fault);
+    const kind = IMPLAUSIBLE_KINDS.find((known) => known === fault?.kind);
+    const sent = kind === undefined ? titles : implausibleTitles(titles, kind);
+    return send(reply, titlesAnswer(sent), fault);
   });
 
   app.post('/api/providers', async (request, reply) => {

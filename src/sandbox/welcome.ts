@@ -43,5 +43,7 @@ Faults and fixtures, from this machine only
   {"kind":"drip","bytes":10,"everyMs":100}
   {"kind":"gzip","cutAfterBytes":500}                         complete without cutAfterBytes
   {"kind":"close-delimited","cutAfterBytes":500}              complete without cutAfterBytes
+  {"kind":"double","date":"2026-03-02"}                       other titles than the date has; also lost-buyer,
+                                                            divided-by-100, restated-due-date, changed-account
   Each also takes "times" (a number, or "forever"), "date" and "operation" (conciliation, providers).
 `;

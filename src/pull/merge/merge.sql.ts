@@ -10,7 +10,7 @@ import type { Database, Transaction, TransactionSession } from '../../database/d
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
-import { implausibleReason } from '../../domain/plausibility.ts';
+import { implausibleReason, type PlausibilityLimits } from '../../domain/plausibility.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
@@ -19,7 +19,6 @@ import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
-import type { PullParts } from '../pull-parts.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
 import { readStagedFacts } from './plausibility.sql.ts';
@@ -49,7 +48,11 @@ interface KnownResponse {
   readonly missing: Iterable<MissingText>;
 }
 
-export type MergePolicy = Pick<PullParts, 'withdrawalLimitPercent' | 'plausibility'>;
+export interface MergePolicy {
+  readonly withdrawalLimitPercent: number;
+  /** Null: a response is held because of withdrawals only. */
+  readonly plausibility: PlausibilityLimits | null;
+}
 
 /** The changes that a pull made in its date or, for a held pull, those that a release would make. */
 export interface PullReport extends ChangeCounts {
