@@ -55,7 +55,8 @@ BEGIN
     conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
     conciliation.title_feed
     FROM conciliation_worker;
-  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
+  REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
+    conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
     conciliation.month_seal, conciliation.drift
     FROM conciliation_worker;
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
@@ -79,7 +80,7 @@ BEGIN
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
-    conciliation.account_change, conciliation.payment_hold, conciliation.audit_entry, conciliation.audit_chain
+    conciliation.account_change, conciliation.title_succession, conciliation.payment_hold, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
   -- The ERP: the tables for its bookings, and its own suppliers. Only the service records the result of a push.

@@ -29,6 +29,7 @@ export const CIVIL_DATES = {
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
   titleCheck: { date: civilDate('date') },
+  titleSuccession: { acceptedDate: civilDate('acceptedDate') },
   titleFinding: { date: civilDate('date') },
 };
 

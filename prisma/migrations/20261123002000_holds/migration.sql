@@ -21,6 +21,32 @@ COMMENT ON COLUMN conciliation.payment_hold.title_id IS
 COMMENT ON COLUMN conciliation.payment_hold.accepted_date IS
   'title.accepted_date.';
 
+CREATE TABLE conciliation.title_succession (
+  title_id       bigint NOT NULL PRIMARY KEY,
+  predecessor_id bigint NOT NULL,
+  accepted_date  date   NOT NULL,
+  pull_id        bigint NOT NULL,
+
+  CONSTRAINT title_succession_date_check CHECK (accepted_date BETWEEN '0001-01-01' AND '9999-12-31')
+);
+
+CREATE INDEX title_succession_predecessor_idx ON conciliation.title_succession (predecessor_id);
+
+COMMENT ON TABLE conciliation.title_succession IS
+  'A title that a merge inserted, and the title of the same order, buyer and provider that the same merge withdrew: one title with another due date or another original value. Only where no other title of the order, buyer and provider was inserted or withdrawn in the merge. Append-only.';
+COMMENT ON COLUMN conciliation.title_succession.title_id IS
+  'title.id of the title that was inserted.';
+COMMENT ON COLUMN conciliation.title_succession.predecessor_id IS
+  'title.id of the title that was withdrawn.';
+COMMENT ON COLUMN conciliation.title_succession.accepted_date IS
+  'title.accepted_date of both.';
+COMMENT ON COLUMN conciliation.title_succession.pull_id IS
+  'pull.id of the pull whose merge changed both.';
+
+CREATE TRIGGER title_succession_append_only
+  BEFORE UPDATE OR DELETE OR TRUNCATE ON conciliation.title_succession
+  FOR EACH STATEMENT EXECUTE FUNCTION conciliation.refuse_rewriting();
+
 ALTER TABLE conciliation.title_change DROP CONSTRAINT title_change_kind_check;
 -- The rows were checked by the earlier constraint, which was narrower.
 ALTER TABLE conciliation.title_change ADD CONSTRAINT title_change_kind_check
@@ -77,13 +103,22 @@ SELECT
     SELECT FROM conciliation.payment_hold AS hold
     JOIN conciliation.account_change ON account_change.id = hold.account_change_id
     WHERE hold.title_id = change.title_id AND account_change.acknowledged_at IS NULL
-  ) AS payment_hold
+  ) AS payment_hold,
+  (SELECT predecessor_id FROM conciliation.title_succession AS link
+   WHERE link.title_id = change.title_id) AS predecessor_id,
+  (SELECT link.title_id FROM conciliation.title_succession AS link
+   WHERE link.predecessor_id = change.title_id ORDER BY link.pull_id DESC LIMIT 1) AS successor_id
 FROM conciliation.title_change change
 -- A row that was deleted outside of the program must leave the consumers too.
 LEFT JOIN conciliation.title title ON title.id = change.title_id;
 
 COMMENT ON COLUMN conciliation.title_feed.payment_hold IS
   'Whether the payment is held: the title names a changed bank account, and no person has acknowledged the change. Do not pay such a title. The acknowledgement is a change of the kind payment_released.';
+
+COMMENT ON COLUMN conciliation.title_feed.predecessor_id IS
+  'title_succession.predecessor_id: the withdrawn title that this one replaces, with another due date or original value. Null: none.';
+COMMENT ON COLUMN conciliation.title_feed.successor_id IS
+  'The id of the newest title that replaced this one. Null: none.';
 
 -- The reasons of responses that are held because they are not plausible.
 COMMENT ON COLUMN conciliation.pull.hold_reason IS

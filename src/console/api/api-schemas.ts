@@ -182,6 +182,11 @@ export const Changes = Type.Object({
   ),
 });
 
+const relatedTitle = (description: string) =>
+  Type.Union([Type.Object({ id, dueDate: dateOrNull, originalValue: amount }), Type.Null()], {
+    description,
+  });
+
 export const Title = Type.Object({
   id,
   status: words(['current', 'withdrawn']),
@@ -191,6 +196,10 @@ export const Title = Type.Object({
     Object.fromEntries(TITLE_COLUMNS.map((column) => [column, orNull('string')])),
     { description: 'Tax identifiers, accounts and undocumented fields are masked.' },
   ),
+  predecessor: relatedTitle(
+    'The withdrawn title of the same order, buyer and provider that this one replaces.',
+  ),
+  successor: relatedTitle('The newest title that replaced this one.'),
   isPaymentHeld: Type.Boolean({
     description: 'The title names a changed bank account that no person has acknowledged.',
   }),

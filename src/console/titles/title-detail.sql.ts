@@ -22,6 +22,14 @@ interface TitleRevision extends ChangingPull {
   readonly fields: readonly MovedField[];
 }
 
+/** A title of the same order, buyer and provider with another due date or value. */
+export interface RelatedTitle {
+  readonly id: number;
+  readonly dueDate: CivilDate | null;
+  /** Decimal text. */
+  readonly originalValue: string;
+}
+
 /** A title with all its columns. Values are text as PostgreSQL writes it: exact amounts, `YYYY-MM-DD`. */
 export interface TitleDetail {
   readonly id: number;
@@ -33,6 +41,10 @@ export interface TitleDetail {
   readonly nets: Readonly<Record<DiscountedColumn, string | null>>;
   /** Whether the title names a changed bank account that no person has acknowledged. */
   readonly isPaymentHeld: boolean;
+  /** The withdrawn title that this one replaces; null: none. */
+  readonly predecessor: RelatedTitle | null;
+  /** The newest title that replaced this one; null: none. */
+  readonly successor: RelatedTitle | null;
   readonly contentHash: string;
   readonly createdAt: Date;
   readonly changedAt: Date;
@@ -49,12 +61,20 @@ const nets = Prisma.raw(
   `jsonb_build_object(${DISCOUNTED_COLUMNS.map((name) => `'${name}', (title.original_value - title.${name})::text`).join(', ')})`,
 );
 
+const related = (condition: Prisma.Sql) => Prisma.sql`
+  (SELECT jsonb_build_object('id', other.id, 'dueDate', other.anticipated_due_date::text,
+                             'originalValue', other.original_value::text)
+   FROM conciliation.title AS other WHERE other.${condition})`;
+
 /** Returns null for an unknown title. */
 export async function readTitleDetail(database: Database, id: bigint): Promise<TitleDetail | null> {
   const [title] = await database.prisma.$queryRaw<[Omit<TitleDetail, 'revisions'>?]>`
     SELECT title.id::float8 AS id, title.status, accepted_date::text AS "acceptedDate", occurrence,
            ${fields} AS fields, ${nets} AS nets, content_hash::text AS "contentHash",
            EXISTS (SELECT FROM (${OPEN_HOLDS}) AS held WHERE held.title_id = title.id) AS "isPaymentHeld",
+           ${related(Prisma.sql`id = (SELECT predecessor_id FROM conciliation.title_succession WHERE title_id = title.id)`)} AS predecessor,
+           ${related(Prisma.sql`id = (SELECT title_id FROM conciliation.title_succession WHERE predecessor_id = title.id
+                                 ORDER BY pull_id DESC LIMIT 1)`)} AS successor,
            title.created_at AS "createdAt",
            title.changed_at AS "changedAt",
            jsonb_build_object('pullId', first_pull_id, 'origin', pull.origin,

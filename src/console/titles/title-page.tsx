@@ -9,7 +9,7 @@ import { isSensitive, maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Author, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
-import type { ChangingPull, TitleDetail } from './title-detail.sql.ts';
+import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
 
 const GROUPS = ['obligation', 'amounts', 'provider', 'agent', 'payment', 'other'] as const;
 
@@ -73,6 +73,18 @@ export function TitlePageBody(props: {
       {title.isPaymentHeld && (
         <p>
           {text.day.paymentsHeldHelp} <a href="/account-changes">{text.providers.changesOpen}</a>
+        </p>
+      )}
+      {title.predecessor !== null && (
+        <p>
+          <a href={`/titles/${title.predecessor.id}`}>{text.title.predecessor}</a>{' '}
+          <Replaced context={context} before={title.predecessor} after={relatedOf(title)} />
+        </p>
+      )}
+      {title.successor !== null && (
+        <p>
+          <a href={`/titles/${title.successor.id}`}>{text.title.successor}</a>{' '}
+          <Replaced context={context} before={relatedOf(title)} after={title.successor} />
         </p>
       )}
       <div class="buttons">
@@ -142,6 +154,43 @@ export function TitlePageBody(props: {
           </li>
         </ol>
       </Card>
+    </>
+  );
+}
+
+function relatedOf({ id, fields }: TitleDetail): RelatedTitle {
+  const due = fields.anticipated_due_date;
+  return {
+    id,
+    dueDate: due === null ? null : toCivilDate(due),
+    originalValue: fields.original_value ?? '',
+  };
+}
+
+/** The due date and the original value that differ between two titles. */
+function Replaced(props: {
+  readonly context: PageContext;
+  readonly before: RelatedTitle;
+  readonly after: RelatedTitle;
+}) {
+  const { context, before, after } = props;
+  const { text, formats } = context;
+  const date = (value: RelatedTitle['dueDate']) => (value === null ? '–' : formats.date(value));
+  return (
+    <>
+      {before.dueDate !== after.dueDate && (
+        <span>
+          {text.title.fields.anticipated_due_date} <del class="before">{date(before.dueDate)}</del>{' '}
+          → <ins class="after">{date(after.dueDate)}</ins>{' '}
+        </span>
+      )}
+      {before.originalValue !== after.originalValue && (
+        <span>
+          {text.title.fields.original_value}{' '}
+          <del class="before">{formats.amount(before.originalValue)}</del> →{' '}
+          <ins class="after">{formats.amount(after.originalValue)}</ins>
+        </span>
+      )}
     </>
   );
 }

@@ -90,7 +90,10 @@ async function mergeOwnDate(
   }
   const isChanged = state === 'merged';
   const isStaged = loadedAccounts === null;
-  if (isChanged && isStaged) await applyChanges(tx, { pullId, fence }, day.hasTitles);
+  if (isChanged && isStaged) {
+    const hasPairs = plan.inserted > 0 && plan.withdrawn > 0;
+    await applyChanges(tx, { pullId, fence }, day.hasTitles, hasPairs);
+  }
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;

@@ -29,11 +29,13 @@ const toJson = (alias: string, status: string) =>
  * Carries out the plan of `planChanges`. Revisions come first, because they keep the rows as they were.
  *
  * @param hasTitles whether the date has titles
+ * @param hasPairs whether titles are withdrawn and others are inserted
  */
 export async function applyChanges(
   tx: Transaction,
   source: ChangeSource,
   hasTitles: boolean,
+  hasPairs: boolean,
 ): Promise<void> {
   if (!hasTitles) {
     await insertTitles(tx, source, allTitles(source));
@@ -44,7 +46,38 @@ export async function applyChanges(
   await updateTitles(tx, source);
   await withdrawTitles(tx, source);
   await insertTitles(tx, source, plannedTitles(source));
+  if (hasPairs) await linkSuccessors(tx, source);
 }
+
+/**
+ * Links a withdrawn title with the inserted title of the same order, buyer and provider, where each is the only one
+ * of its kind: one title with another due date or another original value.
+ */
+async function linkSuccessors(tx: Transaction, source: ChangeSource): Promise<void> {
+  await tx.$executeRaw`
+    WITH gone AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(id) AS id, min(accepted_date) AS date
+      FROM conciliation.title AS title WHERE title.id = ${changedIds(source, ['withdrawn'])}
+      GROUP BY 1, 2, 3
+    ), came AS MATERIALIZED (
+      SELECT ${pairKey}, count(*) AS titles, min(id) AS id
+      FROM conciliation.title AS title
+      WHERE title.order_uid = ANY(ARRAY(SELECT order_uid FROM gone))
+        AND title.first_pull_id = ${source.pullId} AND title.status = 'current'
+        AND title.accepted_date = (SELECT min(date) FROM gone)
+      GROUP BY 1, 2, 3
+    )
+    INSERT INTO conciliation.title_succession (title_id, predecessor_id, accepted_date, pull_id)
+    SELECT came.id, gone.id, gone.date, ${source.pullId}::bigint
+    FROM gone JOIN came USING (order_uid, buyer, provider)
+    WHERE gone.titles = 1 AND came.titles = 1`;
+}
+
+/** With a sign, so that a missing value differs from an empty one. */
+const keyPart = (column: string) => `coalesce('=' || title.${column}, '')`;
+const pairKey = Prisma.raw(
+  `title.order_uid, ${keyPart('buyer_identification')} AS buyer, ${keyPart('provider_external_id')} AS provider`,
+);
 
 /** The ids of planned changes, as an array: the planner looks an array of ids up in the index. */
 const changedIds = (source: ChangeSource, kinds: readonly string[]) =>

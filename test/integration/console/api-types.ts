@@ -4933,6 +4933,17 @@ export interface operations {
                         /** @description The title names a changed bank account that no person has acknowledged. */
                         isPaymentHeld: boolean;
                         occurrence: number;
+                        /** @description The withdrawn title of the same order, buyer and provider that this one replaces. */
+                        predecessor: {
+                            /** Format: date */
+                            dueDate: string | null;
+                            id: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                        } | null;
                         revisions: {
                             /** Format: date-time */
                             changedAt: string;
@@ -4949,6 +4960,17 @@ export interface operations {
                         }[];
                         /** @enum {string} */
                         status: "current" | "withdrawn";
+                        /** @description The newest title that replaced this one. */
+                        successor: {
+                            /** Format: date */
+                            dueDate: string | null;
+                            id: number;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                        } | null;
                     };
                 };
             };

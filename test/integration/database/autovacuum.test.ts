@@ -42,6 +42,7 @@ const SMALL = [
   'title_check',
   'title_epoch',
   'title_finding',
+  'title_succession',
 ];
 const PATIENCE_MS = 90_000;
 

@@ -71,6 +71,7 @@ const EXPECTED = `
   title_feed                             erp=r finance=r worker=r
   title_finding                                          worker=arw
   title_revision                               finance=r worker=ar
+  title_succession                             finance=r worker=ar
 `;
 
 let database: TestDatabase;

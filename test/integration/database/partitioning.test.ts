@@ -194,6 +194,8 @@ describe('afterwards', () => {
     const ran = await runCommand(['pull', NEW, '--json'], {
       ...environmentOf(world),
       DATABASE_URL: users.urlOf('worker'),
+      // All titles of the date change.
+      CHANGED_LIMIT_PERCENT: '100',
     });
     expect(ran.exit).toBe(0);
     expect(JSON.parse(ran.stdout).dates).toMatchObject([{ changed: 30, withdrawn: 1 }]);

@@ -1,0 +1,93 @@
+/** A title that is withdrawn and one that is inserted in one merge are linked where the pair is unique. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+/** What identifies a title, in short: order, provider, value. */
+type Short = readonly [string, string, number];
+
+const textOf = (date: typeof DAY, [uid, provider, value]: Short) =>
+  titleText({ uid, date, value: `${value}.00` }).replaceAll('"P-1"', `"${provider}"`);
+
+const keyOf = ([uid, provider]: Short) => `${uid}/${provider}`;
+const nameOf = (title: Short) => title.join('/');
+
+/** The links that a merge from one multiset of titles to another must make: pairs that are unique on both sides. */
+function expectedLinks(before: readonly Short[], after: readonly Short[]): string[] {
+  const rest = (from: readonly Short[], other: readonly Short[]) => {
+    const left = other.map(nameOf);
+    return from.filter((title) => {
+      const index = left.indexOf(nameOf(title));
+      if (index >= 0) left.splice(index, 1);
+      return index < 0;
+    });
+  };
+  const [gone, came] = [rest(before, after), rest(after, before)];
+  return gone
+    .filter((title) => gone.filter((other) => keyOf(other) === keyOf(title)).length === 1)
+    .flatMap((title) => {
+      const successors = came.filter((other) => keyOf(other) === keyOf(title));
+      return successors.length === 1 ? [`${nameOf(title)} -> ${successors.map(nameOf)}`] : [];
+    })
+    .sort();
+}
+
+const linksOf = async (pullId: bigint) => {
+  const links = await world.database.prisma.$queryRaw<{ link: string }[]>`
+    SELECT concat_ws('/', gone.order_uid, gone.provider_external_id, gone.original_value::int) || ' -> '
+           || concat_ws('/', came.order_uid, came.provider_external_id, came.original_value::int) AS link
+    FROM conciliation.title_succession AS link
+    JOIN conciliation.title AS gone ON gone.id = link.predecessor_id
+    JOIN conciliation.title AS came ON came.id = link.title_id
+    WHERE link.pull_id = ${pullId}`;
+  return links.map(({ link }) => link).sort();
+};
+
+/** A small generator of whole numbers, the same in each run. */
+function numbersFrom(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % below;
+  };
+}
+
+test('after any of 500 restatements exactly the unique pairs are linked, in any order of the response', async () => {
+  const next = numbersFrom(7);
+  const titles = (): Short[] =>
+    Array.from({ length: next(7) + 1 }, () => [
+      ['a', 'b'][next(2)] ?? '',
+      ['P-1', 'P-2'][next(2)] ?? '',
+      next(3) + 1,
+    ]);
+  let linked = 0;
+  for (let round = 0; round < 500; round += 1) {
+    // A restored title is no new one, so each hundred has orders of its own.
+    const date = daysFrom(round % 100, DAY);
+    const uid = (title: Short): Short => [
+      `${title[0]}${Math.floor(round / 100)}`,
+      title[1],
+      title[2],
+    ];
+    const [before, after] = [titles().map(uid), titles().map(uid)];
+    const pull = async (shorts: readonly Short[]) => {
+      world.sandbox.setDayTexts(
+        date,
+        shorts.map((title) => textOf(date, title)),
+      );
+      return world.pull(date, { withdrawalLimitPercent: 100 });
+    };
+    await pull(before);
+    const { pullId } = await pull(next(2) === 0 ? after : after.toReversed());
+    const expected = expectedLinks(before, after);
+    linked += expected.length;
+    expect([round, await linksOf(pullId)]).toEqual([round, expected]);
+  }
+  expect(linked).toBeGreaterThan(100);
+}, 240_000);

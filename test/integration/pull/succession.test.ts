@@ -1,0 +1,55 @@
+/** What people and consumers see of a title that replaces another one. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openConsole } from '../../support/console-client.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+test('the page, the feed and the API show one restated title', async () => {
+  const date = daysFrom(150, DAY);
+  const serve = (due: string) =>
+    world.sandbox.setDayTexts(date, [
+      titleText({ uid: 'one', date }).replace(
+        /"anticipatedDueDate":"[^"]*"/,
+        `"anticipatedDueDate":"${due}"`,
+      ),
+    ]);
+  serve('2027-01-31');
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  serve('2027-02-28');
+  await world.pull(date, { withdrawalLimitPercent: 100 });
+  const [gone, came] = await world.database.prisma.title.findMany({
+    where: { acceptedDate: date },
+    orderBy: { id: 'asc' },
+  });
+  const feed = await world.database.prisma.$queryRaw<object[]>`
+    SELECT change_kind AS kind, predecessor_id AS "from", successor_id AS "to"
+    FROM conciliation.title_feed WHERE accepted_date = ${date}::date ORDER BY change_seq`;
+  expect(feed.slice(-2)).toEqual(
+    expect.arrayContaining([
+      { kind: 'withdrawn', from: null, to: came?.id },
+      { kind: 'inserted', from: gone?.id, to: null },
+    ]),
+  );
+  const console = await openConsole(world.database);
+  try {
+    const viewer = await console.as('viewer');
+    const page = await viewer.get(`/titles/${came?.id}`, { 'accept-language': 'pt-BR' });
+    expect(page.text).toMatch(
+      /Substitui outro título do pedido:[\s\S]*31\/01\/2027[\s\S]*→[\s\S]*28\/02\/2027/,
+    );
+    const earlier = await viewer.get(`/titles/${gone?.id}`);
+    expect(earlier.text).toContain('Replaced by another title of the order:');
+    expect((await viewer.get(`/api/titles/${came?.id}`)).json()).toMatchObject({
+      predecessor: { id: Number(gone?.id), dueDate: '2027-01-31' },
+      successor: null,
+    });
+  } finally {
+    await console.close();
+  }
+});
