@@ -1,4 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
+import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -34,20 +35,24 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 /** The actions in the audit log after which a second person has to sign the date off. */
 const DECISIONS = ['pull.release', 'rejects.accept'];
 
+/** The rules for the sign-off of a day. */
+export interface SigningRules {
+  /** Whether a person who decided about the day may not sign it. */
+  readonly fourEyes: boolean;
+  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
+  readonly bookingsFrom?: CivilDate | null;
+}
+
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
- * that was restated ends the seal before and writes a new one.
+ * that was restated ends the seal before and writes a new one. The same transaction releases the bookings.
  * @param seen the digest of the content that the person saw; another content is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
 export function signOffDay(
   database: Database,
   date: CivilDate,
-  signing: Actor & {
-    readonly reason: string | null;
-    readonly seenDigest: string;
-    readonly fourEyes: boolean;
-  },
+  signing: Actor & SigningRules & { readonly reason: string | null; readonly seenDigest: string },
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
@@ -68,7 +73,12 @@ export function signOffDay(
           restated_after_sign_off = false
       WHERE date = ${date}::date`;
     await audit(tx, 'day.sign_off', date, signing);
-  });
+    // Last, because a release takes the lock that all merges share.
+    const { bookingsFrom = null } = signing;
+    if (bookingsFrom === null) return;
+    await openBookings(tx, date, bookingsFrom);
+    await releaseSealedDay(tx, date);
+  }, RELEASE_TRANSACTION);
 }
 
 /** The most days of one deed. The form of so many days is smaller than the limit of a request. */
@@ -96,7 +106,7 @@ export interface SignOffOutcome {
 export async function signOffDays(
   database: Database,
   days: readonly SeenDay[],
-  signing: Actor & { readonly reason: string | null; readonly fourEyes: boolean },
+  signing: Actor & SigningRules & { readonly reason: string | null },
 ): Promise<SignOffOutcome[]> {
   if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
     throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {

@@ -57,7 +57,7 @@ CREATE TABLE conciliation.booking_batch (
   money_transfer_fee_sum         numeric     NOT NULL,
   digest                         text        NOT NULL,
 
-  CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'outside', 'adopted')),
+  CONSTRAINT booking_batch_kind_check CHECK (kind IN ('seal', 'opening', 'outside', 'adopted')),
   CONSTRAINT booking_batch_count_check CHECK (line_count = book_count + adjust_count + reverse_count),
   CONSTRAINT booking_batch_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
 );
@@ -71,7 +71,7 @@ COMMENT ON COLUMN conciliation.booking_batch.id IS
 COMMENT ON COLUMN conciliation.booking_batch.date IS
   'The accepted date.';
 COMMENT ON COLUMN conciliation.booking_batch.kind IS
-  'seal: released by a seal. outside: booked in the ERP without these lines, and entered by a person; its lines are not in the feed. adopted: taken from receipts that the ledger did not know, by a person; its lines are not in the feed.';
+  'seal: released by a seal. opening: no line; the first seal of the date had to wait, and a later batch releases its lines. outside: booked in the ERP without these lines, and entered by a person; its lines are not in the feed. adopted: taken from receipts that the ledger did not know, by a person; only its reversals are in the feed.';
 COMMENT ON COLUMN conciliation.booking_batch.sign_off_id IS
   'sign_off.id of the seal whose content was released or entered. Null: none, see kind.';
 COMMENT ON COLUMN conciliation.booking_batch.released_at IS
@@ -151,7 +151,7 @@ CREATE TABLE conciliation.booking_line (
   platform_commission            text,
 
   CONSTRAINT booking_line_kind_check CHECK (kind IN ('book', 'adjust', 'reverse')),
-  CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed')),
+  CONSTRAINT booking_line_state_check CHECK (state IN ('released', 'posted', 'failed', 'superseded')),
   CONSTRAINT booking_line_occurrence_check CHECK (occurrence >= 1),
   CONSTRAINT booking_line_version_check CHECK (version >= 1 AND succeeds < version),
   -- The content of a reversal is nothing, whatever it reverses.
@@ -165,7 +165,7 @@ CREATE TABLE conciliation.booking_line (
 -- Also serves reads by date, because date is its first column.
 CREATE UNIQUE INDEX booking_line_key ON conciliation.booking_line (date, identity_hash, occurrence, version);
 CREATE INDEX booking_line_batch_idx ON conciliation.booking_line (batch_id);
-CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHERE state <> 'posted';
+CREATE INDEX booking_line_open_idx ON conciliation.booking_line (state, id) WHERE state IN ('released', 'failed');
 CREATE INDEX booking_line_provider_idx ON conciliation.booking_line (provider_external_id);
 
 COMMENT ON TABLE conciliation.booking_line IS
@@ -191,9 +191,9 @@ COMMENT ON COLUMN conciliation.booking_line.content_hash IS
 COMMENT ON COLUMN conciliation.booking_line.succeeds IS
   'The version before, of the same booking. Null: there is none.';
 COMMENT ON COLUMN conciliation.booking_line.posted_hash IS
-  'The content that the ERP posted under this key, where a person adopted a receipt with another content hash. Null: content_hash.';
+  'The content hash of the receipt that a person adopted for this key. The next release replaces the booking, whatever its content, so that the feed has what the ERP is to have posted. Null: no receipt was adopted.';
 COMMENT ON COLUMN conciliation.booking_line.state IS
-  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again.';
+  'released: the ERP has not answered. posted: the ERP has posted the line. failed: the ERP could not post the line, which is offered again. superseded: not posted, because the ERP has posted a later version of the booking.';
 COMMENT ON COLUMN conciliation.booking_line.state_at IS
   'Since when the line has the state.';
 COMMENT ON COLUMN conciliation.booking_line.document IS
