@@ -58,8 +58,21 @@ export function signOffDay(
     const day = await lockCandidate(tx, date);
     const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
     if (fault !== null) throw refusal(date, fault);
-    await endSeal(tx, date, { by: signing.by, reason: null });
-    await tx.$executeRaw`
+    await sealDay(tx, date, signing);
+  }, RELEASE_TRANSACTION);
+}
+
+/**
+ * Seals the present content of a date, with an entry of the audit log, and releases its bookings. The caller has
+ * locked the row of the day and checked that the day may be sealed.
+ */
+export async function sealDay(
+  tx: Transaction,
+  date: CivilDate,
+  signing: Actor & { readonly reason: string | null; readonly bookingsFrom?: CivilDate | null },
+): Promise<void> {
+  await endSeal(tx, date, { by: signing.by, reason: null });
+  await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
         (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
          rejected_count, ${sums})
@@ -67,18 +80,17 @@ export function signOffDay(
              (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
              content_digest, title_count, withdrawn_count, rejected_count, ${sums}
       FROM conciliation.day day WHERE date = ${date}::date`;
-    await tx.$executeRaw`
+  await tx.$executeRaw`
       UPDATE conciliation.day
       SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
           restated_after_sign_off = false
       WHERE date = ${date}::date`;
-    await audit(tx, 'day.sign_off', date, signing);
-    // Last, because a release takes the lock that all merges share.
-    const { bookingsFrom = null } = signing;
-    if (bookingsFrom === null) return;
-    await openBookings(tx, date, bookingsFrom);
-    await releaseSealedDay(tx, date);
-  }, RELEASE_TRANSACTION);
+  await audit(tx, 'day.sign_off', date, signing);
+  // Last, because a release takes the lock that all merges share.
+  const { bookingsFrom = null } = signing;
+  if (bookingsFrom === null) return;
+  await openBookings(tx, date, bookingsFrom);
+  await releaseSealedDay(tx, date);
 }
 
 /** The most days of one deed. The form of so many days is smaller than the limit of a request. */

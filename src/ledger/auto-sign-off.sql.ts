@@ -1,0 +1,57 @@
+/** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
+
+import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
+import type { Database } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { sealDay } from './sign-off.sql.ts';
+
+/** The author in the seal and in the audit log. */
+const AUTHOR = 'auto-sign-off';
+
+/**
+ * True for a row of `day` that the program may seal: reconciled, never sealed, and without a held response, a
+ * reject, a withheld withdrawal, a difference between a title and its record, an account change that is not
+ * acknowledged, or an entry of the audit log. An entry is the trace of a person's decision about the date.
+ */
+const isClean = Prisma.sql`
+  day.state = 'reconciled' AND day.content_digest IS NOT NULL AND day.held_pull_id IS NULL
+  AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal WHERE seal.date = day.date)
+  AND NOT EXISTS (SELECT FROM conciliation.rejected_title AS reject
+                  WHERE reject.date = day.date AND reject.status <> 'resolved')
+  AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
+                  WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
+  AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
+                  WHERE finding.date = day.date AND finding.closed_at IS NULL)
+  AND NOT EXISTS (SELECT FROM conciliation.account_change AS change
+                  WHERE change.accepted_date = day.date AND change.acknowledged_at IS NULL)
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date)`;
+
+/**
+ * Seals each clean day in a transaction of its own, and releases its bookings.
+ * @param range from the first date whose seals release bookings to the last date that is over
+ * @returns the days, in date order
+ */
+export async function signCleanDays(
+  database: Database,
+  range: { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+): Promise<CivilDate[]> {
+  const { bookingsFrom, to } = range;
+  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date FROM conciliation.day
+    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean} ORDER BY day.date`;
+  const signed: CivilDate[] = [];
+  for (const { date } of days) {
+    const isSigned = await database.prisma.$transaction(async (tx) => {
+      // A statement of its own: the one that follows sees what a merge or a person has committed meanwhile.
+      await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+      const clean = await tx.$queryRaw<unknown[]>`
+        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;
+      if (clean.length === 0) return false;
+      await sealDay(tx, date, { by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
+      return true;
+    }, RELEASE_TRANSACTION);
+    if (isSigned) signed.push(date);
+  }
+  return signed;
+}
