@@ -13,6 +13,8 @@ export interface BookedOutside {
   readonly titles: number;
   /** The sum of their original values, as decimal text, over all days. */
   readonly originalValue: string;
+  /** Only seals from before this instant count, such as the begin of bookings. Null: all. */
+  readonly signedBefore: Date | null;
 }
 
 interface OutsideDay {
@@ -22,7 +24,7 @@ interface OutsideDay {
 }
 
 /**
- * Records that the titles of the newest seal of each day were booked in the ERP without lines of this program.
+ * Records that the titles of the newest such seal of each day were booked in the ERP without lines of this program.
  * Only days that wait for this are entered. Later seals of the days release the difference; a day whose present
  * seal is a later one is released in this transaction.
  *
@@ -60,7 +62,13 @@ export function enterBookedOutside(
       actor,
       action: 'bookings.outside',
       reason,
-      details: { ...entry, days: days.length },
+      details: {
+        from: entry.from,
+        to: entry.to,
+        titles: entry.titles,
+        originalValue: entry.originalValue,
+        days: days.length,
+      },
     });
     for (const { date } of days) await releaseSealedDay(tx, date);
     return days.map(({ date }) => date);
@@ -70,12 +78,13 @@ export function enterBookedOutside(
 /** Days with a seal and without bookings, in date order. */
 async function lockWaitingDays(
   tx: Transaction,
-  { from, to }: BookedOutside,
+  { from, to, signedBefore }: BookedOutside,
 ): Promise<OutsideDay[]> {
   const days = await tx.$queryRaw<OutsideDay[]>`
     SELECT DISTINCT ON (seal.date) seal.date::text AS date, seal.id AS "sealId", seal.fence
     FROM conciliation.sign_off AS seal
     WHERE seal.date BETWEEN ${from}::date AND ${to}::date
+      AND (${signedBefore}::timestamptz IS NULL OR seal.signed_off_at < ${signedBefore}::timestamptz)
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS batch WHERE batch.date = seal.date)
     ORDER BY seal.date, seal.id DESC`;
   for (const { date } of days) await lockDay(tx, date);

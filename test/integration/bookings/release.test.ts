@@ -126,7 +126,7 @@ test('what was booked outside is entered with the totals of the seal, and then o
   const enter = (originalValue: string) =>
     enterBookedOutside(
       world.database,
-      { from: date, to: date, titles: 2, originalValue },
+      { from: date, to: date, titles: 2, originalValue, signedBefore: null },
       { by: 'ana', reason: 'booked by hand' },
     );
   await expect(enter('11.11')).rejects.toThrow('the seals of the 1 days have 2 and 11.10');
