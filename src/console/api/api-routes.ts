@@ -5,6 +5,7 @@
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { addApiBookings } from './api-bookings.ts';
 import { addApiDecisions } from './api-decisions.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
@@ -38,6 +39,7 @@ export async function addApiRoutes(
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
       addApiReads(api, parts);
       addApiDecisions(api, parts);
+      addApiBookings(api, parts);
       api.get('/openapi.json', async () => server.swagger());
     },
     { prefix: '/api' },
