@@ -10,15 +10,12 @@ import { sealDay } from './sign-off.sql.ts';
 const AUTHOR = 'auto-sign-off';
 
 /**
- * True for a row of `day` that the program may seal: reconciled, never sealed, and without a held response, a
- * reject, a withheld withdrawal, a difference between a title and its record, an account change that is not
- * acknowledged, or an entry of the audit log. An entry is the trace of a person's decision about the date.
+ * True for a row of `day` that the program may seal: reconciled, and without a withheld
+ * withdrawal, a difference between a title and its record, an account change that is not acknowledged, or an entry
+ * of the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
 const isClean = Prisma.sql`
-  day.state = 'reconciled' AND day.content_digest IS NOT NULL AND day.held_pull_id IS NULL
-  AND NOT EXISTS (SELECT FROM conciliation.sign_off AS seal WHERE seal.date = day.date)
-  AND NOT EXISTS (SELECT FROM conciliation.rejected_title AS reject
-                  WHERE reject.date = day.date AND reject.status <> 'resolved')
+  day.state = 'reconciled' AND day.content_digest IS NOT NULL
   AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
                   WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
   AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import {
+  lockDay,
+  openBookings,
+  releaseSealedDay,
+  releaseWaitingDays,
+} from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -209,4 +214,55 @@ test('a dismissed receipt counts for nothing, and the day that waited is release
   expect(await lines()).toEqual([]);
   await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
   expect(await brief()).toEqual([['book', 'a', 1, 1]]);
+});
+
+test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
+  await pull(title('a'));
+  const key = `${date}:${'0'.repeat(32)}:1:1`;
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await sign();
+  await pull(title('a', { discount: '7' }));
+  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  expect(await lines()).toEqual([]);
+  await sign();
+  expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
+});
+
+test('what was adopted is not put beside bookings that were never entered', async () => {
+  await pull(title('a'));
+  await sign(null);
+  const key = `${date}:${'0'.repeat(32)}:1:2`;
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await expect(
+    adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY }),
+  ).rejects.toThrow('enter what was booked outside first');
+});
+
+test('a release waits for another one before it is numbered', async () => {
+  const [first, second] = [date, daysFrom(100, date)];
+  date = second;
+  await pull(title('a'));
+  date = first;
+  await pull(title('a'));
+  await sign(null);
+  let signing: Promise<void> | undefined;
+  let isSigned = false;
+  await world.database.prisma.$transaction(async (tx) => {
+    await lockDay(tx, first);
+    await openBookings(tx, first, DAY);
+    expect(await releaseSealedDay(tx, first)).not.toBeNull();
+    date = second;
+    signing = sign().then(() => {
+      isSigned = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(isSigned).toBe(false);
+  });
+  await signing;
+  const seqs = async (day: CivilDate) => {
+    const { lines: all } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+    return all.filter((line) => line.date === day).map(({ seq }) => Number(seq));
+  };
+  expect(Math.max(...(await seqs(first)))).toBeLessThan(Math.min(...(await seqs(second))));
 });

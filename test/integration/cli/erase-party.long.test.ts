@@ -168,7 +168,10 @@ async function sign(date: CivilDate): Promise<void> {
     [date],
   );
   const seenDigest = String(rows[0]?.content_digest);
-  await signOffDay(world.database, date, { by: 'bia', reason: null, seenDigest, fourEyes: true });
+  await signOffDay(world.database, date, {
+    ...{ by: 'bia', reason: null, seenDigest, fourEyes: true },
+    bookingsFrom: date,
+  });
 }
 
 /** The tables in which something of Ana can be read. */
@@ -222,6 +225,7 @@ async function readTitles(date: CivilDate) {
 }
 
 const COUNTS = {
+  bookingLines: 3,
   titles: 6 + 3,
   revisions: 3,
   partyAccounts: 3,
