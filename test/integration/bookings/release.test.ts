@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
 import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
@@ -13,6 +14,8 @@ import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
+
+const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
 
 let world: PullWorld;
 beforeAll(async () => {
@@ -124,6 +127,12 @@ test('without BOOKINGS_FROM, and before that date, a seal releases nothing', asy
   expect(await lines()).toEqual([]);
 });
 
+test('a day before BOOKINGS_FROM releases nothing with its first seal', async () => {
+  await pull(title('a'));
+  await sign(daysFrom(1, date));
+  expect(await lines()).toEqual([]);
+});
+
 test('what was booked outside is entered with the totals of the seal, and then only the difference is released', async () => {
   await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.10' }));
   await sign(null);
@@ -204,6 +213,27 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
     ['book', 'b', 1, 1],
   ]);
   await expect(dismissReceipts(world.database, date, decision)).rejects.toThrow('no receipt waits');
+});
+
+test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const contentHash = line.contentHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  await takeReceipts(world.database, 'erp', [receipt({ key: line.key, contentHash })]);
+  await pull(title('a'), title('b'));
+  await sign();
+  expect(await lines()).toHaveLength(1);
+  const openAlerts = async () => {
+    await deriveAlerts(world.database, new Date(), NO_LIMITS);
+    const where = { kind: 'booking_receipts', date: new Date(date), resolvedAt: null };
+    return world.database.prisma.alert.count({ where });
+  };
+  expect(await openAlerts()).toBe(1);
+  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  expect(await lines()).toHaveLength(2);
+  expect(await openAlerts()).toBe(0);
 });
 
 test('a dismissed receipt counts for nothing, and the day that waited is released', async () => {
