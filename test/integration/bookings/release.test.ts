@@ -215,6 +215,20 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   await expect(dismissReceipts(world.database, date, decision)).rejects.toThrow('no receipt waits');
 });
 
+test('an adopted booking is replaced also by equal content, so that the feed has what the ERP is to have posted', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const key = line.key.replace(/1$/, '2');
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: line.contentHash })]);
+  await adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY });
+  expect((await offered()).map(({ kind, key: offer }) => [kind, offer.at(-1)])).toEqual([
+    ['book', '1'],
+    ['adjust', '3'],
+  ]);
+});
+
 test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
   await pull(title('a'));
   await sign();
