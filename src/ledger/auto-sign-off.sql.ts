@@ -9,10 +9,14 @@ import { sealDay } from './sign-off.sql.ts';
 /** The author in the seal and in the audit log. */
 const AUTHOR = 'auto-sign-off';
 
+/** A request for a pull, a look at identifiers and an export decide nothing about the data. */
+const isDecision = Prisma.sql`
+  entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
+
 /**
  * True for a row of `day` that the program may seal: reconciled, and without a withheld
- * withdrawal, a difference between a title and its record, an account change that is not acknowledged, or an entry
- * of the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ * withdrawal, a difference between a title and its record, an account change that is not acknowledged, or a decision in
+ * the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
 const isClean = Prisma.sql`
   day.state = 'reconciled' AND day.content_digest IS NOT NULL
@@ -22,7 +26,7 @@ const isClean = Prisma.sql`
                   WHERE finding.date = day.date AND finding.closed_at IS NULL)
   AND NOT EXISTS (SELECT FROM conciliation.account_change AS change
                   WHERE change.accepted_date = day.date AND change.acknowledged_at IS NULL)
-  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date)`;
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**
  * Seals each clean day in a transaction of its own, and releases its bookings.

@@ -73,6 +73,12 @@ test('a day about which a person decided anything is not signed off', async () =
   expect(await sign()).toEqual([]);
 });
 
+test('a person who asked for a pull has decided nothing', async () => {
+  await pull(title('a'));
+  await recordAudit(world.database.prisma, { actor: 'ana', action: 'pull.request', date });
+  expect(await sign()).toEqual([date]);
+});
+
 test('a day with a changed bank account is not signed off', async () => {
   await pull(title('a'));
   await world.database.prisma.$executeRaw`

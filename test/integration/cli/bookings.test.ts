@@ -43,10 +43,7 @@ test('what was booked outside is entered once, with the right totals and an entr
 
 test('receipts are adopted or dismissed by day, and a day without a question is refused', async () => {
   const none = await run('adopt', DAY, '--reason', 'restored');
-  expect([none.exit, none.stderr]).toEqual([
-    2,
-    `error: ${DAY}: no receipt waits for a decision\n`,
-  ]);
+  expect([none.exit, none.stderr]).toEqual([2, `error: ${DAY}: no receipt waits for a decision\n`]);
   await world.database.prisma.$executeRaw`
     INSERT INTO conciliation.booking_receipt
       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
