@@ -509,7 +509,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, booking_receipts, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
