@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** A line as the feed offers it. Amounts are decimal text, exact; the other columns of a title as in `title`. */
-export interface OfferedLine {
+interface OfferedLine {
   readonly seq: string;
   readonly key: string;
   readonly succeedsKey: string | null;
