@@ -53,12 +53,17 @@ BEGIN
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   REVOKE INSERT, UPDATE ON
     conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
-    conciliation.title_feed
+    conciliation.title_feed, conciliation.booking_feed
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
     conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
     conciliation.month_seal, conciliation.drift
     FROM conciliation_worker;
+  REVOKE UPDATE ON conciliation.booking_batch, conciliation.booking_line, conciliation.booking_offer,
+    conciliation.booking_receipt
+    FROM conciliation_worker;
+  GRANT UPDATE (state, state_at, document, failure, posted_hash) ON conciliation.booking_line TO conciliation_worker;
+  GRANT UPDATE (outcome, settled_at, settled_by) ON conciliation.booking_receipt TO conciliation_worker;
   GRANT UPDATE (ended_at, ended_by, end_reason) ON conciliation.sign_off TO conciliation_worker;
   GRANT UPDATE (acknowledged_at, acknowledged_by, reason) ON conciliation.drift TO conciliation_worker;
   GRANT DELETE ON
@@ -80,7 +85,10 @@ BEGIN
     conciliation.checkpoint, conciliation.backfill,
     conciliation.rejected_title, conciliation.drift, conciliation.alert, conciliation.alert_delivery,
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
-    conciliation.account_change, conciliation.title_succession, conciliation.payment_hold, conciliation.audit_entry, conciliation.audit_chain
+    conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
+    conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
+    conciliation.account_change, conciliation.title_succession, conciliation.payment_hold,
+    conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
   -- The ERP: the tables for its bookings, and its own suppliers. Only the service records the result of a push.
@@ -93,5 +101,34 @@ BEGIN
     UPDATE (external_id, type, identification_number, name, can_anticipate, phones, email_addresses,
             accounts, sync_state)
     ON conciliation.provider TO conciliation_erp;
+
+  -- Bookings: the released lines of the user's own consumer, its position, and its receipts. Row-level
+  -- security limits each user to the consumer whose database_role it is.
+  GRANT SELECT ON conciliation.booking_feed, conciliation.booking_receipt TO conciliation_erp;
+  GRANT SELECT, UPDATE (last_seq, acknowledged_at) ON conciliation.booking_consumer TO conciliation_erp;
+  GRANT INSERT (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status,
+                document, reason)
+    ON conciliation.booking_receipt TO conciliation_erp;
+
+  FOR object IN
+    SELECT policyname AS name, tablename AS relation FROM pg_policies
+    WHERE schemaname = 'conciliation' AND tablename IN ('booking_consumer', 'booking_receipt')
+  LOOP
+    EXECUTE format('DROP POLICY %I ON conciliation.%I', object.name, object.relation);
+  END LOOP;
+  CREATE POLICY booking_consumer_service ON conciliation.booking_consumer
+    TO conciliation_worker USING (true) WITH CHECK (true);
+  CREATE POLICY booking_consumer_finance ON conciliation.booking_consumer
+    FOR SELECT TO conciliation_finance USING (true);
+  CREATE POLICY booking_consumer_own ON conciliation.booking_consumer
+    TO conciliation_erp USING (database_role = CURRENT_USER) WITH CHECK (database_role = CURRENT_USER);
+  CREATE POLICY booking_receipt_service ON conciliation.booking_receipt
+    TO conciliation_worker USING (true) WITH CHECK (true);
+  CREATE POLICY booking_receipt_finance ON conciliation.booking_receipt
+    FOR SELECT TO conciliation_finance USING (true);
+  -- The subquery sees the user's own row of booking_consumer only.
+  CREATE POLICY booking_receipt_own ON conciliation.booking_receipt TO conciliation_erp
+    USING (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER))
+    WITH CHECK (consumer = (SELECT name FROM conciliation.booking_consumer WHERE database_role = CURRENT_USER));
 END
 $$;

@@ -2,8 +2,9 @@
 //
 //   node test/long-run.mjs fuzz  [--runs n] [--seed n]   a plain process: nothing between it and the readers
 //   node test/long-run.mjs model [--runs n] [--seed n]   the vitest project, which has the database
+//   node test/long-run.mjs bookings [--runs n] [--seed n]   the same
 //
-// Both print a line of progress now and then: what was done, how fast, and the memory in use.
+// They print a line of progress now and then: what was done, how fast, and the memory in use.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_RUNS = new Map([
   ['fuzz', '1000000'],
   ['model', '20000'],
+  ['bookings', '10000'],
 ]);
 
 const { values, positionals } = parseArgs({
@@ -50,11 +52,19 @@ function compile() {
 if (name === 'fuzz') {
   run(['--expose-gc', join(compile(), 'test/fuzz/run.js'), runs, seed]);
 } else if (name === 'model') {
-  run(['node_modules/vitest/vitest.mjs', 'run', '--project', 'model'], {
+  run(['node_modules/vitest/vitest.mjs', 'run', '--project', 'model', 'test/model/model.test.ts'], {
     MODEL_RUNS: runs,
     MODEL_SEED: seed,
   });
+} else if (name === 'bookings') {
+  run(
+    ['node_modules/vitest/vitest.mjs', 'run', '--project', 'model', 'test/model/bookings.test.ts'],
+    {
+      BOOKINGS_RUNS: runs,
+      BOOKINGS_SEED: seed,
+    },
+  );
 } else {
-  process.stderr.write('usage: node test/long-run.mjs fuzz|model [--runs n] [--seed n]\n');
+  process.stderr.write('usage: node test/long-run.mjs fuzz|model|bookings [--runs n] [--seed n]\n');
   process.exitCode = 2;
 }

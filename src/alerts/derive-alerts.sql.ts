@@ -1,3 +1,4 @@
+import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import {
@@ -5,6 +6,7 @@ import {
   type Alert,
   type AlteredDate,
   alteredDateAlerts,
+  bookingReceiptsAlert,
   brokenMonthAlert,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
@@ -82,6 +84,7 @@ export async function readLedgerAlerts(
     ...(await readHeldDays(tx)).map(heldDayAlert),
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
+    ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
     ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),

@@ -31,6 +31,7 @@ import { latestSlot } from '../scheduler/cron-slot.ts';
 import { startHousekeeping } from '../scheduler/housekeeping.ts';
 import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
+import { startReleases } from '../scheduler/releases.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
@@ -246,6 +247,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
     silenceMs: (config.platform?.timeoutSeconds ?? 60) * 1000,
   });
   stops.push(() => housekeeping.stop());
+  if (config.bookingsFrom !== null) {
+    const { bookingsFrom, signsCleanDays, timeZone } = config;
+    const releases = startReleases({ database, logger, bookingsFrom, signsCleanDays, timeZone });
+    stops.push(() => releases.stop());
+  }
   const verification = startVerification({ database, logger, ...overrides.verification });
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
@@ -283,6 +289,7 @@ async function startConsole(
       amountMeanings: config.amountMeanings,
       alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
+      bookingsFrom: config.bookingsFrom,
       requiresSecondFactor: config.requiresSecondFactor,
       publicUrl: config.consolePublicUrl,
       oidc: config.oidc === null ? null : createOidcClient(config.oidc),

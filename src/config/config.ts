@@ -57,6 +57,10 @@ export interface Config {
   readonly requiresSecondFactor: boolean;
   /** Whether a user who decided about a day may not sign it off. */
   readonly signOffFourEyes: boolean;
+  /** The first accepted date whose seals release bookings; null: seals release nothing. */
+  readonly bookingsFrom: CivilDate | null;
+  /** Whether the program makes the first seal of a day without anything to decide, from `bookingsFrom` on. */
+  readonly signsCleanDays: boolean;
   /** What the buyer knows about the amounts that the interface does not document. */
   readonly amountMeanings: AmountMeanings;
   readonly alertLanguage: AlertLanguage;
@@ -152,6 +156,7 @@ export function readConfig(
       reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
     amountMeanings: reader.amountMeanings('AMOUNT_MEANING'),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
+    ...readBookings(reader),
     ...readAlertChannels(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
@@ -170,6 +175,15 @@ export function readConfig(
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return Object.freeze(config);
+}
+
+function readBookings(reader: EnvironmentReader): Pick<Config, 'bookingsFrom' | 'signsCleanDays'> {
+  const bookingsFrom = reader.date('BOOKINGS_FROM');
+  const signsCleanDays = reader.choice('AUTO_SIGN_OFF', 'off', ['off', 'clean']) === 'clean';
+  if (signsCleanDays && reader.text('BOOKINGS_FROM') === null) {
+    reader.problems.push('BOOKINGS_FROM: not set, expected with AUTO_SIGN_OFF=clean');
+  }
+  return { bookingsFrom, signsCleanDays };
 }
 
 /** 16 GiB. */

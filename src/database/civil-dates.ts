@@ -10,6 +10,12 @@ export const CIVIL_DATES = {
   alert: { date: optionalCivilDate('date') },
   auditEntry: { date: optionalCivilDate('date') },
   backfill: { fromDate: civilDate('fromDate'), toDate: civilDate('toDate') },
+  bookingBatch: { date: civilDate('date') },
+  bookingLine: {
+    date: civilDate('date'),
+    anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
+  },
+  bookingReceipt: { date: civilDate('date') },
   checkpoint: {
     startDate: civilDate('startDate'),
     lastReconciledDate: optionalCivilDate('lastReconciledDate'),

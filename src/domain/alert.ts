@@ -17,6 +17,7 @@ export const ALERT_KINDS = [
   'day_attention',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'booking_receipts',
   'month_seal_broken',
   'titles_altered',
   'verification_overdue',
@@ -341,6 +342,21 @@ export function restatedDayAlert(day: {
     messagePt: `a plataforma alterou o dia ${dayPt(day.date)} depois do fechamento`,
     date: day.date,
     pullId: day.pullId,
+  };
+}
+
+export function bookingReceiptsAlert(open: {
+  readonly date: CivilDate;
+  readonly receipts: number;
+}): Alert {
+  const receipts = open.receipts === 1 ? '1 receipt' : `${open.receipts} receipts`;
+  return {
+    kind: 'booking_receipts',
+    dedupeKey: `booking_receipts:${open.date}`,
+    message: `${receipts} of the ERP for ${open.date} ${open.receipts === 1 ? 'does' : 'do'} not fit the released lines; the day is not released until a person decides`,
+    messagePt: `${countPt(open.receipts, 'retorno do ERP', 'retornos do ERP')} para o dia ${dayPt(open.date)} não ${open.receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; o dia só é liberado depois de uma decisão`,
+    date: open.date,
+    pullId: null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type Decision, recordAudit } from '../audit/audit.ts';
+import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
@@ -35,27 +36,44 @@ const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 /** The actions in the audit log after which a second person has to sign the date off. */
 const DECISIONS = ['pull.release', 'rejects.accept', 'account_change.acknowledge'];
 
+/** The rules for the sign-off of a day. */
+export interface SigningRules {
+  /** Whether a person who decided about the day may not sign it. */
+  readonly fourEyes: boolean;
+  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
+  readonly bookingsFrom?: CivilDate | null;
+}
+
 /**
  * Seals a reconciled date: its digest and totals, with the user and the time. A sign-off of a date
- * that was restated ends the seal before and writes a new one.
+ * that was restated ends the seal before and writes a new one. The same transaction releases the bookings.
  * @param seen the digest of the content that the person saw; another content is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
 export function signOffDay(
   database: Database,
   date: CivilDate,
-  signing: Actor & {
-    readonly reason: string | null;
-    readonly seenDigest: string;
-    readonly fourEyes: boolean;
-  },
+  signing: Actor & SigningRules & { readonly reason: string | null; readonly seenDigest: string },
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
     if (fault !== null) throw refusal(date, fault);
-    await endSeal(tx, date, { by: signing.by, reason: null });
-    await tx.$executeRaw`
+    await sealDay(tx, date, signing);
+  }, RELEASE_TRANSACTION);
+}
+
+/**
+ * Seals the present content of a date, with an entry of the audit log, and releases its bookings. The caller has
+ * locked the row of the day and checked that the day may be sealed.
+ */
+export async function sealDay(
+  tx: Transaction,
+  date: CivilDate,
+  signing: Actor & { readonly reason: string | null; readonly bookingsFrom?: CivilDate | null },
+): Promise<void> {
+  await endSeal(tx, date, { by: signing.by, reason: null });
+  await tx.$executeRaw`
       INSERT INTO conciliation.sign_off
         (date, signed_off_by, reason, fence, content_digest, title_count, withdrawn_count,
          rejected_count, ${sums})
@@ -63,13 +81,17 @@ export function signOffDay(
              (SELECT fence FROM conciliation.pull WHERE pull.id = day.last_pull_id),
              content_digest, title_count, withdrawn_count, rejected_count, ${sums}
       FROM conciliation.day day WHERE date = ${date}::date`;
-    await tx.$executeRaw`
+  await tx.$executeRaw`
       UPDATE conciliation.day
       SET signed_off_at = now(), signed_off_by = ${signing.by}, signed_off_digest = content_digest,
           restated_after_sign_off = false
       WHERE date = ${date}::date`;
-    await audit(tx, 'day.sign_off', date, signing);
-  });
+  await audit(tx, 'day.sign_off', date, signing);
+  // Last, because a release takes the lock that all merges share.
+  const { bookingsFrom = null } = signing;
+  if (bookingsFrom === null) return;
+  await openBookings(tx, date, bookingsFrom);
+  await releaseSealedDay(tx, date);
 }
 
 /** The most days of one deed. The form of so many days is smaller than the limit of a request. */
@@ -97,7 +119,7 @@ export interface SignOffOutcome {
 export async function signOffDays(
   database: Database,
   days: readonly SeenDay[],
-  signing: Actor & { readonly reason: string | null; readonly fourEyes: boolean },
+  signing: Actor & SigningRules & { readonly reason: string | null },
 ): Promise<SignOffOutcome[]> {
   if (days.length === 0 || days.length > MAX_DAYS_TO_SIGN) {
     throw new InputError(`days: expected 1 to ${MAX_DAYS_TO_SIGN} days`, {

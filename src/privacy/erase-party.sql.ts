@@ -33,6 +33,7 @@ export interface ErasureRequest {
 
 /** Number of rows with erased data, by table. */
 export interface ErasureCounts {
+  readonly bookingLines: number;
   readonly titles: number;
   readonly revisions: number;
   readonly partyAccounts: number;
@@ -295,6 +296,8 @@ async function eraseRows(
   pseudonym: string,
 ): Promise<ErasureCounts> {
   const keys = keysOf(names);
+  // Booking lines first: a release locks the table, and then waits for merges.
+  const bookingLines = await eraseBookingLines(tx, keys, pseudonym);
   // Staged titles before revisions: a merge locks its staged titles first, then title_revision.
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
@@ -326,6 +329,7 @@ async function eraseRows(
              SELECT FROM ${keysInText('batch.answer')} AS named WHERE named.key = ANY(${keys}::text[])))`;
   const providers = await eraseProviders(tx, names, pseudonym);
   return {
+    bookingLines,
     titles,
     revisions,
     partyAccounts,
@@ -362,6 +366,26 @@ async function eraseTitles(
     );
   }
   return new Set(ids.map(({ id }) => id)).size;
+}
+
+async function eraseBookingLines(
+  tx: Transaction,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
+  const ids = new Set<bigint>();
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    const erased = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.booking_line
+      SET ${ASSIGNMENTS[kind]}
+      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
+      RETURNING id`;
+    for (const { id } of erased) ids.add(id);
+  }
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
+  return ids.size;
 }
 
 /**

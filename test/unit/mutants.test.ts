@@ -20,9 +20,8 @@ const document = read('docs/guarantees.md');
 test('there are at least 25 seeded defects, and some against each guarantee', () => {
   expect(mutants.length).toBeGreaterThanOrEqual(25);
   expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
-  expect([...new Set(mutants.map(({ guarantee }) => guarantee))].sort()).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9,
-  ]);
+  const guarantees = new Set(mutants.map(({ guarantee }) => guarantee));
+  expect([...guarantees].sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
 describe.each(mutants)('the defect “$name”', (mutant) => {
@@ -43,5 +42,5 @@ describe.each(mutants)('the defect “$name”', (mutant) => {
 });
 
 test('the table has no other defect', () => {
-  expect(document.match(/^\| \d \| /gm)).toHaveLength(mutants.length);
+  expect(document.match(/^\| \d+ \| /gm)).toHaveLength(mutants.length);
 });

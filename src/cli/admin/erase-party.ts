@@ -21,6 +21,7 @@ import { formatCount, renderTable } from '../output/table.ts';
 const STANDARD_INPUT = '-';
 
 const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
+  bookingLines: 'booking lines, of which the amounts stay',
   titles: 'titles, of which the amounts stay',
   revisions: 'revisions of titles',
   partyAccounts: 'known bank accounts, deleted',

@@ -182,6 +182,7 @@ export async function findApiKey(
   role: KeyRole;
   scopes: KeyScope[];
   countsAs: Identity;
+  keyId: number;
 } | null> {
   const [key] = await database.prisma.$queryRaw<
     [
@@ -212,5 +213,5 @@ export async function findApiKey(
   }
   const { id, owner, role, scopes, countsAs } = key;
   const name = `key ${id}${owner === null ? '' : ` of ${owner}`}: ${key.name}`;
-  return { name, role, scopes, countsAs };
+  return { name, role, scopes, countsAs, keyId: Number(id) };
 }

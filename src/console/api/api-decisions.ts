@@ -10,7 +10,7 @@ import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { startBackfill } from '../backfills/backfill-routes.tsx';
 import { requestPull } from '../days/request-pull.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { actorOf, authorOf, optionalReason, requireReason } from '../shell/path-parameters.ts';
 import { describe, requireDate, requireId } from './api-request.ts';
@@ -44,7 +44,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
         ...authorOf(request),
         reason: optionalReason(request.body),
         seenDigest: textParameter(request.body, 'digest') ?? '',
-        fourEyes: parts.fourEyes,
+        ...signingRules(parts),
       }),
   );
   decide('/days/:date/reopen', 'reopenDay', 'Reopen a day', schemas.ReasonBody, (request, date) =>
@@ -77,7 +77,7 @@ export function addApiDecisions(api: FastifyInstance, parts: ConsoleParts): void
       const outcomes = await signOffDays(database, seen, {
         ...authorOf(request),
         reason: optionalReason(request.body),
-        fourEyes: parts.fourEyes,
+        ...signingRules(parts),
       });
       return outcomes.map(({ date, refusal }) => ({
         date,

@@ -17,7 +17,7 @@ import {
   readSignableTotals,
 } from '../../ledger/signable-days.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter, textParameters } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { authorOf, optionalReason } from '../shell/path-parameters.ts';
@@ -99,7 +99,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const outcomes = await signOffDays(database, seen, {
       ...authorOf(request),
       reason: optionalReason(request.body),
-      fourEyes,
+      ...signingRules(parts),
     });
     const signed = outcomes.filter(({ refusal }) => refusal === null);
     const filter = { today: today(), cleanOnly: false, excluded: [] };

@@ -10,7 +10,7 @@ import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/
 import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
@@ -87,7 +87,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
       ...authorOf(request),
       reason: optionalReason(request.body),
       seenDigest: textParameter(request.body, 'digest') ?? '',
-      fourEyes: parts.fourEyes,
+      ...signingRules(parts),
     }),
   );
   decide('/days/:date/reopen', 'reopened', (request, date) =>

@@ -1,6 +1,8 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { Database } from '../../database/database.ts';
 import type { AmountMeanings } from '../../domain/amount-meaning.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { SigningRules } from '../../ledger/sign-off.sql.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OidcClient } from '../access/oidc-client.ts';
 
@@ -18,6 +20,8 @@ export interface ConsoleParts {
   readonly alertPolicy: AlertPolicy;
   /** Whether a user who decided about a day may not sign it off. */
   readonly fourEyes: boolean;
+  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
+  readonly bookingsFrom?: CivilDate | null;
   /** Whether users who sign in with a password have to set up a second factor. */
   readonly requiresSecondFactor: boolean;
   /** The address of the console for browsers; null: the address on which it listens. */
@@ -30,4 +34,9 @@ export interface ConsoleParts {
   readonly plan: () => void;
   /** Replaced in tests. */
   readonly now?: () => Date;
+}
+
+/** The rules for a sign-off by a page or the API. */
+export function signingRules({ fourEyes, bookingsFrom = null }: ConsoleParts): SigningRules {
+  return { fourEyes, bookingsFrom };
 }

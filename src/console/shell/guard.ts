@@ -21,6 +21,8 @@ export interface Principal {
   readonly role: ConsoleRole;
   /** Null for a person. */
   readonly scopes: readonly KeyScope[] | null;
+  /** `api_key.id`; absent for a person. */
+  readonly keyId?: number;
   readonly countsAs: Identity;
   /** Whether the user has to set up a second factor before anything else. */
   readonly isEnrolmentDue: boolean;

@@ -135,6 +135,9 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/audit': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
+  // The lines have identifiers, and belong to the consumer of the key.
+  'GET /api/bookings': api(DECIDE, 'export'),
+  'POST /api/bookings/receipts': api(DECIDE, 'export'),
   'GET /api/sweeps': api(EVERYBODY, 'read'),
   'GET /api/backfills': api(EVERYBODY, 'read'),
   'GET /api/backfills/:id': api(EVERYBODY, 'read'),

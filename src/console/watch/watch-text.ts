@@ -38,6 +38,10 @@ const en = {
     newest: 'Newest',
     actions: {
       'day.sign_off': 'signed the day off',
+      'bookings.adopt': 'adopted receipts of the ERP',
+      'bookings.consumer': 'set a consumer of bookings',
+      'bookings.dismiss': 'dismissed receipts of the ERP',
+      'bookings.outside': 'entered what was booked outside',
       'day.reopen': 'reopened the day',
       'pull.release': 'released a pull',
       'pull.request': 'asked for a pull',
@@ -162,6 +166,10 @@ const ptBR: typeof en = {
     newest: 'Mais recentes',
     actions: {
       'day.sign_off': 'fechou o dia',
+      'bookings.adopt': 'acatou retornos do ERP',
+      'bookings.consumer': 'definiu um consumidor de lançamentos',
+      'bookings.dismiss': 'descartou retornos do ERP',
+      'bookings.outside': 'informou o que foi lançado por fora',
       'day.reopen': 'reabriu o dia',
       'pull.release': 'liberou uma busca',
       'pull.request': 'solicitou uma busca',

@@ -17,6 +17,7 @@ import {
   type Alert,
   type AlertLanguage,
   alteredDateAlerts,
+  bookingReceiptsAlert,
   brokenMonthAlert,
   changedAccountsAlert,
   contractDriftAlert,
@@ -142,6 +143,7 @@ const ALERTS: readonly Alert[] = [
     STALENESS_LIMITS,
   ),
   restatedDayAlert({ date, pullId: 12n }),
+  bookingReceiptsAlert({ date, receipts: 2 }),
   brokenMonthAlert({
     month: '2026-03',
     sealId: 3n,

@@ -119,6 +119,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/bookings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Released lines after a position, in their order */
+        get: operations["listBookings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/bookings/receipts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say which lines were posted, and which failed */
+        post: operations["sendReceipts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/days": {
         parameters: {
             query?: never;
@@ -788,7 +822,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, booking_receipts, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
@@ -1363,6 +1397,250 @@ export interface operations {
                          */
                         to: string;
                         total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listBookings: {
+        parameters: {
+            query?: {
+                /** @example 0 */
+                after?: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        lines: {
+                            batchId: string;
+                            contentHash: string;
+                            /** Format: date */
+                            date: string;
+                            /** @enum {string} */
+                            effect: "early_payment" | "payee_change" | "not_stated";
+                            erpKey: string | null;
+                            key: string;
+                            /** @enum {string} */
+                            kind: "book" | "adjust" | "reverse";
+                            /** Format: date-time */
+                            offeredAt: string;
+                            payeeAfter: string | null;
+                            payeeBefore: string | null;
+                            /** @example 0 */
+                            seq: string;
+                            /** @enum {string} */
+                            state: "released" | "posted" | "failed" | "superseded";
+                            succeedsKey: string | null;
+                            /** @description As in the database; amounts are exact decimals. */
+                            title: {
+                                anticipated_due_date: string | null;
+                                billing_fee: string | null;
+                                buyer_discounted_value: string | null;
+                                buyer_identification: string | null;
+                                buyer_is_financial: boolean | null;
+                                financial_agent_identification: string | null;
+                                financial_agent_name: string | null;
+                                financial_agent_type: string | null;
+                                financial_discounted_value: string | null;
+                                money_transfer_fee: string | null;
+                                order_uid: string | null;
+                                original_value: string | null;
+                                payment_account: string | null;
+                                payment_account_digit: string | null;
+                                payment_agency: string | null;
+                                payment_agency_digit: string | null;
+                                payment_bank: string | null;
+                                payment_type: string | null;
+                                platform_commission: string | null;
+                                platform_discounted_value: string | null;
+                                provider_account: string | null;
+                                provider_account_digit: string | null;
+                                provider_agency: string | null;
+                                provider_agency_digit: string | null;
+                                provider_bank: string | null;
+                                provider_external_id: string | null;
+                                provider_identification: string | null;
+                            };
+                        }[];
+                        /** @example 0 */
+                        next: string;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    sendReceipts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    receipts: {
+                        contentHash: string;
+                        document?: string | null;
+                        idempotencyKey: string;
+                        key: string;
+                        reason?: string | null;
+                        /** @enum {string} */
+                        status: "posted" | "failed";
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        stored: number;
                     };
                 };
             };

@@ -22,6 +22,8 @@ const SMALL = [
   'alert_delivery',
   'api_key',
   'backfill',
+  'booking_batch',
+  'booking_consumer',
   'checkpoint',
   'console_link',
   'console_oidc_login',

@@ -19,6 +19,32 @@ const EXPECTED = `
   audit_chain                                  finance=r worker=r
   audit_entry                                  finance=r worker=ar
   backfill                                     finance=r worker=arw
+  booking_batch                                finance=r worker=ar
+  booking_consumer                       erp=r finance=r worker=arw
+  booking_consumer(acknowledged_at)      erp=w
+  booking_consumer(last_seq)             erp=w
+  booking_feed                           erp=r finance=r worker=r
+  booking_line                                 finance=r worker=ar
+  booking_line(document)                                 worker=w
+  booking_line(failure)                                  worker=w
+  booking_line(posted_hash)                              worker=w
+  booking_line(state)                                    worker=w
+  booking_line(state_at)                                 worker=w
+  booking_offer                                finance=r worker=ar
+  booking_receipt                        erp=r finance=r worker=ar
+  booking_receipt(consumer)              erp=a
+  booking_receipt(content_hash)          erp=a
+  booking_receipt(date)                  erp=a
+  booking_receipt(document)              erp=a
+  booking_receipt(idempotency_key)       erp=a
+  booking_receipt(identity_hash)         erp=a
+  booking_receipt(occurrence)            erp=a
+  booking_receipt(outcome)                               worker=w
+  booking_receipt(reason)                erp=a
+  booking_receipt(settled_at)                            worker=w
+  booking_receipt(settled_by)                            worker=w
+  booking_receipt(status)                erp=a
+  booking_receipt(version)               erp=a
   checkpoint                             erp=r finance=r worker=arw
   console_link                                           worker=arw
   console_oidc_login                                     worker=arwd

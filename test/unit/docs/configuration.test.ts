@@ -124,13 +124,17 @@ test('every documented choice is taken', () => {
   expect(chosen.map(({ name }) => name)).toEqual([
     'CONSOLE_SECOND_FACTOR',
     'SIGN_OFF_FOUR_EYES',
+    'AUTO_SIGN_OFF',
     'ALERT_LANGUAGE',
     'LOG_LEVEL',
     'LOG_FORMAT',
   ]);
   for (const { name, takesCell } of chosen) {
     for (const choice of codeIn(takesCell)) {
-      expect(problemsOf({ [name]: choice }), `${name}=${choice}`).toEqual([]);
+      expect(
+        problemsOf({ BOOKINGS_FROM: '2026-03-01', [name]: choice }),
+        `${name}=${choice}`,
+      ).toEqual([]);
     }
     const [problem = ''] = problemsOf({ [name]: 'neither' });
     expect(problem).toContain(`expected one of ${codeIn(takesCell).join(', ')}`);

@@ -1,0 +1,174 @@
+import type { Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { ERP_KEY } from './release-conditions.sql.ts';
+
+/** What a batch is about. */
+export interface BatchOrigin {
+  readonly date: CivilDate;
+  readonly kind: 'seal' | 'outside';
+  /** The seal whose content is written; null: none. */
+  readonly signOffId: bigint | null;
+  readonly by: string;
+  /** Titles with the columns of `title`, each at its content to be booked. */
+  readonly titles: Prisma.Sql;
+}
+
+/** `booking_line.content_hash` of a reversal. */
+const NOTHING = Prisma.sql`'00000000-0000-0000-0000-000000000000'::uuid`;
+
+// The names are constants of domain/. No input reaches Prisma.raw.
+const VALUES = VALUE_COLUMNS.filter((column) => column !== 'accepted_date');
+const columnsOf = (table: string) =>
+  Prisma.raw(VALUES.map((name) => `${table}.${name}`).join(', '));
+const names = Prisma.raw(VALUES.join(', '));
+const sumNames = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
+const sums = Prisma.raw(
+  AMOUNT_COLUMNS.map(
+    (name) => `coalesce(sum(coalesce(sealed.${name}, 0) - coalesce(top.${name}, 0)), 0)`,
+  ).join(', '),
+);
+
+/** The text of a key, as `booking_feed.key`. */
+const KEY = Prisma.raw(
+  `to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':' || occurrence || ':' || version`,
+);
+
+/**
+ * Writes the difference between the content that was released last and the given titles: one batch with its
+ * lines. Contents are compared as multisets within the date, so titles that are renumbered make no line. Of the
+ * contents that differ, those of one identity are paired in the order of the bookings and of the content hashes:
+ * the same difference gives the same keys in every database. A booking whose content was adopted from a receipt is
+ * replaced in any case.
+ *
+ * The row of the day is locked by the caller.
+ * @returns `booking_batch.id`
+ */
+export async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint> {
+  // The statement joins sets of a day by hashing or sorting, whatever the statistics say.
+  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
+  const state = origin.kind === 'outside' ? 'posted' : 'released';
+  const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
+    WITH top AS MATERIALIZED (
+      SELECT DISTINCT ON (identity_hash, occurrence) *,
+             coalesce(posted_hash, content_hash) = ${NOTHING} AS is_reversed
+      FROM conciliation.booking_line WHERE date = ${origin.date}::date
+      ORDER BY identity_hash, occurrence, version DESC
+    ), live AS (
+      SELECT id, identity_hash, occurrence, content,
+             row_number() OVER (PARTITION BY identity_hash, content ORDER BY occurrence) AS copy
+      FROM top
+      CROSS JOIN LATERAL (SELECT CASE WHEN posted_hash IS NULL THEN content_hash END AS content) AS known
+      WHERE NOT is_reversed
+    ), sealed AS MATERIALIZED (
+      SELECT title.*,
+             row_number() OVER (PARTITION BY identity_hash, content_hash ORDER BY occurrence, id) AS copy
+      FROM (${origin.titles}) AS title
+    ), differing AS MATERIALIZED (
+      SELECT coalesce(live.identity_hash, sealed.identity_hash) AS identity_hash,
+             live.id AS line_id, live.occurrence, sealed.id AS title_id, sealed.content_hash
+      FROM live FULL JOIN sealed
+        ON sealed.identity_hash = live.identity_hash AND sealed.content_hash = live.content
+       AND sealed.copy = live.copy
+      WHERE live.id IS NULL OR sealed.id IS NULL
+    ), paired AS MATERIALIZED (
+      SELECT identity_hash, line_id, title_id,
+             row_number() OVER (PARTITION BY identity_hash, line_id IS NULL ORDER BY place) AS nr
+      FROM (
+        SELECT identity_hash, line_id,
+               row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS place
+        FROM differing WHERE line_id IS NOT NULL
+      ) AS gone
+      FULL JOIN (
+        SELECT identity_hash, title_id,
+               row_number() OVER (PARTITION BY identity_hash ORDER BY content_hash, title_id) AS place
+        FROM differing WHERE title_id IS NOT NULL
+      ) AS fresh USING (identity_hash, place)
+    ), reversed AS (
+      SELECT *, row_number() OVER (PARTITION BY identity_hash ORDER BY occurrence) AS nr
+      FROM top WHERE is_reversed
+    ), taken AS (
+      SELECT identity_hash, max(occurrence) AS last, count(*) FILTER (WHERE is_reversed) AS reversed
+      FROM top GROUP BY identity_hash
+    ), buyer AS (
+      SELECT buyer, min(name) AS consumer
+      FROM conciliation.booking_consumer CROSS JOIN unnest(buyers) AS buyer GROUP BY buyer
+    ), line AS MATERIALIZED (
+      -- A booking that goes on.
+      SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
+             top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
+             sealed.erp_key, sealed.id AS title_id, ${columnsOf('sealed')}
+      FROM paired JOIN top ON top.id = paired.line_id JOIN sealed ON sealed.id = paired.title_id
+      UNION ALL
+      SELECT top.consumer, top.date, top.identity_hash, top.occurrence, top.version + 1, 'reverse',
+             ${NOTHING}, top.version, top.erp_key, top.title_id, ${columnsOf('top')}
+      FROM paired JOIN top ON top.id = paired.line_id
+      WHERE paired.title_id IS NULL
+      UNION ALL
+      -- A new booking takes the place of a reversed one, otherwise the next number.
+      SELECT coalesce(reversed.consumer, buyer.consumer, 'erp'), ${origin.date}::date, paired.identity_hash,
+             coalesce(reversed.occurrence,
+                      coalesce(taken.last, 0) + paired.nr - coalesce(taken.reversed, 0))::int,
+             coalesce(reversed.version, 0) + 1, 'book', sealed.content_hash, reversed.version,
+             sealed.erp_key, sealed.id, ${columnsOf('sealed')}
+      FROM paired JOIN sealed ON sealed.id = paired.title_id
+      LEFT JOIN taken ON taken.identity_hash = paired.identity_hash
+      LEFT JOIN reversed ON reversed.identity_hash = paired.identity_hash AND reversed.nr = paired.nr
+      LEFT JOIN buyer ON buyer.buyer = sealed.buyer_identification
+      WHERE paired.line_id IS NULL
+    ), total AS (
+      SELECT ${sums}
+      FROM paired LEFT JOIN top ON top.id = paired.line_id LEFT JOIN sealed ON sealed.id = paired.title_id
+    ), batch AS (
+      INSERT INTO conciliation.booking_batch
+        (date, kind, sign_off_id, released_by, line_count, book_count, adjust_count, reverse_count, digest,
+         ${sumNames})
+      SELECT ${origin.date}::date, ${origin.kind}, ${origin.signOffId}::bigint, ${origin.by}, counted.*, total.*
+      FROM total, (
+        SELECT count(*)::int, (count(*) FILTER (WHERE kind = 'book'))::int,
+               (count(*) FILTER (WHERE kind = 'adjust'))::int,
+               (count(*) FILTER (WHERE kind = 'reverse'))::int,
+               encode(sha256(convert_to(coalesce(string_agg(
+                 ${KEY} || E'\n' || kind || E'\n' || replace(content_hash::text, '-', '') || E'\n', ''
+                 ORDER BY identity_hash, occurrence, version), ''), 'UTF8')), 'hex')
+        FROM line
+      ) AS counted
+      RETURNING id
+    ), written AS (
+      INSERT INTO conciliation.booking_line
+        (batch_id, state, consumer, date, identity_hash, occurrence, version, kind, content_hash, succeeds,
+         erp_key, title_id, ${names})
+      SELECT batch.id, ${state}, line.* FROM batch CROSS JOIN line
+    )
+    SELECT id FROM batch`;
+  await tx.$executeRaw`
+    SELECT set_config(name, reset_val, true) FROM pg_settings WHERE name = 'enable_nestloop'`;
+  return batch.id;
+}
+
+/** The current titles of a date: what a seal that is not restated covers. */
+export const currentTitles = (date: CivilDate): Prisma.Sql => Prisma.sql`
+  SELECT title.*, ${ERP_KEY} AS erp_key FROM conciliation.title AS title
+  WHERE title.accepted_date = ${date}::date AND title.status = 'current'`;
+
+/** The titles of a date as they were after the fetch with a fence; see docs/data-dictionary.md. */
+export const titlesAt = (date: CivilDate, fence: bigint): Prisma.Sql => Prisma.sql`
+  SELECT past.*, NULL::text AS erp_key
+  FROM conciliation.title AS title
+  JOIN conciliation.pull AS arrival ON arrival.id = title.first_pull_id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(field, value), '{}') AS fields
+    FROM (
+      SELECT DISTINCT ON (field) field, value
+      FROM conciliation.title_revision AS revision
+      JOIN conciliation.pull AS later ON later.id = revision.pull_id
+      CROSS JOIN LATERAL jsonb_each(
+        revision.before || jsonb_build_object('content_hash', revision.content_hash)
+      ) AS changed (field, value)
+      WHERE revision.title_id = title.id AND later.fence > ${fence}::bigint
+      ORDER BY field, revision.revision
+    ) AS oldest
+  ) AS earlier
+  CROSS JOIN LATERAL jsonb_populate_record(title, earlier.fields) AS past
+  WHERE title.accepted_date = ${date}::date AND arrival.fence <= ${fence}::bigint AND past.status = 'current'`;

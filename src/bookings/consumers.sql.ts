@@ -1,0 +1,71 @@
+import { recordAudit } from '../audit/audit.ts';
+import type { Database } from '../database/database.ts';
+import { InputError } from '../runtime/errors.ts';
+
+/** A system that posts lines. `booking_consumer` describes the fields. */
+export interface Consumer {
+  readonly name: string;
+  readonly databaseRole: string | null;
+  readonly apiKeyId: number | null;
+  readonly buyers: readonly string[];
+}
+
+const NAME = /^[a-z][a-z0-9_-]{0,62}$/;
+
+/**
+ * Names a consumer, or changes it. Lines that exist keep their consumer, and so do the later lines of their bookings.
+ * @throws InputError for an invalid name, a key that does not exist, or a role, key or buyer of another consumer
+ */
+export function setConsumer(database: Database, consumer: Consumer, by: string): Promise<void> {
+  const { name, databaseRole, buyers } = consumer;
+  if (!NAME.test(name)) {
+    throw new InputError(
+      'name: expected a lower-case letter, then at most 62 lower-case letters, digits, "_" or "-"',
+    );
+  }
+  return database.prisma.$transaction(async (tx) => {
+    const apiKeyId = consumer.apiKeyId === null ? null : BigInt(consumer.apiKeyId);
+    if (apiKeyId !== null && (await tx.apiKey.count({ where: { id: apiKeyId } })) === 0) {
+      throw new InputError(`key: there is no key ${apiKeyId}`);
+    }
+    // So that two commands do not give one buyer to two consumers.
+    await tx.$executeRaw`LOCK TABLE conciliation.booking_consumer IN SHARE ROW EXCLUSIVE MODE`;
+    const other = await tx.bookingConsumer.findFirst({
+      where: {
+        name: { not: name },
+        OR: [
+          ...(databaseRole === null ? [] : [{ databaseRole }]),
+          ...(apiKeyId === null ? [] : [{ apiKeyId }]),
+          { buyers: { hasSome: [...buyers] } },
+        ],
+      },
+      select: { name: true },
+    });
+    if (other !== null) {
+      throw new InputError(
+        `the database role, the key or a buyer belongs to the consumer ${other.name}`,
+      );
+    }
+    const values = { databaseRole, apiKeyId, buyers: [...buyers] };
+    await tx.bookingConsumer.upsert({
+      where: { name },
+      create: { name, ...values },
+      update: values,
+      select: { name: true },
+    });
+    await recordAudit(tx, {
+      actor: by,
+      action: 'bookings.consumer',
+      details: { name, databaseRole, apiKeyId: consumer.apiKeyId, buyers: buyers.length },
+    });
+  });
+}
+
+/** Returns the name of the consumer that a key belongs to; null: none. */
+export async function consumerOfKey(database: Database, apiKeyId: number): Promise<string | null> {
+  const consumer = await database.prisma.bookingConsumer.findFirst({
+    where: { apiKeyId: BigInt(apiKeyId) },
+    select: { name: true },
+  });
+  return consumer?.name ?? null;
+}

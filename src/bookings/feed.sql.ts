@@ -1,0 +1,81 @@
+import type { Database } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { InputError } from '../runtime/errors.ts';
+
+/** A line as the feed offers it. Amounts are decimal text, exact; the other columns of a title as in `title`. */
+interface OfferedLine {
+  readonly seq: string;
+  readonly key: string;
+  readonly succeedsKey: string | null;
+  readonly kind: 'book' | 'adjust' | 'reverse';
+  readonly effect: 'early_payment' | 'payee_change' | 'not_stated';
+  readonly payeeBefore: string | null;
+  readonly payeeAfter: string | null;
+  readonly erpKey: string | null;
+  readonly state: string;
+  readonly batchId: string;
+  readonly offeredAt: Date;
+  readonly date: CivilDate;
+  readonly contentHash: string;
+  /** The value columns of `title`; null in an adopted reversal. */
+  readonly title: Readonly<Record<string, string | boolean | null>>;
+}
+
+export interface FeedPage {
+  readonly lines: readonly OfferedLine[];
+  /** The position to ask for next. */
+  readonly next: string;
+}
+
+// The names are constants of domain/. No input reaches Prisma.raw.
+const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
+const title = Prisma.raw(
+  `jsonb_build_object(${VALUE_COLUMNS.filter((name) => name !== 'accepted_date')
+    .map((name) => `'${name}', line.${name}${AMOUNTS.has(name) ? '::text' : ''}`)
+    .join(', ')})`,
+);
+const keyOf = (version: string) =>
+  Prisma.raw(
+    `to_char(line.date, 'YYYY-MM-DD') || ':' || replace(line.identity_hash::text, '-', '') || ':' || line.occurrence || ':' || line.${version}`,
+  );
+
+/**
+ * Returns the lines of a consumer after a position, and records the position as processed.
+ * @param after the greatest `seq` that the consumer has processed; 0 at first
+ * @throws InputError when the feed has not reached the position: the database was restored, so the consumer has to
+ * read from 0 and send its receipts again
+ */
+export async function readFeed(
+  database: Database,
+  consumer: string,
+  page: { readonly after: bigint; readonly limit: number },
+): Promise<FeedPage> {
+  const { after, limit } = page;
+  const [newest] = await database.prisma.$queryRaw<[{ seq: bigint }]>`
+    SELECT coalesce(max(seq), 0) AS seq FROM conciliation.booking_offer`;
+  if (after > newest.seq) {
+    throw new InputError(
+      `after: the feed ends at ${newest.seq}; after a restore of the database, read from 0 and send all receipts again`,
+      { context: { fault: 'cursor_ahead' } },
+    );
+  }
+  await database.prisma.$executeRaw`
+    UPDATE conciliation.booking_consumer SET last_seq = ${after}, acknowledged_at = now()
+    WHERE name = ${consumer}`;
+  const lines = await database.prisma.$queryRaw<OfferedLine[]>`
+    SELECT offer.seq::text AS seq, ${keyOf('version')} AS key, ${keyOf('succeeds')} AS "succeedsKey", line.kind,
+           CASE WHEN line.buyer_is_financial THEN 'early_payment'
+                WHEN NOT line.buyer_is_financial THEN 'payee_change' ELSE 'not_stated' END AS effect,
+           line.provider_identification AS "payeeBefore",
+           CASE WHEN line.buyer_is_financial THEN line.provider_identification
+                ELSE line.financial_agent_identification END AS "payeeAfter",
+           line.erp_key AS "erpKey", line.state, line.batch_id::text AS "batchId",
+           offer.offered_at AS "offeredAt", line.date::text AS date,
+           replace(line.content_hash::text, '-', '') AS "contentHash", ${title} AS title
+    FROM conciliation.booking_offer AS offer JOIN conciliation.booking_line AS line ON line.id = offer.line_id
+    WHERE offer.seq > ${after} AND line.consumer = ${consumer}
+    ORDER BY offer.seq LIMIT ${limit}::int`;
+  return { lines, next: lines.at(-1)?.seq ?? after.toString() };
+}

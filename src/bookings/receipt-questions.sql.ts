@@ -1,0 +1,17 @@
+import type { Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+
+/** A date whose receipts wait for a person's decision. */
+export interface ReceiptQuestions {
+  readonly date: CivilDate;
+  readonly receipts: number;
+}
+
+/** Returns the dates with receipts for an unknown line or another content, in date order. */
+export function readReceiptQuestions(
+  tx: Pick<Transaction, '$queryRaw'>,
+): Promise<ReceiptQuestions[]> {
+  return tx.$queryRaw<ReceiptQuestions[]>`
+    SELECT date::text AS date, count(*)::int AS receipts FROM conciliation.booking_receipt
+    WHERE outcome IN ('unknown_key', 'other_content') GROUP BY booking_receipt.date ORDER BY booking_receipt.date`;
+}

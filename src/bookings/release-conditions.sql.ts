@@ -1,0 +1,44 @@
+/** What keeps a signed-off day from being released. */
+import type { Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+/**
+ * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
+ * - `receipts`: a receipt names an unknown line or another content, and no person has decided
+ */
+export type ReleaseFault = 'booked_outside' | 'receipts';
+
+/** The conditions, as SQL over `date`. Each is true where the fault is there. */
+const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {
+  booked_outside: (date) => Prisma.sql`NOT EXISTS (
+    SELECT FROM conciliation.booking_batch AS batch
+    WHERE batch.date = ${date} AND batch.kind <> 'adopted')`,
+  receipts: (date) => Prisma.sql`EXISTS (
+    SELECT FROM conciliation.booking_receipt AS receipt
+    WHERE receipt.date = ${date} AND receipt.outcome IN ('unknown_key', 'other_content'))`,
+};
+
+/** True where nothing keeps the day from being released. */
+export const isReleasable = (date: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`NOT (${Prisma.join(
+    Object.values(CONDITIONS).map((condition) => condition(date)),
+    ' OR ',
+  )})`;
+
+/** The ERP's key of the payable that a row of `title` is matched with. */
+export const ERP_KEY: Prisma.Sql = Prisma.sql`NULL::text`;
+
+/** Returns what keeps the day from being released; empty: nothing. */
+export async function readReleaseFaults(
+  tx: Pick<Transaction, '$queryRaw'>,
+  date: CivilDate,
+): Promise<ReleaseFault[]> {
+  const columns = Object.entries(CONDITIONS).map(
+    ([fault, condition]) =>
+      Prisma.sql`CASE WHEN ${condition(Prisma.sql`${date}::date`)} THEN ${fault}::text END`,
+  );
+  const [row] = await tx.$queryRaw<[{ faults: ReleaseFault[] }]>`
+    SELECT array_remove(ARRAY[${Prisma.join(columns)}], NULL) AS faults`;
+  return row.faults;
+}

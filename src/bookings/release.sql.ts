@@ -1,0 +1,95 @@
+/** The release of a signed-off day: docs/bookings.md. */
+import type { Database, Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { currentTitles, writeDifference } from './booking-difference.sql.ts';
+import { settleReceipts } from './receipts.sql.ts';
+import { isReleasable, readReleaseFaults } from './release-conditions.sql.ts';
+
+/** Room for the lines of a day with hundreds of thousands of titles, in milliseconds. */
+export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;
+
+/**
+ * Begins the bookings of a date with the date's first seal. Seals from before bookings began do not count: a
+ * person enters what was booked. To be called in the transaction of the seal, after the seal was written and
+ * before `releaseSealedDay`.
+ */
+export async function openBookings(
+  tx: Transaction,
+  date: CivilDate,
+  bookingsFrom: CivilDate,
+): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.booking_batch
+      (date, kind, released_by, line_count, book_count, adjust_count, reverse_count, original_value_sum,
+       platform_discounted_value_sum, financial_discounted_value_sum, buyer_discounted_value_sum,
+       billing_fee_sum, money_transfer_fee_sum, digest)
+    SELECT seal.date, 'opening', seal.signed_off_by, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+           encode(sha256(''), 'hex')
+    FROM conciliation.sign_off AS seal
+    WHERE seal.date = ${date}::date AND seal.ended_at IS NULL AND seal.date >= ${bookingsFrom}::date
+      AND NOT EXISTS (SELECT FROM conciliation.sign_off AS earlier
+                      WHERE earlier.date = seal.date AND earlier.id < seal.id)`;
+}
+
+/**
+ * Releases what differs between the content that was released last and the content that the day's seal covers.
+ * Does nothing where the day has no seal, was restated since, has been released for this seal, or must wait; a
+ * later call releases it then. The row of the day is locked by the caller.
+ * @returns `booking_batch.id`; null: nothing was released
+ */
+export async function releaseSealedDay(tx: Transaction, date: CivilDate): Promise<bigint | null> {
+  await settleReceipts(tx, date);
+  const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
+    SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
+  if (seal === undefined || (await readReleaseFaults(tx, date)).length > 0) return null;
+  const batchId = await writeDifference(tx, {
+    date,
+    kind: 'seal',
+    signOffId: seal.id,
+    by: seal.by,
+    titles: currentTitles(date),
+  });
+  // Numbered last, and under the lock until the commit: a position that is visible has none before it to come.
+  await takeLock(tx, 'closing');
+  await tx.$executeRaw`
+    INSERT INTO conciliation.booking_offer (line_id)
+    SELECT id FROM conciliation.booking_line WHERE batch_id = ${batchId}
+    ORDER BY identity_hash, occurrence, version`;
+  return batchId;
+}
+
+/** Seals that last and cover the present content of their day, and were not released after every adoption. */
+const unreleased = Prisma.sql`
+  FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+  WHERE NOT day.restated_after_sign_off AND day.content_digest = seal.content_digest
+    AND NOT EXISTS (
+      SELECT FROM conciliation.booking_batch AS batch
+      WHERE batch.date = day.date AND batch.sign_off_id = seal.id
+        AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS adopted
+                        WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
+
+/**
+ * Releases the signed-off days that had to wait and need not wait any longer, each in a transaction of its own.
+ * @returns the days that were released
+ */
+export async function releaseWaitingDays(database: Database): Promise<CivilDate[]> {
+  const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date ${unreleased} AND ${isReleasable(Prisma.sql`day.date`)}
+    ORDER BY day.date`;
+  const released: CivilDate[] = [];
+  for (const { date } of waiting) {
+    const batchId = await database.prisma.$transaction(async (tx) => {
+      await lockDay(tx, date);
+      return releaseSealedDay(tx, date);
+    }, RELEASE_TRANSACTION);
+    if (batchId !== null) released.push(date);
+  }
+  return released;
+}
+
+/** Locks the row of the day, as a merge and a seal do. */
+export async function lockDay(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+}

@@ -1,0 +1,183 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { enterBookedOutside } from '../../bookings/booked-outside.sql.ts';
+import { setConsumer } from '../../bookings/consumers.sql.ts';
+import { adoptReceipts, dismissReceipts } from '../../bookings/receipt-decisions.sql.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { dateArgument, idArgument, integerArgument, reasonArgument } from '../arguments.ts';
+import { EXIT, type ExitStatus } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { runOnStaging } from '../staging-run.ts';
+
+type Exit = (status: ExitStatus) => void;
+
+const MAX_TITLES = 2_000_000_000;
+
+/** Adds the commands with a person's decisions about bookings. */
+export function addBookingsCommand(program: Command, exit: Exit): void {
+  const bookings = program.command('bookings').description('what sign-offs release to the ERP');
+  addOutside(bookings, exit);
+  addReceipts(bookings, exit);
+  addConsumer(bookings, exit);
+}
+
+interface OutsideOptions {
+  readonly from: CivilDate;
+  readonly to: CivilDate;
+  readonly titles: number;
+  readonly originalValue: string;
+  readonly signedBefore?: Date;
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+function addOutside(bookings: Command, exit: Exit): void {
+  bookings
+    .command('outside')
+    .description('enter what was booked before the sign-offs released bookings')
+    .requiredOption('--from <date>', 'first accepted date', dateArgument)
+    .requiredOption('--to <date>', 'last accepted date', dateArgument)
+    .requiredOption('--titles <count>', 'titles that were booked', integerArgument(0, MAX_TITLES))
+    .requiredOption('--original-value <sum>', 'sum of their original values', decimalArgument)
+    .option('--signed-before <instant>', 'only sign-offs before this instant', instantArgument)
+    .requiredOption('--reason <text>', 'how it was booked; kept in the audit log', reasonArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Days that were signed off before BOOKINGS_FROM was set release nothing until their bookings are entered. The totals
+have to be those of the newest sign-offs of these days. Later sign-offs release the differences. With 0 titles
+nothing of the days was booked, and their sign-offs release all of it.
+
+Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --titles 4812 --original-value 918273.45 --reason "booked by hand"`,
+    )
+    .action(async ({ json, reason, signedBefore, ...entry }: OutsideOptions) => {
+      exit(
+        await runOnStaging(json, async (database) => {
+          const decision = { by: operatorName(), reason };
+          const dates = await enterBookedOutside(
+            database,
+            { ...entry, signedBefore: signedBefore ?? null },
+            decision,
+          );
+          return {
+            document: { dates },
+            text: `entered what was booked outside for ${dates.length} days`,
+            exit: EXIT.done,
+          };
+        }),
+      );
+    });
+}
+
+interface DecisionOptions {
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+function addReceipts(bookings: Command, exit: Exit): void {
+  const add = (
+    name: string,
+    description: string,
+    help: string,
+    decide: typeof adoptReceipts,
+    done: string,
+  ) => {
+    bookings
+      .command(name)
+      .description(description)
+      .argument('<date>', 'the accepted date', dateArgument)
+      .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
+      .option('--json', 'print one JSON document')
+      .addHelpText('after', help)
+      .action(async (date: CivilDate, { reason, json }: DecisionOptions) => {
+        exit(
+          await runOnStaging(json, async (database, { config }) => {
+            const { bookingsFrom } = config;
+            if (bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
+            const decision = { by: operatorName(), reason, bookingsFrom };
+            const receipts = await decide(database, date, decision);
+            const text = `${date}: ${receipts} receipts ${done}`;
+            return { document: { date, receipts }, text, exit: EXIT.done };
+          }),
+        );
+      });
+  };
+  add(
+    'adopt',
+    'take receipts that do not fit the released lines for true',
+    `
+After a restore of the database the ERP may have posted lines that the database does not know. Its receipts keep the
+date from being released. This command enters what the ERP has posted; the next release replaces it by what is
+signed off.
+
+Example: conciliation bookings adopt 2026-03-02 --reason "the database was restored on 4 March"`,
+    adoptReceipts,
+    'adopted',
+  );
+  add(
+    'dismiss',
+    'take receipts that do not fit the released lines for untrue',
+    `
+The receipts count for nothing from then on. Check in the ERP first that it has posted none of their lines.
+
+Example: conciliation bookings dismiss 2026-03-02 --reason "sent by the test system"`,
+    dismissReceipts,
+    'dismissed',
+  );
+}
+
+interface ConsumerOptions {
+  readonly databaseRole?: string;
+  readonly key?: bigint;
+  readonly buyers?: string;
+  readonly json?: boolean;
+}
+
+function addConsumer(bookings: Command, exit: Exit): void {
+  bookings
+    .command('consumer')
+    .description('name a system that posts lines, or change it')
+    .argument('<name>', 'the consumer; "erp" has the lines of every buyer without another consumer')
+    .option('--database-role <user>', 'the database user that reads the feed for the consumer')
+    .option('--key <id>', 'the API key of the consumer', idArgument('key'))
+    .option('--buyers <list>', 'the buyers of the lines, separated by commas')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Replaces all settings of the consumer: a missing option takes the setting away.
+
+Example: conciliation bookings consumer erp --database-role erp_user`,
+    )
+    .action(async (name: string, options: ConsumerOptions) => {
+      exit(
+        await runOnStaging(options.json, async (database) => {
+          const buyers = options.buyers?.split(',').map((buyer) => buyer.trim()) ?? [];
+          const consumer = {
+            name,
+            databaseRole: options.databaseRole ?? null,
+            apiKeyId: options.key === undefined ? null : Number(options.key),
+            buyers: buyers.filter((buyer) => buyer !== ''),
+          };
+          await setConsumer(database, consumer, operatorName());
+          return { document: consumer, text: `the consumer ${name} is set`, exit: EXIT.done };
+        }),
+      );
+    });
+}
+
+function decimalArgument(text: string): string {
+  if (!/^\d{1,30}(\.\d{1,30})?$/.test(text)) {
+    throw new InvalidArgumentError('Expected a decimal such as 1234.50.');
+  }
+  return text;
+}
+
+function instantArgument(text: string): Date {
+  const instant = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text) || Number.isNaN(instant.getTime())) {
+    throw new InvalidArgumentError('Expected an instant such as 2026-03-02T12:00:00Z.');
+  }
+  return instant;
+}

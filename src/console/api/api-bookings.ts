@@ -1,0 +1,113 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { consumerOfKey } from '../../bookings/consumers.sql.ts';
+import { readFeed } from '../../bookings/feed.sql.ts';
+import { type Receipt, takeReceipts } from '../../bookings/take-receipts.sql.ts';
+import type { Database } from '../../database/database.ts';
+import { VALUE_COLUMNS } from '../../domain/title.ts';
+import { InputError } from '../../runtime/errors.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { textParameter } from '../shell/page-context.ts';
+import { describe, limitOf } from './api-request.ts';
+
+const MAX_LINES = 1_000;
+const MAX_RECEIPTS = 1_000;
+
+const text = Type.String();
+const textOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const position = Type.String({ pattern: '^(0|[1-9][0-9]{0,17})$', examples: ['0'] });
+const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
+
+const Lines = Type.Object({
+  lines: Type.Array(
+    Type.Object({
+      seq: position,
+      key: text,
+      succeedsKey: textOrNull,
+      kind: words(['book', 'adjust', 'reverse']),
+      effect: words(['early_payment', 'payee_change', 'not_stated']),
+      payeeBefore: textOrNull,
+      payeeAfter: textOrNull,
+      erpKey: textOrNull,
+      state: words(['released', 'posted', 'failed', 'superseded']),
+      batchId: text,
+      offeredAt: Type.Unsafe<string>({ type: 'string', format: 'date-time' }),
+      date: Type.Unsafe<string>({ type: 'string', format: 'date' }),
+      contentHash: text,
+      title: Type.Object(
+        Object.fromEntries(
+          VALUE_COLUMNS.filter((name) => name !== 'accepted_date').map((name) => [
+            name,
+            name === 'buyer_is_financial'
+              ? Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] })
+              : textOrNull,
+          ]),
+        ),
+        { description: 'As in the database; amounts are exact decimals.' },
+      ),
+    }),
+  ),
+  next: position,
+});
+
+const Receipts = Type.Object({
+  receipts: Type.Array(
+    Type.Object({
+      idempotencyKey: Type.String({ minLength: 1, maxLength: 200 }),
+      key: text,
+      contentHash: text,
+      status: words(['posted', 'failed']),
+      document: Type.Optional(textOrNull),
+      reason: Type.Optional(textOrNull),
+    }),
+    { minItems: 1, maxItems: MAX_RECEIPTS },
+  ),
+});
+
+/** The booking feed and the receipts, for the keys of consumers. */
+export function addApiBookings(api: FastifyInstance, { database }: ConsoleParts): void {
+  api.get(
+    '/bookings',
+    describe('bookings', 'listBookings', 'Released lines after a position, in their order', {
+      querystring: Type.Object({
+        after: Type.Optional(position),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
+      }),
+      answer: Lines,
+    }),
+    async (request) => {
+      const after = BigInt(textParameter(request.query, 'after') ?? '0');
+      return readFeed(database, await requireConsumer(database, request), {
+        after,
+        limit: limitOf(request),
+      });
+    },
+  );
+
+  api.post(
+    '/bookings/receipts',
+    describe('bookings', 'sendReceipts', 'Say which lines were posted, and which failed', {
+      body: Receipts,
+      answer: Type.Object({ stored: Type.Integer({ minimum: 0 }) }),
+    }),
+    async (request) => {
+      const body = request.body as { receipts: readonly Partial<Receipt>[] };
+      const receipts = body.receipts.map(
+        (receipt) => ({ document: null, reason: null, ...receipt }) as Receipt,
+      );
+      const consumer = await requireConsumer(database, request);
+      return { stored: await takeReceipts(database, consumer, receipts) };
+    },
+  );
+}
+
+/** @throws InputError for a person, and for a key that is no consumer's */
+async function requireConsumer(database: Database, { principal }: FastifyRequest): Promise<string> {
+  const keyId = principal?.keyId;
+  const consumer = keyId === undefined ? null : await consumerOfKey(database, keyId);
+  if (consumer !== null) return consumer;
+  throw new InputError(
+    'expected the key of a consumer; "conciliation bookings consumer" gives a key to a consumer',
+    { context: { fault: 'no_consumer' } },
+  );
+}

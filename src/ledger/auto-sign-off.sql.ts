@@ -1,0 +1,58 @@
+/** AUTO_SIGN_OFF=clean: the first seal of a day about which there is nothing to decide. */
+
+import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
+import type { Database } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { sealDay } from './sign-off.sql.ts';
+
+/** The author in the seal and in the audit log. */
+const AUTHOR = 'auto-sign-off';
+
+/** A request for a pull, a look at identifiers and an export decide nothing about the data. */
+const isDecision = Prisma.sql`
+  entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
+
+/**
+ * True for a row of `day` that the program may seal: reconciled, and without a withheld
+ * withdrawal, a difference between a title and its record, a payment on hold, or a decision in
+ * the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ */
+const isClean = Prisma.sql`
+  day.state = 'reconciled' AND day.content_digest IS NOT NULL
+  AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
+                  WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
+  AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
+                  WHERE finding.date = day.date AND finding.closed_at IS NULL)
+  AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
+  AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
+
+/**
+ * Seals each clean day in a transaction of its own, and releases its bookings.
+ * @param range from the first date whose seals release bookings to the last date that is over
+ * @returns the days, in date order
+ */
+export async function signCleanDays(
+  database: Database,
+  range: { readonly bookingsFrom: CivilDate; readonly to: CivilDate },
+): Promise<CivilDate[]> {
+  const { bookingsFrom, to } = range;
+  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date FROM conciliation.day
+    WHERE day.date BETWEEN ${bookingsFrom}::date AND ${to}::date AND ${isClean} ORDER BY day.date`;
+  const signed: CivilDate[] = [];
+  for (const { date } of days) {
+    const isSigned = await database.prisma.$transaction(async (tx) => {
+      // A statement of its own: the one that follows sees what a merge or a person has committed meanwhile.
+      await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+      const clean = await tx.$queryRaw<unknown[]>`
+        SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;
+      if (clean.length === 0) return false;
+      await sealDay(tx, date, { by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
+      return true;
+    }, RELEASE_TRANSACTION);
+    if (isSigned) signed.push(date);
+  }
+  return signed;
+}

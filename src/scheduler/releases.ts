@@ -1,0 +1,52 @@
+import { settleReceipts } from '../bookings/receipts.sql.ts';
+import { RELEASE_TRANSACTION, releaseWaitingDays } from '../bookings/release.sql.ts';
+import type { Database } from '../database/database.ts';
+import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
+import { signCleanDays } from '../ledger/auto-sign-off.sql.ts';
+import { describeError, type Logger } from '../runtime/logger.ts';
+import { loop } from '../runtime/loop.ts';
+
+export interface Releases {
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 60_000;
+
+/**
+ * Once a minute: compares new receipts with the lines, makes the first seals of clean days where that is configured,
+ * and releases the signed-off days that need not wait any longer.
+ */
+export function startReleases({
+  database,
+  logger,
+  bookingsFrom,
+  signsCleanDays,
+  timeZone,
+  everyMs = INTERVAL_MS,
+}: {
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly bookingsFrom: CivilDate;
+  readonly signsCleanDays: boolean;
+  readonly timeZone: string;
+  /** Replaced in tests. */
+  readonly everyMs?: number;
+}): Releases {
+  const run = async () => {
+    try {
+      await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
+      const range = { bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
+      const signed = signsCleanDays ? await signCleanDays(database, range) : [];
+      const released = await releaseWaitingDays(database);
+      if (signed.length + released.length > 0) {
+        logger.info({ signed, released }, 'days were released for booking');
+      }
+    } catch (error) {
+      logger.warn(
+        { err: describeError(error) },
+        'bookings were not released; tried again in a minute',
+      );
+    }
+  };
+  return loop({ everyMs, run });
+}

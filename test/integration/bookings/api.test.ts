@@ -1,0 +1,97 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let key: string;
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database);
+  key = await newKey('erp');
+  const { id } = await world.database.prisma.apiKey.findFirstOrThrow({ select: { id: true } });
+  const consumer = { name: 'erp', databaseRole: null, apiKeyId: Number(id), buyers: [] };
+  await setConsumer(world.database, consumer, 'test');
+  world.sandbox.setDayTexts(DAY, [titleText({ value: '10.10' })]);
+  await world.pull(DAY);
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date: DAY },
+    select: { contentDigest: true },
+  });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(contentDigest) });
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+const newKey = (name: string) =>
+  createApiKey(world.database, {
+    ...{ name, user: null, role: 'operator' as const, scopes: ['export'] as const },
+    ...{ validDays: 1, by: 'test' },
+  });
+
+async function call(path: string, body?: object, bearer = key) {
+  const answer = await request(console.url + path, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${bearer}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  return { status: answer.statusCode, body: JSON.parse(await answer.body.text()) };
+}
+
+test('the key of a consumer reads its lines, answers them, and states its position', async () => {
+  const { status, body } = await call('/api/bookings?after=0');
+  expect(status).toBe(200);
+  expect(body.lines).toMatchObject([
+    { kind: 'book', effect: 'payee_change', state: 'released', title: { original_value: '10.10' } },
+  ]);
+  const [{ key: line, contentHash }] = body.lines;
+  const receipt = { idempotencyKey: 'a', key: line, contentHash, status: 'posted', document: 'D' };
+  const send = () => call('/api/bookings/receipts', { receipts: [receipt] });
+  expect(await send()).toEqual({ status: 200, body: { stored: 1 } });
+  expect(await send()).toEqual({ status: 200, body: { stored: 0 } });
+  expect((await call(`/api/bookings?after=${body.next}`)).body).toEqual({
+    lines: [],
+    next: body.next,
+  });
+  const consumer = await world.database.prisma.bookingConsumer.findUniqueOrThrow({
+    where: { name: 'erp' },
+  });
+  expect(String(consumer.lastSeq)).toBe(body.next);
+});
+
+test('a position that the feed has not reached is refused', async () => {
+  const { status, body } = await call('/api/bookings?after=99');
+  expect([status, body.message]).toEqual([400, expect.stringContaining('send all receipts again')]);
+});
+
+test.each([
+  ['key', { key: 'x' }, 'receipts[0].key: expected the key of a line of the feed'],
+  ['contentHash', { contentHash: 'x' }, 'receipts[0].contentHash: expected 32 hexadecimal digits'],
+  ['document', { document: null }, 'receipts[0].document: expected 1 to 200 characters'],
+  ['reason', { status: 'failed', document: null }, 'receipts[0].reason: expected 1 to 2,000'],
+])('a receipt with a wrong %s is refused, and none is stored', async (_, fields, message) => {
+  const receipt = {
+    ...{ idempotencyKey: 'b', key: `${DAY}:${'0'.repeat(32)}:1:1`, contentHash: '0'.repeat(32) },
+    ...{ status: 'posted', document: 'D' },
+    ...fields,
+  };
+  const { status, body } = await call('/api/bookings/receipts', { receipts: [receipt] });
+  expect([status, body.message]).toEqual([400, expect.stringContaining(message)]);
+});
+
+test('the key of no consumer reads nothing', async () => {
+  const other = await newKey('other');
+  const { status, body } = await call('/api/bookings', undefined, other);
+  expect([status, body.message]).toEqual([400, expect.stringContaining('the key of a consumer')]);
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { recordAudit } from '../../../src/audit/audit.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
+import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
+import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date);
+}
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+const sign = () => signCleanDays(world.database, { bookingsFrom: date, to: date });
+
+test('a clean day is signed off once, and its bookings are released', async () => {
+  await pull(title('a'));
+  expect(await signCleanDays(world.database, { bookingsFrom: DAY, to: date })).toContain(date);
+  expect(await readSignOffs(world.database, date)).toMatchObject([
+    { signedOffBy: 'auto-sign-off', reason: 'AUTO_SIGN_OFF=clean' },
+  ]);
+  expect(await world.database.prisma.bookingLine.count({ where: { date } })).toBe(1);
+  expect(await sign()).toEqual([]);
+});
+
+test('a day before BOOKINGS_FROM is not signed off', async () => {
+  await pull(title('a'));
+  expect(
+    await signCleanDays(world.database, { bookingsFrom: daysFrom(1, date), to: daysFrom(1, date) }),
+  ).toEqual([]);
+});
+
+test('a restated day and a reopened day wait for a person', async () => {
+  await pull(title('a'));
+  await sign();
+  await pull(title('a', { discount: '99' }));
+  expect(await sign()).toEqual([]);
+  await reopenDay(world.database, date, { by: 'ana', reason: 'look again' });
+  expect(await sign()).toEqual([]);
+});
+
+test('a day with rejects is not signed off, also after a person accepted them', async () => {
+  await pull(title('a'), '{"order":{"uid":"broken"}}');
+  expect(await sign()).toEqual([]);
+  await acceptRejects(world.database, date, { by: 'ana', reason: 'not ours' });
+  expect(await sign()).toEqual([]);
+});
+
+test('a day with a held response is not signed off', async () => {
+  await pull(title('a'));
+  await pull();
+  expect(await sign()).toEqual([]);
+});
+
+test('a day about which a person decided anything is not signed off', async () => {
+  await pull(title('a'));
+  await recordAudit(world.database.prisma, { actor: 'ana', action: 'pull.release', date });
+  expect(await sign()).toEqual([]);
+});
+
+test('a person who asked for a pull has decided nothing', async () => {
+  await pull(title('a'));
+  await recordAudit(world.database.prisma, { actor: 'ana', action: 'pull.request', date });
+  expect(await sign()).toEqual([date]);
+});
+
+test('a day with a changed bank account is not signed off', async () => {
+  await pull(title('a'));
+  await world.database.prisma.$executeRaw`
+    WITH change AS (
+      INSERT INTO conciliation.account_change
+        (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
+      SELECT 'provider', 'x', gen_random_uuid(), '{}', '{}', accepted_date, id, first_pull_id
+      FROM conciliation.title WHERE accepted_date = ${date}::date
+      RETURNING id, title_id, accepted_date
+    )
+    INSERT INTO conciliation.payment_hold SELECT id, title_id, accepted_date FROM change`;
+  expect(await sign()).toEqual([]);
+});

@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { enterBookedOutside } from '../../../src/bookings/booked-outside.sql.ts';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-decisions.sql.ts';
+import {
+  lockDay,
+  openBookings,
+  releaseSealedDay,
+  releaseWaitingDays,
+} from '../../../src/bookings/release.sql.ts';
+import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 10_000, maxIdleHours: 10_000 };
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let date: CivilDate;
+let dayCount = 0;
+beforeEach(() => {
+  dayCount += 1;
+  date = daysFrom(dayCount, DAY);
+});
+
+const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, date, ...more });
+
+async function pull(...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, { withdrawalLimitPercent: 100 });
+}
+
+async function sign(bookingsFrom: CivilDate | null = DAY) {
+  const day = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date },
+    select: { contentDigest: true },
+  });
+  await signOffDay(world.database, date, {
+    by: 'ana',
+    reason: null,
+    seenDigest: String(day.contentDigest),
+    fourEyes: false,
+    bookingsFrom,
+  });
+}
+
+const lines = () =>
+  world.database.prisma.$queryRaw<
+    { kind: string; uid: string; occurrence: number; version: number; discount: string | null }[]
+  >`
+    SELECT kind, order_uid AS uid, occurrence, version, platform_discounted_value::text AS discount
+    FROM conciliation.booking_line WHERE date = ${date}::date ORDER BY id`;
+
+const brief = async () =>
+  (await lines()).map(({ kind, uid, occurrence, version }) => [kind, uid, occurrence, version]);
+
+async function offered() {
+  const page = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+  return page.lines.filter((line) => line.date === date);
+}
+
+/** What the batches of the date add up to, beside the totals of the day. */
+async function sums() {
+  const [row] = await world.database.prisma.$queryRaw<[{ released: string; sealed: string }]>`
+    SELECT (SELECT sum(original_value_sum)::text FROM conciliation.booking_batch WHERE date = ${date}::date) AS released,
+           (SELECT original_value_sum::text FROM conciliation.day WHERE date = ${date}::date) AS sealed`;
+  return row;
+}
+
+test('a first seal books each title, and a seal of the same content nothing', async () => {
+  await pull(title('a'), title('b'), title('b'));
+  expect(await lines()).toEqual([]);
+  await sign();
+  expect((await brief()).toSorted()).toEqual([
+    ['book', 'a', 1, 1],
+    ['book', 'b', 1, 1],
+    ['book', 'b', 2, 1],
+  ]);
+  expect(await offered()).toHaveLength(3);
+  await reopenDay(world.database, date, { by: 'bia', reason: 'again' });
+  await sign();
+  expect(await lines()).toHaveLength(3);
+});
+
+test('a restatement releases nothing until it is sealed: then the difference', async () => {
+  await pull(title('a'), title('b', { discount: '1.00' }), title('c'));
+  await sign();
+  await pull(title('a'), title('b', { discount: '2.00' }), title('d'));
+  expect(await lines()).toHaveLength(3);
+  await sign();
+  expect((await brief()).slice(3).toSorted()).toEqual([
+    ['adjust', 'b', 1, 2],
+    ['book', 'd', 1, 1],
+    ['reverse', 'c', 1, 2],
+  ]);
+  await pull(title('a'), title('b', { discount: '2.00' }), title('c'), title('d'));
+  await sign();
+  expect((await brief()).slice(6)).toEqual([['book', 'c', 1, 3]]);
+  const { released, sealed } = await sums();
+  expect(released).toBe(sealed);
+});
+
+test('equal titles that are renumbered release nothing', async () => {
+  await pull(title('a', { discount: '1' }), title('a', { discount: '2' }));
+  await sign();
+  await pull(title('a', { discount: '2' }), title('a', { discount: '3' }));
+  await sign();
+  expect((await lines()).slice(2)).toMatchObject([{ kind: 'adjust', discount: '3', version: 2 }]);
+});
+
+test('without BOOKINGS_FROM, and before that date, a seal releases nothing', async () => {
+  await pull(title('a'));
+  await sign(null);
+  await pull(title('a', { discount: '9' }));
+  await sign();
+  expect(await lines()).toEqual([]);
+  await reopenDay(world.database, date, { by: 'bia', reason: 'again' });
+  await sign(daysFrom(1, date));
+  expect(await lines()).toEqual([]);
+});
+
+test('a day before BOOKINGS_FROM releases nothing with its first seal', async () => {
+  await pull(title('a'));
+  await sign(daysFrom(1, date));
+  expect(await lines()).toEqual([]);
+});
+
+test('what was booked outside is entered with the totals of the seal, and then only the difference is released', async () => {
+  await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.10' }));
+  await sign(null);
+  await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.20' }));
+  const enter = (originalValue: string) =>
+    enterBookedOutside(
+      world.database,
+      { from: date, to: date, titles: 2, originalValue, signedBefore: null },
+      { by: 'ana', reason: 'booked by hand' },
+    );
+  await expect(enter('11.11')).rejects.toThrow('the seals of the 1 days have 2 and 11.10');
+  expect(await enter('11.1')).toEqual([date]);
+  expect(await offered()).toEqual([]);
+  await sign();
+  expect(await offered()).toMatchObject([
+    { kind: 'adjust', title: { order_uid: 'b', platform_discounted_value: '0.20' } },
+  ]);
+  await expect(enter('11.10')).rejects.toThrow('no signed-off day waits');
+});
+
+const receipt = (
+  line: { key: string; contentHash: string },
+  more: Partial<Parameters<typeof takeReceipts>[2][number]> = {},
+) => ({
+  idempotencyKey: `${line.key} ${line.contentHash}`,
+  key: line.key,
+  contentHash: line.contentHash,
+  status: 'posted' as const,
+  document: 'D-1',
+  reason: null,
+  ...more,
+});
+
+test('a receipt is taken once; a failed line is offered again until it is posted', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const failed = receipt(line, {
+    idempotencyKey: `${date} 1`,
+    status: 'failed',
+    document: null,
+    reason: 'the supplier is unknown',
+  });
+  expect(await takeReceipts(world.database, 'erp', [failed])).toBe(1);
+  expect(await takeReceipts(world.database, 'erp', [failed])).toBe(0);
+  const again = await offered();
+  expect(again.map(({ key, state }) => [key, state])).toEqual([
+    [line.key, 'failed'],
+    [line.key, 'failed'],
+  ]);
+  await expect(
+    takeReceipts(world.database, 'erp', [{ ...failed, reason: 'another' }]),
+  ).rejects.toThrow('another receipt has the key');
+  await takeReceipts(world.database, 'erp', [receipt(line)]);
+  expect((await offered()).map(({ state }) => state)).toEqual(['posted', 'posted']);
+});
+
+test('a receipt for an unknown line, or another content, keeps the date from being released until a person decides', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const other = line.contentHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  const unknown = line.key.replace(/1$/, '2');
+  await takeReceipts(world.database, 'erp', [
+    receipt({ key: line.key, contentHash: other }),
+    receipt({ key: unknown, contentHash: other }),
+  ]);
+  await pull(title('a'), title('b'));
+  await sign();
+  expect(await lines()).toHaveLength(1);
+  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
+  expect(await adoptReceipts(world.database, date, decision)).toBe(2);
+  expect((await brief()).slice(2).toSorted()).toEqual([
+    ['adjust', 'a', 1, 3],
+    ['book', 'b', 1, 1],
+  ]);
+  await expect(dismissReceipts(world.database, date, decision)).rejects.toThrow('no receipt waits');
+});
+
+test('an adopted booking is replaced also by equal content, so that the feed has what the ERP is to have posted', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const key = line.key.replace(/1$/, '2');
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: line.contentHash })]);
+  await adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY });
+  expect((await offered()).map(({ kind, key: offer }) => [kind, offer.at(-1)])).toEqual([
+    ['book', '1'],
+    ['adjust', '3'],
+  ]);
+});
+
+test('a receipt for another content alone keeps the date from being released, with an alert', async () => {
+  await pull(title('a'));
+  await sign();
+  const [line] = await offered();
+  if (line === undefined) throw new Error('no line');
+  const contentHash = line.contentHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+  await takeReceipts(world.database, 'erp', [receipt({ key: line.key, contentHash })]);
+  await pull(title('a'), title('b'));
+  await sign();
+  expect(await lines()).toHaveLength(1);
+  const openAlerts = async () => {
+    await deriveAlerts(world.database, new Date(), NO_LIMITS);
+    const where = { kind: 'booking_receipts', date: new Date(date), resolvedAt: null };
+    return world.database.prisma.alert.count({ where });
+  };
+  expect(await openAlerts()).toBe(1);
+  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  expect(await lines()).toHaveLength(2);
+  expect(await openAlerts()).toBe(0);
+});
+
+test('a dismissed receipt counts for nothing, and the day that waited is released', async () => {
+  await pull(title('a'));
+  const key = `${date}:${'0'.repeat(32)}:1:1`;
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await sign();
+  expect(await lines()).toEqual([]);
+  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  expect(await brief()).toEqual([['book', 'a', 1, 1]]);
+});
+
+test('a day that waited and was restated meanwhile is not released by its old seal', async () => {
+  await pull(title('a'));
+  const key = `${date}:${'0'.repeat(32)}:1:1`;
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await sign();
+  await pull(title('a', { discount: '7' }));
+  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  expect(await lines()).toEqual([]);
+  await sign();
+  expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
+});
+
+test('what was adopted is not put beside bookings that were never entered', async () => {
+  await pull(title('a'));
+  await sign(null);
+  const key = `${date}:${'0'.repeat(32)}:1:2`;
+  await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
+  await expect(
+    adoptReceipts(world.database, date, { by: 'ana', reason: 'restored', bookingsFrom: DAY }),
+  ).rejects.toThrow('enter what was booked outside first');
+});
+
+test('a release waits for another one before it is numbered', async () => {
+  const [first, second] = [date, daysFrom(100, date)];
+  date = second;
+  await pull(title('a'));
+  date = first;
+  await pull(title('a'));
+  await sign(null);
+  let signing: Promise<void> | undefined;
+  let isSigned = false;
+  await world.database.prisma.$transaction(async (tx) => {
+    await lockDay(tx, first);
+    await openBookings(tx, first, DAY);
+    expect(await releaseSealedDay(tx, first)).not.toBeNull();
+    date = second;
+    signing = sign().then(() => {
+      isSigned = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(isSigned).toBe(false);
+  });
+  await signing;
+  const seqs = async (day: CivilDate) => {
+    const { lines: all } = await readFeed(world.database, 'erp', { after: 0n, limit: 1_000 });
+    return all.filter((line) => line.date === day).map(({ seq }) => Number(seq));
+  };
+  expect(Math.max(...(await seqs(first)))).toBeLessThan(Math.min(...(await seqs(second))));
+});

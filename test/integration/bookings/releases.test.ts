@@ -1,0 +1,34 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startReleases } from '../../../src/scheduler/releases.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+test('the service compares receipts, signs clean days off and releases them', async () => {
+  const { prisma } = world.database;
+  await prisma.$executeRaw`
+    INSERT INTO conciliation.booking_receipt
+      (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
+    VALUES ('erp', 'a', '2020-01-01', gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
+  world.sandbox.setDayTexts(DAY, [titleText()]);
+  await world.pull(DAY);
+  const releases = startReleases({
+    database: world.database,
+    logger: pino({ level: 'silent' }),
+    bookingsFrom: DAY,
+    signsCleanDays: true,
+    timeZone: 'America/Sao_Paulo',
+    everyMs: 50,
+  });
+  await expect.poll(() => prisma.bookingLine.count({ where: { date: DAY } })).toBe(1);
+  await releases.stop();
+  expect(await prisma.bookingReceipt.findMany({ select: { outcome: true } })).toEqual([
+    { outcome: 'unknown_key' },
+  ]);
+});

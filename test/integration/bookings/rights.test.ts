@@ -1,0 +1,130 @@
+/** What the database user of a consumer can read and write, with its own rights. */
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const BUYER = '90021382000122';
+
+let world: PullWorld;
+let users: RoleUsers[];
+let [own, other]: Client[] = [];
+beforeAll(async () => {
+  world = await openPullWorld();
+  await migrate({
+    databaseUrl: world.databaseUrl,
+    logger: pino({ level: 'silent' }),
+    roles: true,
+  });
+  users = [await createRoleUsers(world.databaseUrl), await createRoleUsers(world.databaseUrl)];
+  [own, other] = users.map((each) => new Client({ connectionString: each.urlOf('erp') }));
+  await Promise.all([own?.connect(), other?.connect()]);
+  const [ownRole, otherRole] = users.map((each) => each.nameOf('erp'));
+  const consumer = { apiKeyId: null, buyers: [] };
+  const { database } = world;
+  await setConsumer(
+    database,
+    { ...consumer, name: 'north', databaseRole: ownRole ?? null, buyers: [BUYER] },
+    'test',
+  );
+  await setConsumer(
+    database,
+    { ...consumer, name: 'south', databaseRole: otherRole ?? null },
+    'test',
+  );
+});
+afterAll(async () => {
+  await Promise.all([own?.end(), other?.end()]);
+  for (const each of users) await each.drop();
+  await world.close();
+});
+
+const read = async (client: Client | undefined, sql: string) =>
+  (await client?.query(sql))?.rows ?? [];
+const feed = (client: Client | undefined) =>
+  read(client, 'SELECT * FROM conciliation.booking_feed ORDER BY seq');
+
+async function pull(...uids: string[]) {
+  world.sandbox.setDayTexts(
+    DAY,
+    uids.map((uid) => titleText({ uid })),
+  );
+  await world.pull(DAY);
+}
+
+async function sign() {
+  const day = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date: DAY },
+    select: { contentDigest: true },
+  });
+  const seenDigest = String(day.contentDigest);
+  const signing = { by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, DAY, signing);
+}
+
+const insert = (client: Client | undefined, line: Record<string, unknown>, consumer: string) =>
+  client?.query(
+    `INSERT INTO conciliation.booking_receipt
+       (consumer, idempotency_key, date, identity_hash, occurrence, version, content_hash, status, document)
+     VALUES ($1, gen_random_uuid(), $2, $3, $4, $5, $6, 'posted', 'D-1')`,
+    [
+      consumer,
+      line['date'],
+      line['identity_hash'],
+      line['occurrence'],
+      line['version'],
+      line['content_hash'],
+    ],
+  );
+
+test('a line is read by its consumer only, and not before its day is signed off', async () => {
+  await pull('a');
+  expect(await feed(own)).toEqual([]);
+  await sign();
+  expect(await feed(own)).toMatchObject([{ order_uid: 'a', kind: 'book', consumer: 'north' }]);
+  await pull('a', 'b');
+  expect(await feed(own)).toHaveLength(1);
+  expect(await feed(other)).toEqual([]);
+  for (const table of ['booking_line', 'booking_offer', 'booking_batch', 'title']) {
+    await expect(read(own, `SELECT FROM conciliation.${table}`)).rejects.toThrow(
+      'permission denied',
+    );
+  }
+});
+
+test('a receipt has the name of its author, and counts for a line of its author only', async () => {
+  const [line] = await feed(own);
+  await expect(insert(other, line, 'north')).rejects.toThrow('row-level security');
+  await insert(other, line, 'south');
+  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  expect(await feed(own)).toMatchObject([{ state: 'released' }]);
+  expect(await read(other, 'SELECT outcome FROM conciliation.booking_receipt')).toEqual([
+    { outcome: 'other_consumer' },
+  ]);
+  expect(await read(own, 'SELECT FROM conciliation.booking_receipt')).toEqual([]);
+  await insert(own, line, 'north');
+  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  expect(await feed(own)).toMatchObject([{ state: 'posted' }]);
+});
+
+test('a consumer moves its own position, and changes nothing else', async () => {
+  const move = 'UPDATE conciliation.booking_consumer SET last_seq = 1';
+  expect((await own?.query(move))?.rowCount).toBe(1);
+  expect(await read(other, 'SELECT name, last_seq FROM conciliation.booking_consumer')).toEqual([
+    { name: 'south', last_seq: '0' },
+  ]);
+  for (const forged of [
+    `UPDATE conciliation.booking_consumer SET database_role = 'x'`,
+    `UPDATE conciliation.booking_receipt SET outcome = 'accepted', settled_at = now()`,
+    'DELETE FROM conciliation.booking_receipt',
+    `UPDATE conciliation.booking_feed SET state = 'posted'`,
+  ]) {
+    await expect(read(own, forged), forged).rejects.toThrow(/permission denied|cannot update view/);
+  }
+});

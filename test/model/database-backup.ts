@@ -1,0 +1,78 @@
+import type { Pool } from 'pg';
+
+/** The tables that a history writes and that bookings read. */
+const TABLES = [
+  'booking_receipt',
+  'booking_offer',
+  'booking_line',
+  'booking_batch',
+  'sign_off',
+  'title_change',
+  'title_revision',
+  'title',
+  'rejected_title',
+  'day',
+  'pull',
+];
+const SEQUENCES = [
+  'booking_receipt_id_seq',
+  'booking_offer_seq_seq',
+  'booking_line_id_seq',
+  'booking_batch_id_seq',
+  'sign_off_id_seq',
+];
+
+/** A copy of the tables beside them, in the schema `backup`. A restore takes rows and numbers back. */
+export class DatabaseBackup {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async prepare(): Promise<void> {
+    await this.#pool.query(
+      `CREATE SCHEMA backup; CREATE TABLE backup.sequence (name text, value bigint)`,
+    );
+    for (const table of TABLES) {
+      await this.#pool.query(
+        `CREATE TABLE backup.${table} AS TABLE conciliation.${table} WITH NO DATA`,
+      );
+    }
+  }
+
+  /** Empties the tables. */
+  clear(): Promise<void> {
+    return this.#run(TABLES.map((table) => `DELETE FROM conciliation.${table}`));
+  }
+
+  take(): Promise<void> {
+    return this.#run([
+      ...TABLES.flatMap((table) => [
+        `DELETE FROM backup.${table}`,
+        `INSERT INTO backup.${table} SELECT * FROM conciliation.${table}`,
+      ]),
+      'DELETE FROM backup.sequence',
+      ...SEQUENCES.map(
+        (name) =>
+          `INSERT INTO backup.sequence SELECT '${name}', last_value FROM conciliation.${name}`,
+      ),
+    ]);
+  }
+
+  restore(): Promise<void> {
+    return this.#run([
+      ...TABLES.flatMap((table) => [
+        `DELETE FROM conciliation.${table}`,
+        `INSERT INTO conciliation.${table} SELECT * FROM backup.${table}`,
+      ]),
+      `SELECT setval(('conciliation.' || name)::regclass, value) FROM backup.sequence`,
+    ]);
+  }
+
+  /** As a replica does: without triggers, which refuse to delete. */
+  async #run(statements: readonly string[]): Promise<void> {
+    const all = ['BEGIN', 'SET LOCAL session_replication_role = replica', ...statements, 'COMMIT'];
+    await this.#pool.query(all.join(';'));
+  }
+}

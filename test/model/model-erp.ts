@@ -1,0 +1,174 @@
+/**
+ * An ERP that posts what the booking feed says, as docs/bookings.md tells an integrator. Shares no code with src.
+ * Its state is one value, which a commit replaces: a killed ERP keeps the state of its last commit, and an ERP that
+ * is restored from a backup gets an older one.
+ */
+
+/** A line of the feed, as the API gives it. */
+export interface FeedLine {
+  readonly seq: string;
+  readonly key: string;
+  readonly succeedsKey: string | null;
+  readonly kind: string;
+  readonly contentHash: string;
+  readonly title: Readonly<Record<string, unknown>>;
+}
+
+export interface ErpReceipt {
+  readonly idempotencyKey: string;
+  readonly key: string;
+  readonly contentHash: string;
+  readonly status: 'posted' | 'failed';
+  readonly document: string | null;
+  readonly reason: string | null;
+}
+
+interface Booking {
+  /** The greatest version that was posted. */
+  version: number;
+  /** What is booked now; null: nothing. */
+  content: string | null;
+}
+
+interface State {
+  cursor: string;
+  /** By the key without its version. */
+  bookings: Record<string, Booking>;
+  /** Entries that people made before the feed: the title's content. */
+  manual: { identity: string; content: string }[];
+  /** Every receipt that was ever written. */
+  receipts: ErpReceipt[];
+  /** The number of receipts that were sent. */
+  sent: number;
+}
+
+/** What the ERP can reach of the program. */
+export interface Link {
+  /** Rejects with the code `cursor_ahead` when the feed ends before the cursor. */
+  read(after: string, limit: number): Promise<{ lines: readonly FeedLine[]; next: string }>;
+  send(receipts: readonly ErpReceipt[]): Promise<unknown>;
+}
+
+const IDENTITY = [
+  'order_uid',
+  'buyer_identification',
+  'provider_external_id',
+  'anticipated_due_date',
+  'original_value',
+];
+const BOOKED = [...IDENTITY, 'platform_discounted_value', 'financial_agent_identification'];
+const pick = (title: FeedLine['title'], names: readonly string[]) =>
+  JSON.stringify(names.map((name) => title[name] ?? null));
+
+export class ModelErp {
+  #state: State = { cursor: '0', bookings: {}, manual: [], receipts: [], sent: 0 };
+  /** Documents differ also after a restore. */
+  #documents = 0;
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  backup(): State {
+    return structuredClone(this.#state);
+  }
+
+  restore(backup: State): void {
+    this.#state = structuredClone(backup);
+  }
+
+  bookByHand(date: string, title: FeedLine['title']): void {
+    this.#state.manual.push({
+      identity: `${date} ${pick(title, IDENTITY)}`,
+      content: `${date} ${pick(title, BOOKED)}`,
+    });
+  }
+
+  /** Every content that is booked, sorted. */
+  ledger(): string[] {
+    const { bookings, manual } = this.#state;
+    const posted = Object.values(bookings).flatMap(({ content }) => content ?? []);
+    return [...manual.map(({ content }) => content), ...posted].sort();
+  }
+
+  static contentOf(date: string, title: FeedLine['title']): string {
+    return `${date} ${pick(title, BOOKED)}`;
+  }
+
+  /**
+   * Reads a page and posts its lines in one commit, then sends the receipts.
+   * @param failure the share of lines that cannot be posted this time
+   * @param killedAt null: not killed
+   * @returns the number of lines
+   */
+  async work(
+    link: Link,
+    { failure, killedAt }: { failure: number; killedAt: 'commit' | 'send' | 'sent' | null },
+  ): Promise<number> {
+    const page = await link
+      .read(this.#state.cursor, 1 + Math.floor(this.#random() * 20))
+      .catch((error: unknown) => {
+        const context = (error as { context?: Record<string, unknown> }).context;
+        if (context?.['fault'] !== 'cursor_ahead') throw error;
+        return null;
+      });
+    if (page === null) {
+      this.replay();
+      return 1;
+    }
+    const next = this.backup();
+    for (const line of page.lines) this.#post(next, line, failure);
+    next.cursor = page.next;
+    if (killedAt === 'commit') return page.lines.length;
+    this.#state = next;
+    if (killedAt === 'send') return page.lines.length;
+    await link.send(next.receipts.slice(next.sent));
+    if (killedAt === 'sent') return page.lines.length;
+    next.sent = next.receipts.length;
+    return page.lines.length;
+  }
+
+  /** The other side was restored: reads from the beginning, and sends every receipt again. */
+  replay(): void {
+    this.#state.cursor = '0';
+    this.#state.sent = 0;
+  }
+
+  #post(state: State, line: FeedLine, failure: number): void {
+    const at = line.key.lastIndexOf(':');
+    const [name, version] = [line.key.slice(0, at), Number(line.key.slice(at + 1))];
+    const booking = state.bookings[name];
+    if (booking !== undefined && version <= booking.version) {
+      // Posted already, perhaps with another content: the receipts of the booking say so.
+      const own = state.receipts.filter(
+        ({ key, status }) => status === 'posted' && key.startsWith(`${name}:`),
+      );
+      for (const receipt of new Map(own.map((each) => [each.key, each])).values()) {
+        state.receipts.push({ ...receipt, idempotencyKey: this.#unique() });
+      }
+      return;
+    }
+    const answer = { idempotencyKey: this.#unique(), key: line.key, contentHash: line.contentHash };
+    if (this.#random() < failure) {
+      state.receipts.push({ ...answer, status: 'failed', document: null, reason: 'closed period' });
+      return;
+    }
+    const date = line.key.slice(0, 10);
+    if (booking === undefined && line.succeedsKey !== null) {
+      // Booked by hand before the feed began.
+      const identity = `${date} ${pick(line.title, IDENTITY)}`;
+      const entry = state.manual.findIndex((each) => each.identity === identity);
+      if (entry >= 0) state.manual.splice(entry, 1);
+    }
+    const content = line.kind === 'reverse' ? null : ModelErp.contentOf(date, line.title);
+    state.bookings[name] = { version, content };
+    this.#documents += 1;
+    const document = `D-${this.#documents}`;
+    state.receipts.push({ ...answer, status: 'posted', document, reason: null });
+  }
+
+  #unique(): string {
+    return `${this.#random()} ${this.#random()}`;
+  }
+}
