@@ -5,7 +5,7 @@
 --   owner                      the user of "conciliation migrate"; the only user with DDL
 --   conciliation_worker        the service and every other command: no DDL, and no right to delete history
 --   conciliation_finance       reads the tables for the reconciliation
---   conciliation_erp           reads the feed, and maintains its suppliers in provider
+--   conciliation_erp           reads the feed, and maintains its suppliers in provider and its payables in erp_payable
 --
 -- The roles cannot log in. Grant them to users of your own:
 --
@@ -53,7 +53,7 @@ BEGIN
   GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA conciliation TO conciliation_worker;
   REVOKE INSERT, UPDATE ON
     conciliation._prisma_migrations, conciliation.audit_chain, conciliation.erased_party,
-    conciliation.title_feed, conciliation.booking_feed
+    conciliation.title_feed, conciliation.booking_feed, conciliation.title_payable
     FROM conciliation_worker;
   REVOKE UPDATE ON conciliation.title_revision, conciliation.title_change, conciliation.title_succession,
     conciliation.payment_hold, conciliation.audit_entry, conciliation.sign_off,
@@ -87,14 +87,24 @@ BEGIN
     conciliation.digest_delivery, conciliation.sign_off, conciliation.month_seal,
     conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
-    conciliation.account_change, conciliation.title_succession, conciliation.payment_hold,
-    conciliation.audit_entry, conciliation.audit_chain
+    conciliation.title_succession, conciliation.payment_hold,
+    conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
+    conciliation.title_match, conciliation.title_payable, conciliation.break_decision,
+    conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain
     TO conciliation_finance;
 
   -- The ERP: the tables for its bookings, and its own suppliers. Only the service records the result of a push.
   GRANT SELECT ON conciliation.title_feed, conciliation.day, conciliation.checkpoint, conciliation.provider
     TO conciliation_erp;
   GRANT DELETE ON conciliation.provider TO conciliation_erp;
+  GRANT SELECT ON conciliation.erp_payable, conciliation.erp_payable_import, conciliation.title_payable TO conciliation_erp;
+  GRANT
+    INSERT (erp_key, company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
+            due_date, open_value, status, payee, version),
+    UPDATE (company, supplier_external_id, supplier_tax_id, document, instalment, order_uid,
+            due_date, open_value, status, payee, version)
+    ON conciliation.erp_payable TO conciliation_erp;
+  GRANT INSERT (kind) ON conciliation.erp_payable_import TO conciliation_erp;
   GRANT
     INSERT (external_id, type, identification_number, name, can_anticipate, phones, email_addresses,
             accounts, sync_state),

@@ -21,6 +21,7 @@ const kindsEn: Texts = {
   provider_rejected: 'Provider refused',
   push_failing: 'Providers not sent',
   account_changed: 'Bank account changed',
+  payables_stale: 'Payables are stale',
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
   clock_skew: 'Clock is wrong',
@@ -46,6 +47,7 @@ const kindsPt: Texts = {
   provider_rejected: 'Fornecedor recusado',
   push_failing: 'Fornecedores não enviados',
   account_changed: 'Conta bancária mudou',
+  payables_stale: 'Contas a pagar desatualizadas',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
@@ -77,6 +79,7 @@ const nextStepsEn: Texts = {
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
     'Before paying, call the party on a number that you know; then acknowledge the change.',
+  payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Put a new token in place.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
@@ -108,6 +111,8 @@ const nextStepsPt: Texts = {
     'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
   account_changed:
     'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
+  payables_stale:
+    'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
   contract_drift:
     'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
   platform_auth: 'Instale um novo token.',

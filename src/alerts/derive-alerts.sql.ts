@@ -36,16 +36,20 @@ import {
   type StalenessLimits,
   type SweepFindings,
   staleCheckpointAlert,
+  stalePayablesAlert,
   staleSweepAlert,
   sweepFindingAlerts,
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
+import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
 export interface AlertPolicy extends StalenessLimits {
   /** Decides which dates are closed. */
   readonly timeZone: string;
+  /** Absent: stale payables of the ERP raise no alert. */
+  readonly payablesMaxAgeHours?: number;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
@@ -75,6 +79,7 @@ export async function readLedgerAlerts(
 ): Promise<Alert[]> {
   const stale = await readStaleCheckpoint(tx, now, policy);
   const staleSweep = await readStaleSweep(tx, now, policy);
+  const stalePayables = await readStalePayables(tx, now, policy);
   return [
     ...failedPullAlerts(await readFailedDayPulls(tx)),
     ...(await readOverduePulls(tx)).map(overduePullsAlert),
@@ -91,7 +96,7 @@ export async function readLedgerAlerts(
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
-    ...[stale, staleSweep].filter((alert) => alert !== null),
+    ...[stale, staleSweep, stalePayables].filter((alert) => alert !== null),
   ];
 }
 
@@ -141,6 +146,16 @@ function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
             WHERE sweep_id = sweep.id AND ledger_fold_count IS NOT NULL)::int AS "datesDiffering",
            undated_titles AS undated, future_titles AS future, early_titles AS early
     FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
+}
+
+/** Null where the ERP has given no payables. */
+async function readStalePayables(
+  tx: Transaction,
+  now: Date,
+  { payablesMaxAgeHours: maxAgeHours }: AlertPolicy,
+): Promise<Alert | null> {
+  if (maxAgeHours === undefined || !(await hasPayables(tx))) return null;
+  return stalePayablesAlert({ snapshotAt: await readSnapshotAt(tx), maxAgeHours }, now);
 }
 
 /** Sweeps whose differences may still be an alert. */

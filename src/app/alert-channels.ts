@@ -28,10 +28,11 @@ export function openChannels(config: Config): readonly Channel[] {
 }
 
 /** The conditions of alerts, for the scheduler and for all that tells the state of the ledger. */
-export function alertPolicy({ timeZone, sweepCron }: Config): AlertPolicy {
+export function alertPolicy({ erpPayablesMaxAgeHours, timeZone, sweepCron }: Config): AlertPolicy {
   return {
     ...STALENESS_LIMITS,
     timeZone,
+    payablesMaxAgeHours: erpPayablesMaxAgeHours,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

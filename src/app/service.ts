@@ -22,6 +22,7 @@ import { pendingMigrations } from '../database/migrate.ts';
 import { lastClosedDate } from '../domain/business-day.ts';
 import { startVerification } from '../integrity/verify-dates.ts';
 import { readLedgerGauges } from '../ledger/ledger-gauges.sql.ts';
+import { startMatchingLoop } from '../matching/matching-loop.ts';
 import { openPullQueue, openPushQueue, openSweepQueue } from '../queue/job-queue.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
@@ -256,6 +257,8 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
+  const matching = startMatchingLoop({ database, logger });
+  stops.push(() => matching.stop());
   return ticker;
 }
 

@@ -27,7 +27,9 @@ export const isReleasable = (date: Prisma.Sql): Prisma.Sql =>
   )})`;
 
 /** The ERP's key of the payable that a row of `title` is matched with. */
-export const ERP_KEY: Prisma.Sql = Prisma.sql`NULL::text`;
+export const ERP_KEY: Prisma.Sql = Prisma.sql`
+  (SELECT string_agg(payable.erp_key, ',' ORDER BY payable.erp_key)
+   FROM conciliation.title_payable AS payable WHERE payable.title_id = title.id)`;
 
 /** Returns what keeps the day from being released; empty: nothing. */
 export async function readReleaseFaults(

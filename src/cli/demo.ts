@@ -23,6 +23,7 @@ import {
 } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { formatAmount, formatCount, renderTable } from './output/table.ts';
+import { type DemoMatching, importDemoPayables } from './payables/demo-payables.sql.ts';
 
 const DEMO_DAYS = 14;
 
@@ -37,7 +38,7 @@ export function addDemoCommand(program: Command, exit: (status: ExitStatus) => v
       `
 Starts a PostgreSQL of its own under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
 last ${DEMO_DAYS} days and prints them. Then the service and the sandbox stay up until Ctrl-C, with a link into
-the console. Delete the folder to start over.`,
+the console. A made-up ERP gives a payable for most titles, and the console shows the breaks. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
@@ -87,8 +88,9 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   try {
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
+    const matching = await importDemoPayables(staging.database);
     const days = await readDays(staging.database, { from, to }, to);
-    const result = demoResult(days, reports);
+    const result = demoResult(days, reports, matching);
     if (isOnce) return result;
     const linkToken = await createDemoLink(staging.database);
     await platform.close();
@@ -168,6 +170,7 @@ async function pullDates(
 function demoResult(
   days: readonly DayRow[],
   reports: ReadonlyMap<CivilDate, PullReport>,
+  matching: DemoMatching,
 ): CommandResult {
   const rows = days.map((day) => ({ ...day, report: reports.get(day.date) }));
   const reconciled = days.filter((day) => day.state === 'reconciled').length;
@@ -179,6 +182,7 @@ function demoResult(
         changed: report?.changed ?? 0,
         withdrawnNow: report?.withdrawn ?? 0,
       })),
+      matching,
     },
     text: `${renderTable(
       [
@@ -199,9 +203,16 @@ function demoResult(
         formatCount(report?.withdrawn ?? 0),
         day.state,
       ]),
-    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles are the platform's, to the digit.`,
+    )}\n\n${reconciled} of ${days.length} days are reconciled: their titles are the platform's, to the digit.\n\n${matchingText(matching)}`,
     exit: reconciled === days.length ? EXIT.done : EXIT.needsPerson,
   };
+}
+
+function matchingText({ titles, matched, breaks }: DemoMatching): string {
+  return `${formatCount(matched)} of ${formatCount(titles)} titles have a payable of the made-up ERP. The breaks:\n\n${renderTable(
+    [{ title: 'break' }, { title: 'number', align: 'right' }, { title: 'value', align: 'right' }],
+    breaks.map(({ kind, breaks: found, value }) => [kind, formatCount(found), formatAmount(value)]),
+  )}`;
 }
 
 function writeToken(dataDir: string, token: string): string {

@@ -23,6 +23,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   drift: async () => (await import('./drift.ts')).addDriftCommand,
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
+  'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
   'payment-schedule': async () =>
     (await import('./schedule/payment-schedule.ts')).addPaymentScheduleCommand,

@@ -41,6 +41,8 @@ export interface Config {
   /** PEM file of the certificate authority for Redis; null: the authorities of Node. */
   readonly redisCaFile: string | null;
   readonly pullCron: string;
+  /** Age in hours from which the ERP's payables count as stale. */
+  readonly erpPayablesMaxAgeHours: number;
   readonly lookbackDays: number;
   readonly sweepCron: string;
   readonly sweepDays: number;
@@ -144,6 +146,7 @@ export function readConfig(
     startDate: reader.date('START_DATE'),
     ...readRedis(reader, plaintextHosts),
     pullCron: reader.cron('PULL_CRON', '0 6 * * *'),
+    erpPayablesMaxAgeHours: reader.integer('ERP_PAYABLES_MAX_AGE_HOURS', 30, 1, 8_760),
     lookbackDays: reader.integer('LOOKBACK_DAYS', 7, 0, 365),
     sweepCron: reader.cron('SWEEP_CRON', '0 3 * * 0'),
     ...readSweepReach(reader),

@@ -21,6 +21,7 @@ export const CIVIL_DATES = {
     lastReconciledDate: optionalCivilDate('lastReconciledDate'),
   },
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
+  erpPayable: { dueDate: optionalCivilDate('dueDate') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },

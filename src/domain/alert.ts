@@ -24,6 +24,7 @@ export const ALERT_KINDS = [
   'provider_rejected',
   'push_failing',
   'account_changed',
+  'payables_stale',
   'contract_drift',
   'platform_auth',
   'clock_skew',
@@ -698,6 +699,37 @@ export function staleCheckpointAlert(
         ? `nenhuma data foi conciliada até agora; ${behindPt}`
         : `a conciliação só chega até ${dayPt(reached)}; ${behindPt}`,
     date: addDays(reached, 1),
+    pullId: null,
+  };
+}
+
+/** The payables of the ERP and the age from which they count as stale. */
+export interface PayableAge {
+  /** When the payables were complete last; null: never. */
+  readonly snapshotAt: Date | null;
+  readonly maxAgeHours: number;
+}
+
+/** Returns the alert for payables that are stale. Null otherwise. */
+export function stalePayablesAlert(
+  { snapshotAt, maxAgeHours }: PayableAge,
+  now: Date,
+): Alert | null {
+  const ageHours =
+    snapshotAt === null ? null : Math.floor((now.getTime() - snapshotAt.getTime()) / HOUR_MS);
+  if (ageHours !== null && ageHours < maxAgeHours) return null;
+  return {
+    kind: 'payables_stale',
+    dedupeKey: 'payables_stale',
+    message:
+      ageHours === null
+        ? 'the ERP has given no complete snapshot of its payables'
+        : `the last complete snapshot of the ERP's payables is more than ${maxAgeHours} hours old`,
+    messagePt:
+      ageHours === null
+        ? 'o ERP ainda não enviou uma posição completa das contas a pagar'
+        : `a última posição completa das contas a pagar do ERP tem mais de ${maxAgeHours} horas`,
+    date: null,
     pullId: null,
   };
 }

@@ -7,6 +7,8 @@ export interface TaxId {
   readonly digits: string;
 }
 
+export const TAX_ID_EXPECTATION = 'expected a CPF or CNPJ with the right check digits';
+
 const MASK = /[./\- ]/g;
 const UNMASKED = /^(?:\d{11}|[\dA-Za-z]{12}\d{2})$/;
 

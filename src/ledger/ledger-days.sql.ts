@@ -138,13 +138,17 @@ export function countRestated(database: Database, today: CivilDate): Promise<num
 }
 
 /** Returns the numbers of the navigation. */
-export async function readBadges(
-  database: Database,
-): Promise<{ readonly alerts: number; readonly accountChanges: number }> {
+export async function readBadges(database: Database): Promise<{
+  readonly alerts: number;
+  readonly accountChanges: number;
+  /** Whether the ERP has given payables. */
+  readonly hasPayables: boolean;
+}> {
   const { prisma } = database;
-  const [alerts, accountChanges] = await Promise.all([
+  const [alerts, accountChanges, payable] = await Promise.all([
     prisma.alert.count({ where: { resolvedAt: null } }),
     prisma.accountChange.count({ where: { acknowledgedAt: null } }),
+    prisma.erpPayable.findFirst({ select: { erpKey: true } }),
   ]);
-  return { alerts, accountChanges };
+  return { alerts, accountChanges, hasPayables: payable !== null };
 }

@@ -1,7 +1,8 @@
 import type { Database } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
+import { type FileFormat, formatOf } from '../files/import-file.ts';
 import { ShutdownError } from '../runtime/errors.ts';
-import { type FileFormat, formatOf, readProviderFile } from './provider-file.ts';
+import { readProviderFile } from './provider-file.ts';
 import { importProviders } from './provider-import.sql.ts';
 
 /** The fault at one place of the file, without values. */

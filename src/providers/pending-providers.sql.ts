@@ -1,6 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { describeFaults, type ProviderFault } from '../domain/provider.ts';
+import type { FieldFault } from '../domain/field-reader.ts';
+import { describeFaults } from '../domain/provider.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { contentHash, isRelieved, lockProviders, rivals } from './providers.sql.ts';
 
@@ -65,11 +66,11 @@ export type CheckOutcome =
   | {
       readonly row: PendingProvider;
       readonly state: 'invalid';
-      readonly faults: readonly ProviderFault[];
+      readonly faults: readonly FieldFault[];
       readonly isContested: boolean;
     };
 
-export const DUPLICATE_FAULT: ProviderFault = {
+export const DUPLICATE_FAULT: FieldFault = {
   field: 'identificationNumber',
   expected: 'another row has the same number under another externalId',
 };

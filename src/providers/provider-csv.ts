@@ -1,6 +1,7 @@
-import { ACCOUNT_FIELDS, type ProviderAccount, type ProviderFault } from '../domain/provider.ts';
+import type { FieldFault } from '../domain/field-reader.ts';
+import { ACCOUNT_FIELDS, type ProviderAccount } from '../domain/provider.ts';
+import type { CsvRecord } from '../files/csv-records.ts';
 import { InputError } from '../runtime/errors.ts';
-import type { CsvRecord } from './csv-records.ts';
 
 /** The columns that occur once for a provider. Accounts have columns of their own. */
 const COLUMNS = [
@@ -59,7 +60,7 @@ export class ProviderCsv {
   }
 
   /** Returns the provider, or the fault that makes the row unreadable. */
-  read(record: CsvRecord): CsvCandidate | ProviderFault {
+  read(record: CsvRecord): CsvCandidate | FieldFault {
     if (record.fault !== null) return { field: '(row)', expected: record.fault };
     if (record.cells.length !== this.#columns.length) {
       const expected = `expected ${this.#columns.length} cells, got ${record.cells.length}`;

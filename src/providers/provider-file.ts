@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
-import { extname } from 'node:path';
-import { checkProvider, type Provider, type ProviderFault } from '../domain/provider.ts';
+import type { FieldFault } from '../domain/field-reader.ts';
+import { checkProvider, type Provider } from '../domain/provider.ts';
+import { readCsvRecords } from '../files/csv-records.ts';
+import { formatOf, readJson as readJsonFile, readText } from '../files/import-file.ts';
 import { InputError } from '../runtime/errors.ts';
-import { readCsvRecords } from './csv-records.ts';
+
 import { ProviderCsv } from './provider-csv.ts';
 
 /** One provider of a file, or its faults. */
@@ -16,20 +16,7 @@ export interface FileProvider {
   /** Of a provider with faults, where it can be read: another row with it is contested. */
   readonly refusedId: string | null;
   /** For CSV with the names of the columns. */
-  readonly faults: readonly ProviderFault[];
-}
-
-export type FileFormat = 'csv' | 'json';
-
-/** A JSON file is read completely into memory. This is about half a million providers. */
-const MAX_JSON_BYTES = 256 * 1024 * 1024;
-
-/** @throws InputError when the name ends in neither .csv nor .json */
-export function formatOf(path: string): FileFormat {
-  const extension = extname(path).toLowerCase();
-  if (extension === '.csv') return 'csv';
-  if (extension === '.json') return 'json';
-  throw new InputError('the name of the file must end in .csv or .json');
+  readonly faults: readonly FieldFault[];
 }
 
 /**
@@ -66,11 +53,11 @@ const isStorable = (text: string) => !text.includes('\u0000') && !/\p{Surrogate}
 
 interface FileCandidate {
   readonly at: number;
-  readonly candidate: { readonly value: unknown } | ProviderFault;
+  readonly candidate: { readonly value: unknown } | FieldFault;
   readonly toField: (field: string) => string;
 }
 
-function isFault(candidate: FileCandidate['candidate']): candidate is ProviderFault {
+function isFault(candidate: FileCandidate['candidate']): candidate is FieldFault {
   return 'expected' in candidate;
 }
 
@@ -93,47 +80,10 @@ async function* readCsv(path: string): AsyncGenerator<FileCandidate> {
   if (csv === null) throw new InputError('the file is empty');
 }
 
-/**
- * Removes a byte order mark.
- * @throws InputError when the file cannot be read or is not UTF-8
- */
-async function* readText(path: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  try {
-    for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-      yield decoder.decode(chunk, { stream: true });
-    }
-    yield decoder.decode();
-  } catch (error) {
-    throw toFileError(error);
-  }
-}
-
 async function* readJson(path: string): AsyncGenerator<FileCandidate> {
-  const list = listIn(parseJson(await readJsonText(path)));
+  const list = listIn(await readJsonFile(path));
   for (const [index, value] of list.entries()) {
     yield { at: index + 1, candidate: { value }, toField: asItIs };
-  }
-}
-
-async function readJsonText(path: string): Promise<string> {
-  try {
-    if ((await stat(path)).size > MAX_JSON_BYTES) {
-      throw new InputError('the file is too large for JSON; split it, or use CSV');
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
-  } catch (error) {
-    throw toFileError(error);
-  }
-}
-
-/** Reports only the position of an error, because the parser's message quotes the text. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const place = /at position \d+/.exec(String(error))?.[0];
-    throw new InputError(`the file is not JSON${place === undefined ? '' : ` (${place})`}`);
   }
 }
 
@@ -143,13 +93,4 @@ function listIn(value: unknown): readonly unknown[] {
     typeof value === 'object' && value !== null ? Reflect.get(value, 'providers') : null;
   if (Array.isArray(list)) return list;
   throw new InputError('expected {"providers": [...]} or a list of providers');
-}
-
-function toFileError(error: unknown): unknown {
-  if (error instanceof InputError || !(error instanceof Error) || !('code' in error)) return error;
-  const code = String(error.code);
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-    return new InputError('the file is not UTF-8; save it as "CSV UTF-8" or convert it');
-  }
-  return new InputError(`the file cannot be read (${code})`, { cause: error });
 }

@@ -21,6 +21,7 @@ export const API_TAGS = {
   days: 'The accepted dates: states, sums, sign-offs.',
   pulls: 'Attempts at one accepted date.',
   titles: 'The titles that were read from the platform, and their history.',
+  payables: "The ERP's payables, with which titles are matched.",
   alerts: 'Conditions that a person has to look at.',
   backfills: 'Requests for ranges of dates.',
   sweeps: 'Comparisons of the ledger with all titles of the platform.',

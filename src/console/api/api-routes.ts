@@ -7,6 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { addApiBookings } from './api-bookings.ts';
 import { addApiDecisions } from './api-decisions.ts';
+import { addApiMatching } from './api-matching.ts';
+import { addApiPayables } from './api-payables.ts';
 import { addApiReads } from './api-reads.ts';
 import { API_TAGS } from './api-request.ts';
 import { addApiSuppliers } from './api-suppliers.ts';
@@ -42,6 +44,8 @@ export async function addApiRoutes(
       addApiDecisions(api, parts);
       addApiSuppliers(api, parts);
       addApiBookings(api, parts);
+      addApiPayables(api, parts);
+      addApiMatching(api, parts);
       api.get('/openapi.json', async () => server.swagger());
     },
     { prefix: '/api' },

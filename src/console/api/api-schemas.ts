@@ -5,6 +5,7 @@ import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
+import { PAYABLE_FIELDS, PAYABLE_STATUSES } from '../../domain/payable.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';
 import { SIGN_OFF_FAULTS } from '../../domain/sign-off.ts';
@@ -13,6 +14,8 @@ import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { NEEDS } from '../../ledger/ledger-days.sql.ts';
 import { SEALED_MEASURES } from '../../ledger/restated-days.sql.ts';
 import { MAX_DAYS_TO_SIGN } from '../../ledger/sign-off.sql.ts';
+import { BREAK_KINDS } from '../../matching/breaks.sql.ts';
+import { IMPORT_KINDS, PAYABLES_AT_ONCE } from '../../payables/payable-import.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
 import { SWEEP_STATES } from '../../sweep/sweep-reads.sql.ts';
 import { TITLE_SORTS } from '../titles/title-list.sql.ts';
@@ -531,6 +534,142 @@ export const AccountChanges = Type.Object({
     { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
 });
+const PAYABLE_HELP = {
+  erpKey: "The ERP's key, unique over all companies. Required.",
+  company: 'The company or branch that owes.',
+  supplierExternalId: "The supplier's code in the ERP. Required without supplierTaxId.",
+  supplierTaxId: 'CPF or CNPJ of the supplier. Required without supplierExternalId.',
+  document: 'The number of the invoice.',
+  instalment: 'The instalment of the document.',
+  orderUid: "The platform's order, where the ERP knows the order.",
+  dueDate: 'YYYY-MM-DD.',
+  openValue: 'An exact decimal as text, such as "1234.50". Negative: a credit note. Required.',
+  status: `${PAYABLE_STATUSES.join(', ')}; default open.`,
+  payee: 'CPF or CNPJ of the party that the ERP is going to pay; absent: the supplier.',
+  version: "The ERP's version of the payable.",
+} satisfies Record<(typeof PAYABLE_FIELDS)[number], string>;
+
+/** Without types, because a payable with a fault is rejected alone and not with its whole request. */
+export const PayablesBody = Type.Object({
+  payables: Type.Array(
+    Type.Unsafe<unknown>({
+      description: PAYABLE_FIELDS.map((field) => `${field}: ${PAYABLE_HELP[field]}`).join('\n'),
+    }),
+    { maxItems: PAYABLES_AT_ONCE },
+  ),
+});
+export const PayableImportBody = Type.Object({ kind: words(IMPORT_KINDS) });
+export const EndPayableImportBody = Type.Object({
+  count: Type.Integer({
+    minimum: 0,
+    description: 'The number of payables that were sent. With another number nothing is closed.',
+  }),
+});
+
+const payableCounts = {
+  inserted: count,
+  changed: count,
+  unchanged: count,
+  rejected: count,
+};
+const payableRejects = Type.Array(
+  Type.Object({
+    at: Type.Integer({ minimum: 1, description: 'The place in `payables`, from 1.' }),
+    field: Type.String(),
+    expected: Type.String(),
+  }),
+);
+export const PayableBatch = Type.Object({ ...payableCounts, rejects: payableRejects });
+const payableImport = {
+  importId: id,
+  kind: words(IMPORT_KINDS),
+  ...payableCounts,
+  isComplete: Type.Boolean({
+    description: 'Whether no payable was rejected and as many arrived as were announced.',
+  }),
+  closed: Type.Integer({ minimum: 0, description: 'Payables that a complete snapshot lacks.' }),
+};
+export const PayableImport = Type.Object(payableImport);
+export const PayableImportWithRejects = Type.Object({ ...payableImport, rejects: payableRejects });
+const PayableState = Type.Union(
+  [
+    Type.Object({
+      open: count,
+      openValue: amount,
+      snapshotAt: instantOrNull,
+      incompleteAt: instantOrNull,
+    }),
+    Type.Null(),
+  ],
+  { description: 'The payables of the ERP. Null: the ERP has given none.' },
+);
+export const PayableStateAnswer = Type.Object({ payables: PayableState });
+
+export const BreakQuery = Type.Object({
+  kind: Type.Optional(words(BREAK_KINDS)),
+  date: Type.Optional(date),
+  supplier: Type.Optional(Type.String({ maxLength: 255, description: "The supplier's code." })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'To skip.' }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+});
+const BreakAnswer = Type.Object({
+  kind: words(BREAK_KINDS),
+  ground: Type.String({ description: 'Names both sides as they are; to be given back.' }),
+  title: Type.Union([
+    Type.Object({
+      id,
+      orderUid: Type.String(),
+      acceptedDate: date,
+      dueDate: dateOrNull,
+      value: amount,
+      supplier: orNull('string'),
+      isWithdrawn: Type.Boolean(),
+    }),
+    Type.Null(),
+  ]),
+  payable: Type.Union([
+    Type.Object({
+      erpKey: Type.String(),
+      company: orNull('string'),
+      supplier: orNull('string'),
+      document: orNull('string'),
+      instalment: orNull('string'),
+      orderUid: orNull('string'),
+      dueDate: dateOrNull,
+      openValue: amount,
+      status: words(PAYABLE_STATUSES),
+      hasPayee: Type.Boolean(),
+    }),
+    Type.Null(),
+  ]),
+});
+export const BreakListAnswer = Type.Object({
+  counts: Type.Array(Type.Object({ kind: words(BREAK_KINDS), breaks: count, value: amount }), {
+    description: 'Over the whole filter, without its kind.',
+  }),
+  total: count,
+  breaks: Type.Array(BreakAnswer),
+});
+export const ResolveBreakBody = Type.Object({
+  kind: words(BREAK_KINDS),
+  titleId: Type.Optional(id),
+  erpKey: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  ground: Type.String({
+    format: 'uuid',
+    description: '`ground` of the break as it was looked at.',
+  }),
+  reason,
+});
+export const MatchBody = Type.Object({
+  titleId: id,
+  erpKey: Type.String({ minLength: 1, maxLength: 255 }),
+  reason,
+});
+export const MatchAnswer = Type.Object({ matchId: id });
+export const UndoneRun = Type.Object({ undone: count });
+export const Done = Type.Object({ done: Type.Boolean() });
 
 export const AuditQuery = Type.Object({
   before: Type.Optional(

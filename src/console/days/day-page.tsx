@@ -8,7 +8,9 @@ import type { DayPull, DayReject } from '../../ledger/day-pulls.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
+import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
+import { DayStages } from '../matching/match-cards.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -27,6 +29,8 @@ export interface DayPageData {
   readonly changes: DayChanges;
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
+  /** Null: the ERP has given no payables. */
+  readonly matching: DayMatching | null;
   readonly seals: readonly SignOff[];
   /** The reason why this user may not sign the day as the second person; null: none. */
   readonly fourEyesFault: FourEyesFault | null;
@@ -70,6 +74,14 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
     <>
       <Banners context={context} day={day} />
       <DayActions context={context} date={data.date} day={day} />
+      {data.matching !== null && (
+        <DayStages
+          context={context}
+          date={data.date}
+          matching={data.matching}
+          signedOffBy={day.isRestated ? null : day.signedOffBy}
+        />
+      )}
       {day.isRestated && moved}
       <div class="columns wide-first">
         <ControlTotals context={context} day={day} />

@@ -8,6 +8,7 @@ import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readDayChanges } from '../../ledger/moved-titles.sql.ts';
 import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/sign-off.sql.ts';
 import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
+import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
@@ -125,7 +126,7 @@ async function readDay(
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
+  const [day, totals, rejects, pulls, seals, deciders, changes, matching] = await Promise.all([
     readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
@@ -133,6 +134,7 @@ async function readDay(
     readSignOffs(database, date),
     readDeciders(database.prisma, date),
     readDayChanges(database, date, MOVED_SHOWN),
+    readDayMatching(database, date),
   ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
@@ -143,6 +145,7 @@ async function readDay(
     pulls,
     seals,
     changes,
+    matching,
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };

@@ -38,6 +38,11 @@ const en = {
     not_held: ({ pull }: Values) => `Pull ${pull} holds no date any more.`,
     hold_lost: ({ date, pull }: Values) =>
       `The titles that pull ${pull} held for ${date} were lost in a database crash. Pull the date again.`,
+    match_title: () => 'The title is withdrawn, or has a match.',
+    match_payable: () => 'The payable is not open, or has a match.',
+    match_gone: () => 'This match does not exist, or has ended.',
+    run_gone: () => 'This run does not exist, or is undone.',
+    break_changed: () => 'The break has changed since you looked at it. Look again.',
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
     account_change: () => 'This change does not exist, or it is acknowledged already.',
@@ -85,6 +90,11 @@ const ptBR: typeof en = {
     not_held: ({ pull }) => `A busca ${pull} não está mais retida.`,
     hold_lost: ({ date, pull }) =>
       `Os títulos que a busca ${pull} retinha para ${date} se perderam em uma queda do banco de dados. Busque a data de novo.`,
+    match_title: () => 'O título foi retirado ou já está vinculado.',
+    match_payable: () => 'A conta a pagar não está em aberto ou já está vinculada.',
+    match_gone: () => 'Este vínculo não existe ou já foi desfeito.',
+    run_gone: () => 'Esta execução não existe ou já foi desfeita.',
+    break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
     account_change: () => 'Esta mudança não existe, ou a ciência já foi confirmada.',

@@ -8,6 +8,8 @@ import { mayUse } from './route-access.ts';
 export interface Badges {
   readonly alerts: number;
   readonly accountChanges: number;
+  /** Whether the ERP has given payables. */
+  readonly hasPayables: boolean;
 }
 
 export interface Page {
@@ -78,6 +80,7 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
     ['/', nav.days, 0],
     ['/titles', nav.titles, 0],
     ['/schedule', nav.schedule, 0],
+    ...(page.badges?.hasPayables === true ? [['/breaks', nav.breaks, 0] as const] : []),
     ['/backfills', nav.backfills, 0],
     ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
     ['/alerts', nav.alerts, page.badges?.alerts ?? 0],

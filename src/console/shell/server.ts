@@ -34,6 +34,7 @@ import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
+import { addMatchingRoutes } from '../matching/matching-routes.tsx';
 import { addProviderRoutes } from '../providers/provider-routes.tsx';
 import { addScheduleRoutes } from '../schedule/schedule-routes.tsx';
 import { addExportRoutes } from '../titles/export-routes.tsx';
@@ -155,6 +156,7 @@ async function addPages(
   addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
   addScheduleRoutes(server, parts);
+  addMatchingRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addProviderRoutes(server, parts);
   addWatchRoutes(server, parts);

@@ -14,6 +14,7 @@ import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
+import { matchingText } from '../matching/matching-text.ts';
 import { providersText } from '../providers/providers-text.ts';
 import { scheduleText } from '../schedule/schedule-text.ts';
 import { titlesText } from '../titles/titles-text.ts';
@@ -33,6 +34,7 @@ const en = {
   ...titlesText.en,
   ...amountsText.en,
   ...scheduleText.en,
+  ...matchingText.en,
   ...backfillsText.en,
   ...providersText.en,
   ...watchText.en,
@@ -55,6 +57,7 @@ const ptBR: Text = {
   ...titlesText['pt-BR'],
   ...amountsText['pt-BR'],
   ...scheduleText['pt-BR'],
+  ...matchingText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...providersText['pt-BR'],
   ...watchText['pt-BR'],

@@ -2,8 +2,10 @@ import { Fragment } from 'preact';
 import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import { toCivilDate } from '../../domain/business-day.ts';
 import type { TitleColumn } from '../../domain/title.ts';
+import type { TitleMatch } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
 import { Moves } from '../days/moved.tsx';
+import { TitleMatches } from '../matching/match-cards.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
@@ -50,9 +52,11 @@ const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
 export function TitlePageBody(props: {
   readonly context: PageContext;
   readonly title: TitleDetail;
+  /** Null: the ERP has given no payables. */
+  readonly matches: readonly TitleMatch[] | null;
   readonly isRevealed: boolean;
 }) {
-  const { context, title, isRevealed } = props;
+  const { context, title, matches, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
@@ -116,6 +120,7 @@ export function TitlePageBody(props: {
           </Card>
         ))}
       </div>
+      {matches !== null && <TitleMatches context={context} matches={matches} />}
       <Card title={text.title.history}>
         <ol class="timeline">
           {title.revisions.map((revision) => (

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
+import { readTitleMatches } from '../../matching/match-reads.sql.ts';
+import { hasPayables } from '../../payables/payable-state.sql.ts';
 import { readPayee } from '../../schedule/read-schedule.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { pageContext } from '../shell/page-context.ts';
@@ -64,10 +66,15 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
         details: { titleId: title.id },
       });
     }
+    const matches = (await hasPayables(database.prisma))
+      ? await readTitleMatches(database, BigInt(title.id))
+      : null;
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.title.title(title.fields.order_uid ?? ''),
       active: '/titles',
-      body: <TitlePageBody context={context} title={title} isRevealed={isRevealed} />,
+      body: (
+        <TitlePageBody context={context} title={title} matches={matches} isRevealed={isRevealed} />
+      ),
     }));
   };
   server.get('/titles/:id', (request, reply) => showTitle(request, reply, false));

@@ -34,6 +34,7 @@ import {
   restatedDayAlert,
   STALENESS_LIMITS,
   staleCheckpointAlert,
+  stalePayablesAlert,
   staleSweepAlert,
   sweepFindingAlerts,
 } from '../../../src/domain/alert.ts';
@@ -154,6 +155,10 @@ const ALERTS: readonly Alert[] = [
   refusedProvidersAlert({ writtenDate: date, rejected: 2, invalid: 1 }),
   failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
   changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
+  stalePayablesAlert(
+    { snapshotAt: new Date('2026-03-01T12:00:00Z'), maxAgeHours: 30 },
+    new Date('2026-03-04T12:00:00Z'),
+  ),
   contractDriftAlert({ pullId: 12n, date, paths: ['titles[].a_b'], pathCount: 3 }),
   ...faultyProcessAlerts([
     { kind: 'token_refused', processes: 2 },

@@ -421,3 +421,32 @@ test('no alert holds personal data', async () => {
   expect(alerts.length).toBeGreaterThan(0);
   expect(alerts.map(({ message }) => message).join()).not.toMatch(/CANARY|11222333000181|1234567/);
 });
+
+test('payables without a fresh complete snapshot are an alert; without payables there is none', async () => {
+  const policy = { ...NEVER_STALE, payablesMaxAgeHours: 30 };
+  const stale = async () => (await openAlerts()).filter(({ kind }) => kind === 'payables_stale');
+  await derive(new Date(), policy);
+  expect(await stale()).toEqual([]);
+  const importOf = (kind: string, isComplete: boolean, hoursAgo: number) => world.database.prisma
+    .$executeRaw`
+    INSERT INTO conciliation.erp_payable_import (kind, is_complete, started_at, ended_at)
+    VALUES (${kind}, ${isComplete}, now() - make_interval(hours => ${hoursAgo}::int), now())`;
+  await importOf('snapshot', false, 1);
+  await importOf('delta', true, 1);
+  expect(await derive(new Date(), policy)).toEqual({ raised: 1, resolved: 0 });
+  expect(await stale()).toMatchObject([
+    {
+      kind: 'payables_stale',
+      message: 'the ERP has given no complete snapshot of its payables',
+    },
+  ]);
+  await importOf('snapshot', true, 31);
+  await derive(new Date(), policy);
+  expect(await stale()).toMatchObject([
+    { message: "the last complete snapshot of the ERP's payables is more than 30 hours old" },
+  ]);
+  await importOf('sql', false, 29);
+  expect(await derive(new Date(), policy)).toMatchObject({ resolved: 1 });
+  expect(await stale()).toEqual([]);
+  await world.database.prisma.erpPayableImport.deleteMany();
+});

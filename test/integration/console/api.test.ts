@@ -82,6 +82,8 @@ async function call(key: string, method: 'GET' | 'POST', path: string, body?: ob
   return { status: answer.statusCode, text, json: () => JSON.parse(text) };
 }
 
+const PAYABLE = { erpKey: '1', supplierExternalId: 'P-1', openValue: '10.10' };
+
 const schemaOf = (method: string, path: string, status: number) =>
   document.paths[path]?.[method.toLowerCase()]?.responses[String(status)]?.content?.[
     'application/json'
@@ -105,7 +107,7 @@ test('the document is OpenAPI 3.1 and names every route of /api', async () => {
 test('the answers match the document', async () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  const key = await newKey('operator', 'read', 'pull', 'decide');
+  const key = await newKey('operator', 'read', 'pull', 'decide', 'payables');
   const reviewer = await newKey('reviewer', 'decide');
   const titleId = Number((await world.database.prisma.title.findFirstOrThrow()).id);
   const day = (await call(key, 'GET', `/api/days/${SIGNED}`)).json();
@@ -142,6 +144,25 @@ test('the answers match the document', async () => {
     ['GET', '/api/audit', '/api/audit?limit=5', 200],
     ['POST', '/api/days/{date}/pull', `/api/days/${DAY}/pull`, 202],
     ['GET', '/api/sweeps', '/api/sweeps', 200],
+    ['GET', '/api/breaks', '/api/breaks?limit=2', 200],
+    ['GET', '/api/erp-payables', '/api/erp-payables', 200],
+    ['POST', '/api/erp-payables', '/api/erp-payables', 200, { payables: [PAYABLE, 7] }],
+    ['POST', '/api/erp-payables/imports', '/api/erp-payables/imports', 201, { kind: 'snapshot' }],
+    [
+      'POST',
+      '/api/erp-payables/imports/{id}/payables',
+      '/api/erp-payables/imports/2/payables',
+      200,
+      { payables: [PAYABLE] },
+    ],
+    [
+      'POST',
+      '/api/erp-payables/imports/{id}/end',
+      '/api/erp-payables/imports/2/end',
+      200,
+      { count: 1 },
+    ],
+    ['GET', '/api/erp-payables', '/api/erp-payables', 200],
     ['POST', '/api/backfills', '/api/backfills', 201, { from: DAY, to: HELD }],
     ['GET', '/api/backfills', '/api/backfills', 200],
     ['GET', '/api/backfills/{id}', '/api/backfills/1', 200],

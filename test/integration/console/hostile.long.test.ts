@@ -64,6 +64,8 @@ test.each([
   ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
   ...['dueFrom', 'undated', 'payeeOf'].map((name) => ['/titles', name]),
   ...['view', 'date', 'page'].map((name) => ['/schedule', name]),
+  ...['kind', 'date', 'supplier', 'page'].map((name) => ['/breaks', name]),
+  ...['title', 'payable'].map((name) => ['/break?kind=in_doubt', name]),
   ['/', 'to'],
   ['/', 'notice'],
   ['/restated', 'mine'],

@@ -5,6 +5,7 @@ import { TEXTS } from '../../../src/console/shell/texts.ts';
 import { checkProvider } from '../../../src/domain/provider.ts';
 import type { ConsoleAnswer, ConsoleClient, ConsoleWorld } from '../../support/console-client.ts';
 import { openPagesWorld } from '../../support/pages-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { DAY, daysFrom, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -93,6 +94,10 @@ beforeAll(async () => {
     where: { externalId: 'F000002' },
     data: { syncState: 'invalid', lastError: [faults].flat().join('; ') },
   });
+  await importPayables(world.database, [
+    { erpKey: 'AP-1', openValue: '1.5', orderUid: 'zz', document: 'NF-1' },
+    { erpKey: 'AP-2', openValue: '999', document: 'NF-2' },
+  ]);
   await admin.post('/backfills', { from: daysFrom(-5), to: daysFrom(-3), concurrency: '2' });
   await admin.post('/users', { name: 'bia', role: 'viewer' });
   await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
@@ -152,6 +157,13 @@ test('no page in Portuguese has English text', async () => {
     'GET /schedule': ['month', 'week', 'day'].map(
       (view) => `/schedule?view=${view}&date=2026-06-30`,
     ),
+    'GET /breaks': ['/breaks', '/breaks?kind=value_differs'],
+    'GET /break': [
+      `/break?kind=missing_in_erp&title=${titleId}`,
+      '/break?kind=in_doubt&title=999999',
+      '/break?kind=missing_on_platform&payable=AP-1',
+    ],
+    'GET /match-runs': ['/match-runs'],
     'GET /providers': ['/providers', '/providers?state=invalid'],
     'GET /provider': ['/provider?id=P-1', '/provider?id=F000002'],
     'GET /account-changes': ['/account-changes?state=all'],
@@ -208,6 +220,11 @@ test('no page in Portuguese has English text', async () => {
     ['/exports', { from: DAY, to: FAILED, format: 'csv' }],
     ['/users', { name: 'Á', role: 'viewer' }],
     ['/keys', { name: '' }],
+    ['/break/match', { title: String(titleId), payable: 'AP-9', reason: 'x' }],
+    ['/break/resolve', { kind: 'in_doubt', title: String(titleId), ground: 'x', reason: 'x' }],
+    ['/matches/999/undo', { reason: 'x' }],
+    ['/match-runs/999/undo', { reason: 'x' }],
+    ['/breaks/export', { format: 'pdf' }],
     [`/titles/${titleId}`, {}],
   ];
   for (const [path, fields] of posts) {
@@ -242,6 +259,7 @@ test('each sentence is in both languages, and few are the same', () => {
       "1",
       "1 bytes",
       "1 · 2",
+      "1, 2",
       "CSV",
       "E-mail",
       "Excel",

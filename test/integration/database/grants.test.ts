@@ -45,6 +45,7 @@ const EXPECTED = `
   booking_receipt(settled_by)                            worker=w
   booking_receipt(status)                erp=a
   booking_receipt(version)               erp=a
+  break_decision finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
   console_link                                           worker=arw
   console_oidc_login                                     worker=arwd
@@ -57,6 +58,23 @@ const EXPECTED = `
   drift(acknowledged_by)                                 worker=w
   drift(reason)                                          worker=w
   erased_party                                           worker=r
+  erp_payable erp=r finance=r worker=arw
+  erp_payable(company) erp=aw
+  erp_payable(document) erp=aw
+  erp_payable(due_date) erp=aw
+  erp_payable(erp_key) erp=a
+  erp_payable(instalment) erp=aw
+  erp_payable(open_value) erp=aw
+  erp_payable(order_uid) erp=aw
+  erp_payable(payee) erp=aw
+  erp_payable(status) erp=aw
+  erp_payable(supplier_external_id) erp=aw
+  erp_payable(supplier_tax_id) erp=aw
+  erp_payable(version) erp=aw
+  erp_payable_import erp=r finance=r worker=arw
+  erp_payable_import(kind) erp=a
+  erp_payable_reject worker=arw
+  match_run finance=r worker=arw
   month_seal                                   finance=r worker=ar
   party_account                                          worker=arw
   payment_hold                                 finance=r worker=ard
@@ -96,6 +114,8 @@ const EXPECTED = `
   title_epoch                                            worker=arw
   title_feed                             erp=r finance=r worker=r
   title_finding                                          worker=arw
+  title_match finance=r worker=arw
+  title_payable erp=r finance=r worker=r
   title_revision                               finance=r worker=ar
   title_succession                             finance=r worker=ar
 `;

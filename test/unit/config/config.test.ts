@@ -27,6 +27,7 @@ test('every default of the contract holds, and the result cannot be changed', ()
     plausibility: { duplicatePercent: 25, growthFactor: 5, changedPercent: 50, valueFactor: 20 },
     redisUrl: null,
     pullCron: '0 6 * * *',
+    erpPayablesMaxAgeHours: 30,
     lookbackDays: 7,
     sweepCron: '0 3 * * 0',
     sweepDays: 45,

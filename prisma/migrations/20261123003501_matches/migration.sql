@@ -1,0 +1,150 @@
+-- Matches of titles with payables, and breaks that a person has resolved.
+
+ALTER TABLE conciliation.program_lock DROP CONSTRAINT program_lock_name_check;
+ALTER TABLE conciliation.program_lock ADD CONSTRAINT program_lock_name_check
+  CHECK (name IN ('closing', 'planner', 'alerts', 'push', 'audit', 'matching'));
+INSERT INTO conciliation.program_lock (name) VALUES ('matching');
+COMMENT ON COLUMN conciliation.program_lock.name IS
+  'closing: the closing phase of a merge. planner: the planning of pulls and sweeps. alerts: the derivation of alerts. push: the requests with providers. audit: the end of the audit chain. matching: the changes of matches.';
+
+-- Finds whether a payable changed since the last run.
+CREATE INDEX erp_payable_changed_idx ON conciliation.erp_payable (changed_at);
+
+CREATE TABLE conciliation.match_run (
+  id           bigserial   PRIMARY KEY,
+  started_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  requested_by text        NOT NULL,
+  rule_version smallint    NOT NULL,
+  matched      integer     NOT NULL DEFAULT 0,
+  reopened     integer     NOT NULL DEFAULT 0,
+  undone_at    timestamptz,
+  undone_by    text,
+  undo_reason  text
+);
+
+COMMENT ON TABLE conciliation.match_run IS
+  'Every run of the matching that changed a match, and the newest run.';
+COMMENT ON COLUMN conciliation.match_run.id IS
+  'Key of the run.';
+COMMENT ON COLUMN conciliation.match_run.started_at IS
+  'When the run read the tables. Later changes wait for the next run.';
+COMMENT ON COLUMN conciliation.match_run.requested_by IS
+  'The person, or matching for the service.';
+COMMENT ON COLUMN conciliation.match_run.rule_version IS
+  'The version of the rules.';
+COMMENT ON COLUMN conciliation.match_run.matched IS
+  'Matches that the run made.';
+COMMENT ON COLUMN conciliation.match_run.reopened IS
+  'Matches of the program that the run ended, because they had lost their ground.';
+COMMENT ON COLUMN conciliation.match_run.undone_at IS
+  'When a person undid the matches of the run. Null: never.';
+COMMENT ON COLUMN conciliation.match_run.undone_by IS
+  'The person who undid the run. Null: nobody.';
+COMMENT ON COLUMN conciliation.match_run.undo_reason IS
+  'Why the run was undone. Null: it was not.';
+
+
+CREATE TABLE conciliation.title_match (
+  id            bigserial   PRIMARY KEY,
+  title_id      bigint      NOT NULL,
+  erp_key       text        NOT NULL REFERENCES conciliation.erp_payable (erp_key),
+  rule          text        NOT NULL,
+  rule_version  smallint    NOT NULL,
+  run_id        bigint      REFERENCES conciliation.match_run (id),
+  made_at       timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  made_by       text        NOT NULL,
+  reason        text,
+  title_ground  uuid        NOT NULL,
+  erp_ground    uuid        NOT NULL,
+  ended_at      timestamptz,
+  ended_by      text,
+  end_reason    text,
+
+  CONSTRAINT title_match_rule_check CHECK (rule IN ('order', 'exact', 'tolerance', 'person')),
+  CONSTRAINT title_match_run_check CHECK ((rule = 'person') = (run_id IS NULL)),
+  CONSTRAINT title_match_end_check CHECK (num_nulls(ended_at, ended_by, end_reason) IN (0, 3))
+) WITH (autovacuum_vacuum_threshold = 50000, autovacuum_vacuum_scale_factor = 0,
+        autovacuum_analyze_threshold = 50000, autovacuum_analyze_scale_factor = 0);
+
+-- Nothing is matched twice.
+CREATE UNIQUE INDEX title_match_title_key ON conciliation.title_match (title_id) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX title_match_payable_key ON conciliation.title_match (erp_key) WHERE ended_at IS NULL;
+CREATE INDEX title_match_run_idx ON conciliation.title_match (run_id);
+
+COMMENT ON TABLE conciliation.title_match IS
+  'Every match of a title with a payable of the ERP. A title and a payable have one match at most that has not ended.';
+COMMENT ON COLUMN conciliation.title_match.id IS
+  'Key of the match.';
+COMMENT ON COLUMN conciliation.title_match.title_id IS
+  'title.id.';
+COMMENT ON COLUMN conciliation.title_match.erp_key IS
+  'erp_payable.erp_key.';
+COMMENT ON COLUMN conciliation.title_match.rule IS
+  'order: the order and the value. exact: supplier, value and due date. tolerance: supplier, value, and a due date within the tolerance. person: a person made the match.';
+COMMENT ON COLUMN conciliation.title_match.rule_version IS
+  'The version of the rules.';
+COMMENT ON COLUMN conciliation.title_match.run_id IS
+  'The run that made the match. Null: a person made it.';
+COMMENT ON COLUMN conciliation.title_match.made_at IS
+  'When the match was made.';
+COMMENT ON COLUMN conciliation.title_match.made_by IS
+  'The person who made the match, or requested the run.';
+COMMENT ON COLUMN conciliation.title_match.reason IS
+  'The reason of the person. Null: the program made the match.';
+COMMENT ON COLUMN conciliation.title_match.title_ground IS
+  'Hash of the fields of the title that the rules compare, as they were.';
+COMMENT ON COLUMN conciliation.title_match.erp_ground IS
+  'Hash of the fields of the payable that the rules compare, as they were.';
+COMMENT ON COLUMN conciliation.title_match.ended_at IS
+  'When the match ended. Null: it lasts.';
+COMMENT ON COLUMN conciliation.title_match.ended_by IS
+  'The person who undid the match; matching: a run ended the match. Null: the match lasts.';
+COMMENT ON COLUMN conciliation.title_match.end_reason IS
+  'Why the match ended. Null: it lasts.';
+
+
+CREATE TABLE conciliation.break_decision (
+  id         bigserial   PRIMARY KEY,
+  kind       text        NOT NULL,
+  title_id   bigint,
+  erp_key    text,
+  ground     uuid        NOT NULL,
+  decided_at timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  decided_by text        NOT NULL,
+  reason     text        NOT NULL,
+
+  CONSTRAINT break_decision_subject_check CHECK (num_nonnulls(title_id, erp_key) > 0)
+);
+
+CREATE INDEX break_decision_title_idx ON conciliation.break_decision (title_id);
+CREATE INDEX break_decision_payable_idx ON conciliation.break_decision (erp_key);
+
+COMMENT ON TABLE conciliation.break_decision IS
+  'Breaks that a person has resolved with a reason. A decision counts while both sides are as the person saw them.';
+COMMENT ON COLUMN conciliation.break_decision.id IS
+  'Key of the decision.';
+COMMENT ON COLUMN conciliation.break_decision.kind IS
+  'The kind of the break.';
+COMMENT ON COLUMN conciliation.break_decision.title_id IS
+  'title.id. Null: the break has no title.';
+COMMENT ON COLUMN conciliation.break_decision.erp_key IS
+  'erp_payable.erp_key. Null: the break has no payable.';
+COMMENT ON COLUMN conciliation.break_decision.ground IS
+  'Hash of both sides as the person saw them.';
+COMMENT ON COLUMN conciliation.break_decision.decided_at IS
+  'When the person decided.';
+COMMENT ON COLUMN conciliation.break_decision.decided_by IS
+  'The person.';
+COMMENT ON COLUMN conciliation.break_decision.reason IS
+  'The reason in words.';
+
+
+CREATE VIEW conciliation.title_payable AS
+SELECT title_id, erp_key FROM conciliation.title_match WHERE ended_at IS NULL;
+
+COMMENT ON VIEW conciliation.title_payable IS
+  'The payable that each matched title has.';
+COMMENT ON COLUMN conciliation.title_payable.title_id IS
+  'title.id.';
+COMMENT ON COLUMN conciliation.title_payable.erp_key IS
+  'erp_payable.erp_key.';

@@ -1,0 +1,47 @@
+import type { Database } from '../../database/database.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+import { type BreakCount, listBreaks } from '../../matching/breaks.sql.ts';
+import { runMatching } from '../../matching/run-matching.sql.ts';
+import { checkPayables } from '../../payables/payable-file.ts';
+import {
+  addPayables,
+  beginImport,
+  endImport,
+  PAYABLES_AT_ONCE,
+} from '../../payables/payable-import.sql.ts';
+import { type AcceptedTitle, syntheticPayables } from '../../sandbox/synthetic-payables.ts';
+
+const TRANSACTION = { timeout: 600_000, maxWait: 30_000 };
+
+/** How far the titles of the demo are matched. */
+export interface DemoMatching {
+  readonly titles: number;
+  readonly matched: number;
+  readonly breaks: readonly BreakCount[];
+}
+
+/** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
+export async function importDemoPayables(database: Database): Promise<DemoMatching> {
+  const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
+    SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
+           anticipated_due_date::text AS "dueDate", original_value::text AS value
+    FROM conciliation.title ORDER BY id`;
+  const payables = syntheticPayables(titles);
+  await database.prisma.$transaction(async (tx) => {
+    const importId = await beginImport(tx, { kind: 'snapshot', by: 'demo' });
+    for (let at = 0; at < payables.length; at += PAYABLES_AT_ONCE) {
+      await addPayables(tx, importId, [
+        ...checkPayables(payables.slice(at, at + PAYABLES_AT_ONCE)),
+      ]);
+    }
+    await endImport(tx, importId, { by: 'demo', announced: payables.length });
+  }, TRANSACTION);
+  await runMatching(database, { by: 'demo' });
+  const all = { kind: null, date: null, supplier: null, offset: 0, limit: 0 };
+  const { counts } = await listBreaks(database, all);
+  return {
+    titles: titles.length,
+    matched: await database.prisma.titleMatch.count({ where: { endedAt: null } }),
+    breaks: counts,
+  };
+}

@@ -1,0 +1,166 @@
+import { type Command, Option } from 'commander';
+import type { Database } from '../../database/database.ts';
+import {
+  importPayableFile,
+  MAX_REPORTED_REJECTS,
+  type PayableFileReport,
+} from '../../payables/import-payables.ts';
+import { type PayableState, readPayableState } from '../../payables/payable-state.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { integerArgument } from '../arguments.ts';
+import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { formatAmount, formatCount } from '../output/table.ts';
+import { runOnStaging } from '../staging-run.ts';
+
+interface ImportFlags {
+  readonly snapshot?: boolean;
+  readonly delta?: boolean;
+  readonly count?: number;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+export function addErpPayablesCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  const payables = program
+    .command('erp-payables')
+    .description("the ERP's payables, with which titles are matched: import and state");
+  payables
+    .command('import')
+    .description('write the payables of a file into the staging table')
+    .argument('<file>', 'a .json or .csv file')
+    .option('--snapshot', 'the file has all open payables; those that it lacks are closed')
+    .addOption(
+      new Option('--delta', 'the file has payables that changed; no other is touched').conflicts(
+        'snapshot',
+      ),
+    )
+    .option(
+      '--count <number>',
+      'the number of payables that the ERP wrote; with another number a snapshot closes nothing',
+      integerArgument(0, 2_147_483_647),
+    )
+    .option('--dry-run', 'report what would change, and change nothing')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+JSON: {"payables": [...]} or only the list. CSV in UTF-8 with "," or ";" and a header of these columns, in any
+order; erpKey, openValue and one of the two columns of the supplier are required:
+
+  erpKey, company, supplierExternalId, supplierTaxId, document, instalment, orderUid, dueDate, openValue,
+  status, payee, version
+
+A payable is replaced as a whole. Payables with a fault are reported by line and field, kept in
+erp_payable_reject and left out; all others are imported together. A snapshot with such a payable is not
+complete and closes nothing. docs/erp-payables.md describes the columns.
+
+Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not complete.
+
+Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
+    )
+    .action(async (file: string, flags: ImportFlags) => {
+      exit(
+        await runOnStaging(flags.json, (database, run) =>
+          importFile(database, file, flags, run.signal),
+        ),
+      );
+    });
+  payables
+    .command('status')
+    .description('show the number of open payables and the age of the last snapshot')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Reads the staging table only.
+
+Exit status: 0 the payables are fresh or none were given, 3 the last complete snapshot is older than
+ERP_PAYABLES_MAX_AGE_HOURS.
+
+Example: conciliation erp-payables status`,
+    )
+    .action(async (flags: { json?: boolean }) => {
+      exit(
+        await runOnStaging(flags.json, async (database, run) =>
+          stateResult(
+            await readPayableState(database.prisma),
+            run.config.erpPayablesMaxAgeHours,
+            new Date(),
+          ),
+        ),
+      );
+    });
+}
+
+async function importFile(
+  database: Database,
+  file: string,
+  flags: ImportFlags,
+  signal: AbortSignal,
+): Promise<CommandResult> {
+  if (flags.snapshot !== true && flags.delta !== true) {
+    throw new InputError('expected --snapshot or --delta');
+  }
+  const isDryRun = flags.dryRun === true;
+  const report = await importPayableFile(database, file, {
+    kind: flags.snapshot === true ? 'snapshot' : 'delta',
+    actor: operatorName(),
+    announced: flags.count ?? null,
+    isDryRun,
+    signal,
+  });
+  return {
+    document: { dryRun: isDryRun, ...report, importId: isDryRun ? null : report.importId },
+    text: importText(report, isDryRun),
+    exit: report.isComplete ? EXIT.done : EXIT.needsPerson,
+  };
+}
+
+function importText(report: PayableFileReport, isDryRun: boolean): string {
+  const place = report.format === 'csv' ? 'line' : 'item';
+  const lines = [
+    `${isDryRun ? 'Nothing was changed. Payables would be' : 'Payables were'}: ` +
+      `${formatCount(report.inserted)} inserted, ${formatCount(report.changed)} changed, ` +
+      `${formatCount(report.unchanged)} left as they are, ${formatCount(report.rejected)} rejected, ` +
+      `${formatCount(report.closed)} closed.`,
+  ];
+  if (report.kind === 'snapshot' && !report.isComplete) {
+    lines.push('The snapshot is not complete. No payable is closed because of it.');
+  }
+  for (const { at, field, expected } of report.rejects) {
+    lines.push(`${place} ${at}: ${field}: ${expected}`);
+  }
+  if (report.rejects.length === MAX_REPORTED_REJECTS) {
+    lines.push(`Only the first ${formatCount(MAX_REPORTED_REJECTS)} faults are listed.`);
+  }
+  return lines.join('\n');
+}
+
+const HOUR_MS = 3_600_000;
+
+function stateResult(state: PayableState | null, maxAgeHours: number, now: Date): CommandResult {
+  if (state === null) {
+    return {
+      document: { payables: null },
+      text: 'The ERP has given no payables.',
+      exit: EXIT.done,
+    };
+  }
+  const { snapshotAt, incompleteAt } = state;
+  const ageHours = snapshotAt === null ? null : (now.getTime() - snapshotAt.getTime()) / HOUR_MS;
+  const isStale = ageHours === null || ageHours > maxAgeHours;
+  const age =
+    ageHours === null
+      ? 'No complete snapshot was imported.'
+      : `The last complete snapshot is ${Math.floor(ageHours)} hour(s) old${isStale ? `, more than ${maxAgeHours}` : ''}.`;
+  return {
+    document: { payables: { ...state, isStale } },
+    text: [
+      `${formatCount(state.open)} open payable(s), ${formatAmount(state.openValue)}.`,
+      age,
+      ...(incompleteAt === null ? [] : ['A newer snapshot was not complete.']),
+    ].join('\n'),
+    exit: isStale ? EXIT.needsPerson : EXIT.done,
+  };
+}

@@ -1,0 +1,117 @@
+import type { FastifyReply } from 'fastify';
+import { recordAudit } from '../../audit/audit.ts';
+import type { CsvLocale } from '../../export/csv.ts';
+import { writeCsv } from '../../export/csv.ts';
+import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-columns.ts';
+import { writeXlsx } from '../../export/xlsx.ts';
+import { type Break, type BreakFilter, listBreaks } from '../../matching/breaks.sql.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { sendFile } from '../shell/send-file.ts';
+import { TEXTS } from '../shell/texts.ts';
+
+export const BREAK_FORMATS = ['csv', 'xlsx'] as const;
+export type BreakFormat = (typeof BREAK_FORMATS)[number];
+
+const TYPES: Readonly<Record<BreakFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+/** The most breaks of one file. */
+const MAX_BREAKS = 100_000;
+
+/** Sends the breaks of a filter as a file. The audit log records the export before the first byte. */
+export async function sendBreaksFile(
+  reply: FastifyReply,
+  { database, logger }: ConsoleParts,
+  request: {
+    readonly filter: BreakFilter;
+    readonly format: BreakFormat;
+    readonly language: CsvLocale;
+    readonly actor: string;
+  },
+): Promise<FastifyReply> {
+  const { filter, format, language, actor } = request;
+  const { counts, breaks } = await listBreaks(database, {
+    ...filter,
+    offset: 0,
+    limit: MAX_BREAKS,
+  });
+  await recordAudit(database.prisma, {
+    actor,
+    action: 'breaks.export',
+    date: filter.date,
+    details: { format, kind: filter.kind, rows: breaks.length },
+  });
+  const { matching } = TEXTS[language];
+  const columns = columnsOf(language);
+  const rows = rowsOf(breaks, language);
+  const bytes =
+    format === 'csv'
+      ? writeCsv(columns, rows, language)
+      : writeXlsx({
+          sheets: { titles: matching.breaks, totals: 'total' },
+          columns,
+          batches: rows,
+          rowCount: breaks.length,
+          totals: {
+            columns: [
+              { name: matching.kind, kind: 'text' },
+              { name: matching.breaks, kind: 'integer' },
+              { name: matching.value, kind: 'amount' },
+            ],
+            rows: counts
+              .filter(({ kind }) => filter.kind === null || kind === filter.kind)
+              .map(({ kind, breaks: found, value }) => [
+                matching.kinds[kind],
+                String(found),
+                value,
+              ]),
+          },
+        }).bytes;
+  return sendFile(reply, logger, (_, send) =>
+    send({
+      name: `${language === 'en' ? 'breaks' : 'divergencias'}.${format}`,
+      type: TYPES[format],
+      bytes,
+    }),
+  );
+}
+
+function columnsOf(language: CsvLocale): readonly ExportColumn[] {
+  const { matching } = TEXTS[language];
+  const at = (place: string, name: string) => `${name} (${place})`;
+  return [
+    { name: matching.kind, kind: 'text' },
+    { name: matching.date, kind: 'date' },
+    { name: at(matching.onPlatform, matching.order), kind: 'text' },
+    { name: at(matching.onPlatform, matching.dueDate), kind: 'date' },
+    { name: at(matching.onPlatform, matching.value), kind: 'amount' },
+    { name: matching.supplier, kind: 'text' },
+    { name: matching.key, kind: 'text' },
+    { name: matching.document, kind: 'text' },
+    { name: matching.instalment, kind: 'text' },
+    { name: at(matching.inErp, matching.dueDate), kind: 'date' },
+    { name: at(matching.inErp, matching.openValue), kind: 'amount' },
+    { name: at(matching.inErp, matching.status), kind: 'text' },
+  ];
+}
+
+async function* rowsOf(breaks: readonly Break[], language: CsvLocale): RowBatches {
+  const { matching } = TEXTS[language];
+  yield breaks.map(
+    ({ kind, title, payable }): ExportRow => [
+      matching.kinds[kind],
+      title?.acceptedDate ?? null,
+      title?.orderUid ?? payable?.orderUid ?? null,
+      title?.dueDate ?? null,
+      title?.value ?? null,
+      title?.supplier ?? payable?.supplier ?? null,
+      payable?.erpKey ?? null,
+      payable?.document ?? null,
+      payable?.instalment ?? null,
+      payable?.dueDate ?? null,
+      payable?.openValue ?? null,
+      payable === null ? null : (matching.statuses[payable.status] ?? payable.status),
+    ],
+  );
+}

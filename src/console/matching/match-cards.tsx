@@ -1,0 +1,100 @@
+import type { CivilDate } from '../../domain/business-day.ts';
+import type { DayMatching, TitleMatch } from '../../matching/match-reads.sql.ts';
+import { MATCHING_ACTOR } from '../../matching/run-matching.sql.ts';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Metric } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { breaksHref } from './break-address.ts';
+import { PayableSide, ReasonField } from './break-page.tsx';
+
+/** The author of a match or of its end. */
+export const authorOf = ({ text }: PageContext, name: string) =>
+  name === MATCHING_ACTOR ? text.matching.matching : name;
+
+/** How far a day is: captured, matched with the ERP, signed. */
+export function DayStages(props: {
+  readonly context: PageContext;
+  readonly date: CivilDate;
+  readonly matching: DayMatching;
+  readonly signedOffBy: string | null;
+}) {
+  const { context, date, matching, signedOffBy } = props;
+  const { text, formats } = context;
+  const words = text.matching;
+  return (
+    <Card
+      title={words.stages}
+      aside={<a href={breaksHref({ date })}>{words.openBreaks}</a>}
+      class="stack"
+    >
+      <dl class="metrics">
+        <Metric label={words.captured} value={formats.count(matching.titles)} />
+        <Metric
+          label={words.matched}
+          value={formats.count(matching.matched)}
+          class={matching.matched < matching.titles ? 'is-warning' : ''}
+          href={breaksHref({ date })}
+        />
+        <Metric label={words.signed} value={signedOffBy ?? words.notSigned} />
+      </dl>
+    </Card>
+  );
+}
+
+/** The match of a title and its earlier ones. */
+export function TitleMatches(props: {
+  readonly context: PageContext;
+  readonly matches: readonly TitleMatch[];
+}) {
+  const { context } = props;
+  const { text, formats } = context;
+  const { matching } = text;
+  const role = context.principal?.role ?? 'viewer';
+  const [newest] = props.matches;
+  const present = newest?.endedAt === null ? newest : undefined;
+  return (
+    <Card title={matching.match}>
+      {present === undefined ? (
+        <p class="quiet">{matching.unmatched}</p>
+      ) : (
+        <div class="stack">
+          <PayableSide context={context} payable={present.payable} />
+          <p>
+            {matching.rule(matching.rules[present.rule], String(present.ruleVersion))}
+            <br />
+            <span class="quiet">
+              {matching.madeBy(authorOf(context, present.madeBy), formats.instant(present.madeAt))}
+              {present.reason !== null && `: ${present.reason}`}
+            </span>
+          </p>
+          {mayUse(role, 'POST', '/matches/:id/undo') && (
+            <Disclosure label={matching.undo}>
+              <ActionForm context={context} action={`/matches/${present.id}/undo`}>
+                <p class="small">{matching.undoHelp}</p>
+                <ReasonField context={context} />
+                <button type="submit" class="button primary">
+                  {matching.undo}
+                </button>
+              </ActionForm>
+            </Disclosure>
+          )}
+        </div>
+      )}
+      <ul class="small">
+        {props.matches.map(
+          ({ id, payable, endedAt, endedBy, endReason }) =>
+            endedAt !== null && (
+              <li key={String(id)} class="anywhere">
+                {payable.erpKey}.{' '}
+                {matching.ended(
+                  authorOf(context, endedBy ?? ''),
+                  formats.instant(endedAt),
+                  matching.endReasons[endReason ?? ''] ?? endReason ?? '',
+                )}
+              </li>
+            ),
+        )}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,145 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type BreakKey, listBreaks, readBreak, readCandidates } from '../../matching/breaks.sql.ts';
+import {
+  matchByPerson,
+  resolveBreak,
+  undoMatch,
+  undoRun,
+} from '../../matching/match-decisions.sql.ts';
+import { readRuns } from '../../matching/match-reads.sql.ts';
+import { readPayableState } from '../../payables/payable-state.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { sendPage } from '../shell/send-page.ts';
+import { breakFilter, breakKey } from './break-address.ts';
+import { BreakPage } from './break-page.tsx';
+import { BREAK_FORMATS, sendBreaksFile } from './breaks-export.ts';
+import { BreaksPage } from './breaks-page.tsx';
+import { RunsPage } from './runs-page.tsx';
+
+const BREAKS_A_PAGE = 50;
+const RUNS_SHOWN = 100;
+
+/** Routes of breaks and matches. */
+export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, timeZone } = parts;
+  const decisionOf = (request: FastifyRequest) => ({
+    by: actorOf(request),
+    reason: requireReason(request.body),
+  });
+
+  server.get('/breaks', async (request, reply) => {
+    const filter = breakFilter(request.query);
+    const read = (offset: number) =>
+      listBreaks(database, { ...filter, offset, limit: BREAKS_A_PAGE });
+    const asked = pagingOf(request.query, 'page', Number.MAX_SAFE_INTEGER, BREAKS_A_PAGE);
+    let list = await read(asked.offset);
+    const paging = pagingOf(request.query, 'page', list.total, BREAKS_A_PAGE);
+    if (paging.page !== asked.page) list = await read(paging.offset);
+    const state = await readPayableState(database.prisma);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.matching.title,
+      active: '/breaks',
+      body: <BreaksPage context={context} data={{ filter, state, list, paging }} />,
+    }));
+  });
+
+  server.post('/breaks/export', async (request, reply) => {
+    const format = BREAK_FORMATS.find((known) => known === textParameter(request.body, 'format'));
+    if (format === undefined) {
+      throw new InputError(`format: expected ${BREAK_FORMATS.join(' or ')}`, {
+        context: { fault: 'file_format' },
+      });
+    }
+    return sendBreaksFile(reply, parts, {
+      filter: breakFilter(request.body),
+      format,
+      language: pageContext(request, timeZone).language,
+      actor: actorOf(request),
+    });
+  });
+
+  server.get('/break', async (request, reply) => {
+    const key = breakKey(request.query);
+    return key === null ? reply.callNotFound() : showBreak(request, reply, key);
+  });
+
+  const showBreak = async (request: FastifyRequest, reply: FastifyReply, key: BreakKey) => {
+    const found = await readBreak(database, key);
+    const candidates =
+      found?.title == null || found.title.isWithdrawn
+        ? []
+        : await readCandidates(database, BigInt(found.title.id));
+    return sendPage(request, reply, parts, (context) => {
+      const { matching } = context.text;
+      return {
+        title: matching.kinds[key.kind],
+        active: '/breaks',
+        status: found === null ? 404 : 200,
+        body:
+          found === null ? (
+            <section class="card stack">
+              <h1>{matching.kinds[key.kind]}</h1>
+              <p>{matching.gone}</p>
+              <p>
+                <a href="/breaks">← {matching.title}</a>
+              </p>
+            </section>
+          ) : (
+            <BreakPage context={context} found={found} candidates={candidates} />
+          ),
+      };
+    });
+  };
+
+  server.post('/break/match', async (request, reply) => {
+    const key = breakKey({ ...(request.body as object), kind: 'missing_in_erp' });
+    if (key?.titleId == null || key.erpKey === null) return reply.callNotFound();
+    await matchByPerson(
+      database,
+      { titleId: key.titleId, erpKey: key.erpKey },
+      decisionOf(request),
+    );
+    return reply.redirect(listAfter(request.body, 'matched'), 303);
+  });
+
+  server.post('/break/resolve', async (request, reply) => {
+    const key = breakKey(request.body);
+    if (key === null) return reply.callNotFound();
+    const seenGround = textParameter(request.body, 'ground') ?? '';
+    await resolveBreak(database, { ...key, seenGround }, decisionOf(request));
+    return reply.redirect(listAfter(request.body, 'break_resolved'), 303);
+  });
+
+  server.post('/matches/:id/undo', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    const titleId = await undoMatch(database, id, decisionOf(request));
+    return reply.redirect(`/titles/${titleId}?notice=match_undone`, 303);
+  });
+
+  server.get('/match-runs', async (request, reply) => {
+    const runs = await readRuns(database, RUNS_SHOWN);
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.matching.runs,
+      active: '/breaks',
+      body: <RunsPage context={context} runs={runs} />,
+    }));
+  });
+
+  server.post('/match-runs/:id/undo', async (request, reply) => {
+    const id = idOfPath(request);
+    if (id === null) return reply.callNotFound();
+    await undoRun(database, id, decisionOf(request));
+    return reply.redirect('/match-runs?notice=run_undone', 303);
+  });
+}
+
+/** The breaks of the date whose break was decided. */
+function listAfter(body: unknown, notice: string): string {
+  const { date } = breakFilter(body);
+  return `/breaks?${new URLSearchParams({ ...(date !== null && { date }), notice })}`;
+}

@@ -1,0 +1,70 @@
+import type { RunRow } from '../../matching/match-reads.sql.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { ActionForm, Disclosure, Instant } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { ReasonField } from './break-page.tsx';
+import { authorOf } from './match-cards.tsx';
+
+/** The runs of the matching. */
+export function RunsPage({ context, runs }: { context: PageContext; runs: readonly RunRow[] }) {
+  const { text, formats } = context;
+  const { matching } = text;
+  const mayUndo = mayUse(context.principal?.role ?? 'viewer', 'POST', '/match-runs/:id/undo');
+  return (
+    <>
+      <nav class="crumbs" aria-label={matching.title}>
+        <a href="/breaks">← {matching.title}</a>
+      </nav>
+      <div>
+        <h1>{matching.runs}</h1>
+        <p class="quiet">{matching.runsHelp}</p>
+      </div>
+      <section class="card">
+        <DataTable
+          label={matching.runs}
+          heads={[
+            matching.run,
+            matching.at,
+            right(matching.made),
+            right(matching.reopened),
+            matching.undoRun,
+          ]}
+        >
+          {runs.map((run) => (
+            <tr key={String(run.id)}>
+              <th scope="row">{String(run.id)}</th>
+              <td>
+                <Instant context={context} at={run.startedAt} />
+                <br />
+                <span class="quiet small">{authorOf(context, run.requestedBy)}</span>
+              </td>
+              <td class="right number">{formats.count(run.matched)}</td>
+              <td class="right number">{formats.count(run.reopened)}</td>
+              <td>
+                {run.undoneAt !== null ? (
+                  matching.undone(
+                    run.undoneBy ?? '',
+                    formats.instant(run.undoneAt),
+                    run.undoReason ?? '',
+                  )
+                ) : mayUndo && run.matched > 0 ? (
+                  <Disclosure label={matching.undoRun}>
+                    <ActionForm context={context} action={`/match-runs/${run.id}/undo`}>
+                      <ReasonField context={context} />
+                      <button type="submit" class="button primary">
+                        {matching.undoRun}
+                      </button>
+                    </ActionForm>
+                  </Disclosure>
+                ) : (
+                  '–'
+                )}
+              </td>
+            </tr>
+          ))}
+        </DataTable>
+      </section>
+    </>
+  );
+}

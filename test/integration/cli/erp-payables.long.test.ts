@@ -1,0 +1,53 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCommand } from '../../support/child-command.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let folder: string;
+let world: PullWorld;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conciliation-payables-'));
+  world = await openPullWorld();
+});
+afterAll(async () => {
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const payables = (...args: string[]) =>
+  runCommand(['erp-payables', ...args], { DATABASE_URL: world.databaseUrl, LOG_LEVEL: 'trace' });
+
+test('import reports rejected lines, keeps them, and status tells the age of the snapshot', async () => {
+  expect((await payables('status')).stdout).toContain('The ERP has given no payables.');
+  const path = join(folder, 'payables.csv');
+  const head = 'erpKey;supplierTaxId;openValue;dueDate\n';
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n2;52998224726;CANARY;x\n`);
+  const dry = await payables('import', path, '--snapshot', '--dry-run');
+  expect(dry.exit).toBe(3);
+  expect(dry.stdout).toContain('Nothing was changed. Payables would be: 1 inserted');
+  const real = await payables('import', path, '--snapshot');
+  expect(real.exit).toBe(3);
+  expect(real.stdout).toContain('The snapshot is not complete. No payable is closed');
+  expect(real.stdout).toContain('line 3: openValue: expected an amount such as 1234.50');
+  expect(real.stdout + real.stderr).not.toMatch(/CANARY|52998224726/);
+  expect((await payables('status')).exit).toBe(3);
+  await writeFile(path, `${head}1;529.982.247-25;1.234,50;31/03/2026\n`);
+  const complete = await payables('import', path, '--snapshot', '--count', '1', '--json');
+  expect(complete.exit).toBe(0);
+  expect(JSON.parse(complete.stdout)).toMatchObject({ isComplete: true, unchanged: 1, closed: 0 });
+  const state = await payables('status');
+  expect(state.exit).toBe(0);
+  expect(state.stdout).toContain('1 open payable(s), 1,234.50.');
+  expect(state.stdout).toContain('is 0 hour(s) old');
+});
+
+test('import needs one of --snapshot and --delta', async () => {
+  const path = join(folder, 'none.csv');
+  for (const flags of [[], ['--snapshot', '--delta']]) {
+    const ran = await payables('import', path, ...flags);
+    expect(ran.exit).toBe(2);
+    expect(ran.stderr).toMatch(/--snapshot|--delta/);
+  }
+});

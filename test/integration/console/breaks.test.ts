@@ -1,0 +1,198 @@
+/** The pages of breaks: lists, one break, decisions, files, rights, in both languages. */
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { lastAudit, openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { readCsv } from '../../unit/export/csv-reader.ts';
+import { readWorkbook } from '../../unit/export/workbook-reader.ts';
+
+const portuguese = { 'accept-language': 'pt-BR' };
+const reason = { reason: 'agreed with the supplier' };
+
+let pages: PagesWorld;
+beforeAll(async () => {
+  pages = await openPagesWorld();
+  const { world } = pages;
+  world.sandbox.setDayTexts(DAY, [
+    titleText({ uid: 'matched', value: '1234.50' }),
+    titleText({ uid: 'value', value: '20', dueDate: '2026-07-15' }),
+    titleText({ uid: 'missing', value: '40', dueDate: '2026-08-15' }),
+  ]);
+  await world.pull(DAY);
+});
+afterAll(async () => {
+  await pages.console.close();
+  await pages.world.close();
+});
+
+const PAYABLES = [
+  { erpKey: 'k1', openValue: '1234.50', document: 'NF-1' },
+  { erpKey: 'k2', openValue: '20.01', dueDate: '2026-07-15', document: '=NF-2' },
+];
+beforeEach(async () => {
+  const { database } = pages.world;
+  await database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+  await importPayables(database, PAYABLES, 'snapshot');
+  await runMatching(database, { by: 'test' });
+});
+
+const titleId = async (orderUid: string) =>
+  (await pages.world.database.prisma.title.findFirstOrThrow({ where: { orderUid } })).id;
+const breakPath = async (kind: string, orderUid: string, payable: string | null) =>
+  `/break?${new URLSearchParams({
+    kind,
+    title: String(await titleId(orderUid)),
+    ...(payable !== null && { payable }),
+  })}`;
+
+test('the list counts and sums the whole filter, in both languages', async () => {
+  const english = (await pages.viewer.get('/breaks')).text;
+  expect(english).toContain('Breaks with the ERP');
+  expect(english).toMatch(/2 open payables, 1,254\.51\. The last complete snapshot/);
+  expect(english).toMatch(/Value differs<\/a><\/th><td class="right number">1<\/td>.*?>20\.00</s);
+  const { text } = await pages.viewer.get('/breaks?kind=missing_in_erp', portuguese);
+  expect(text).toContain('Divergências com o ERP');
+  expect(text).toContain('Não encontrado no ERP');
+  expect(text).toContain('40,00');
+  expect((await pages.viewer.get('/breaks?date=2020-01-01')).text).toContain('No break is open');
+  expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
+});
+
+test('one break shows both sides and the payables near', async () => {
+  const path = await breakPath('value_differs', 'value', 'k2');
+  const { text } = await pages.viewer.get(path, portuguese);
+  expect(text).toContain('Valor diferente');
+  expect(text).toMatch(/20,01/);
+  expect(text).toMatch(/Em comum.*vencimento/s);
+  expect(text).not.toContain('/break/match');
+  expect((await pages.reviewer.get(path)).text).toContain('Match with k2');
+  expect((await pages.viewer.get('/break?kind=missing_in_erp&title=999')).status).toBe(404);
+  expect((await pages.viewer.get('/break?kind=x')).status).toBe(404);
+});
+
+test('a person matches, undoes the match, and resolves the break with a reason', async () => {
+  const title = String(await titleId('value'));
+  const made = await pages.reviewer.post('/break/match', { title, payable: 'k2', ...reason });
+  expect(made.location).toBe('/breaks?notice=matched');
+  expect(await lastAudit(pages.world)).toMatchObject({
+    actor: 'rita',
+    action: 'match.make',
+    reason: reason.reason,
+  });
+  expect((await pages.viewer.get('/breaks')).text).not.toContain('>k2<');
+  const page = (await pages.reviewer.get(`/titles/${title}`)).text;
+  expect(page).toContain('by a person');
+  const [, matchId = ''] = /\/matches\/(\d+)\/undo/.exec(page) ?? [];
+  expect((await pages.reviewer.post(`/matches/${matchId}/undo`)).status).toBe(400);
+  const undone = await pages.reviewer.post(`/matches/${matchId}/undo`, reason);
+  expect(undone.location).toBe(`/titles/${title}?notice=match_undone`);
+  expect((await pages.viewer.get(`/titles/${title}`)).text).toMatch(
+    /Ended by rita, .*agreed with the supplier/,
+  );
+  const path = await breakPath('value_differs', 'value', 'k2');
+  const [, ground = ''] =
+    /name="ground" value="([^"]+)"/.exec((await pages.reviewer.get(path)).text) ?? [];
+  const fields = { kind: 'value_differs', title, payable: 'k2', ground, ...reason };
+  const stale = { ...fields, ground: '00000000-0000-0000-0000-000000000000' };
+  expect((await pages.reviewer.post('/break/resolve', stale)).text).toContain(
+    'has changed since you looked at it',
+  );
+  expect((await pages.reviewer.post('/break/resolve', fields)).location).toBe(
+    '/breaks?notice=break_resolved',
+  );
+  expect((await pages.viewer.get(path)).status).toBe(404);
+});
+
+test('a run is undone', async () => {
+  const page = (await pages.reviewer.get('/match-runs')).text;
+  const [, runId = ''] = /\/match-runs\/(\d+)\/undo/.exec(page) ?? [];
+  await pages.reviewer.post(`/match-runs/${runId}/undo`, reason);
+  expect((await pages.viewer.get('/match-runs')).text).toMatch(/Undone by rita/);
+  expect(await pages.world.database.prisma.titleMatch.count({ where: { endedAt: null } })).toBe(0);
+});
+
+test.each(['viewer', 'operator'] as const)('a %s sees breaks and decides nothing', async (role) => {
+  for (const path of ['/break/match', '/break/resolve', '/matches/1/undo', '/match-runs/1/undo']) {
+    expect((await pages[role].post(path, { ...reason, title: '1', payable: 'k2' })).status).toBe(
+      403,
+    );
+  }
+});
+
+test('the files have the breaks of the filter, and no text becomes a formula', async () => {
+  const csv = await pages.viewer.post('/breaks/export', { format: 'csv', kind: 'value_differs' });
+  const [head, row, ...more] = readCsv(csv.text.slice(1), ',');
+  expect(head?.slice(0, 3)).toEqual(['Kind', 'Accepted date', 'Order (On the platform)']);
+  expect(row?.slice(0, 3)).toEqual(['Value differs', DAY, 'value']);
+  expect(row).toContain("'=NF-2");
+  expect(more).toEqual([]);
+  expect(await lastAudit(pages.world)).toMatchObject({ action: 'breaks.export', actor: 'vera' });
+  const xlsx = await pages.viewer.post('/breaks/export', { format: 'xlsx' });
+  expect(JSON.stringify(await readWorkbook(xlsx.bytes))).toContain('Missing in the ERP');
+  expect((await pages.viewer.post('/breaks/export', { format: 'pdf' })).status).toBe(400);
+});
+
+test('a day shows captured, matched and signed; without payables the page is as before', async () => {
+  const { text } = await pages.viewer.get(`/days/${DAY}`);
+  expect(text).toMatch(/From capture to signature.*Captured<\/dt><dd>3.*Matched<\/dt><dd>.*?>1</s);
+  expect(text).toContain('href="/breaks"');
+  await pages.world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+  const without = (await pages.viewer.get(`/days/${DAY}`)).text;
+  expect(without).not.toContain('From capture to signature');
+  expect(without).not.toContain('href="/breaks"');
+  expect((await pages.viewer.get(`/titles/${await titleId('value')}`)).text).not.toContain(
+    'Match with the ERP',
+  );
+});
+
+test('a script reads the breaks, matches, undoes and resolves', async () => {
+  const { database } = pages.world;
+  const key = await createApiKey(database, {
+    name: 'erp',
+    user: null,
+    role: 'reviewer',
+    scopes: ['read', 'decide'],
+    validDays: 1,
+    by: 'test',
+  });
+  const call = async (path: string, body?: object) => {
+    const answer = await request(`${pages.console.url}/api${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, never> };
+  };
+  const list = await call(`/breaks?kind=value_differs&date=${DAY}`);
+  expect(list.body).toMatchObject({
+    total: 1,
+    breaks: [{ kind: 'value_differs', title: { value: '20' }, payable: { openValue: '20.01' } }],
+  });
+  const title = Number(await titleId('value'));
+  const made = await call('/matches', { titleId: title, erpKey: 'k2', ...reason });
+  expect(made.status).toBe(201);
+  expect((await call('/matches', { titleId: title, erpKey: 'k2', ...reason })).status).toBe(400);
+  const undone = await call(`/matches/${made.body['matchId']}/undo`, reason);
+  expect(undone.body).toEqual({ done: true });
+  const [found] = list.body['breaks'] as unknown as { ground: string }[];
+  const resolved = {
+    kind: 'value_differs',
+    titleId: title,
+    erpKey: 'k2',
+    ground: found?.ground,
+    ...reason,
+  };
+  expect((await call('/breaks/resolve', resolved)).body).toEqual({ done: true });
+  expect((await call('/breaks?kind=value_differs')).body).toMatchObject({ total: 0 });
+});

@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listBreaks, readCandidates } from '../../../src/matching/breaks.sql.ts';
+import {
+  matchByPerson,
+  resolveBreak,
+  undoMatch,
+  undoRun,
+} from '../../../src/matching/match-decisions.sql.ts';
+import { isMatchingDue, runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.database.prisma.$executeRaw`
+    TRUNCATE conciliation.title_match, conciliation.match_run, conciliation.break_decision,
+             conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+});
+
+const decision = { by: 'rita', reason: 'confirmed with the supplier' };
+const run = () => runMatching(world.database, { by: 'test' });
+
+/** Titles of the day: the order and the value of each. */
+async function pullTitles(...titles: readonly (readonly [string, string, string?])[]) {
+  world.sandbox.setDayTexts(
+    DAY,
+    titles.map(([uid, value, dueDate = '2026-06-30']) => titleText({ uid, value, dueDate })),
+  );
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+}
+
+const matches = () => world.database.prisma.$queryRaw<unknown[]>`
+  SELECT order_uid AS "order", erp_key AS key, rule FROM conciliation.title_match
+  JOIN conciliation.title ON title.id = title_id WHERE ended_at IS NULL ORDER BY order_uid, erp_key`;
+const breaks = async () => {
+  const { breaks: found } = await listBreaks(world.database, {
+    kind: null,
+    date: null,
+    supplier: null,
+    offset: 0,
+    limit: 50,
+  });
+  return found.map(({ kind, title, payable }) => [
+    kind,
+    title?.orderUid ?? null,
+    payable?.erpKey ?? null,
+  ]);
+};
+const titleId = async (orderUid: string) =>
+  (await world.database.prisma.title.findFirstOrThrow({ where: { orderUid, status: 'current' } }))
+    .id;
+
+test('each rule matches, and says which rule matched', async () => {
+  await pullTitles(['a', '10.10'], ['b', '20'], ['c', '30.5']);
+  await importPayables(world.database, [
+    { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2027-01-01' },
+    { erpKey: 'k2', openValue: '20.00' },
+    { erpKey: 'k3', openValue: '30.50', dueDate: '2026-07-05' },
+  ]);
+  expect(await isMatchingDue(world.database)).toBe(true);
+  expect(await run()).toMatchObject({ matched: 3, reopened: 0 });
+  expect(await matches()).toEqual([
+    { order: 'a', key: 'k1', rule: 'order' },
+    { order: 'b', key: 'k2', rule: 'exact' },
+    { order: 'c', key: 'k3', rule: 'tolerance' },
+  ]);
+  expect(await isMatchingDue(world.database)).toBe(false);
+  expect(await run()).toMatchObject({ matched: 0, reopened: 0 });
+});
+
+test('a title with two possible payables is matched with neither', async () => {
+  await pullTitles(['a', '10']);
+  await importPayables(world.database, [
+    { erpKey: 'k1', openValue: '10', document: 'NF-1' },
+    { erpKey: 'k2', openValue: '10', document: 'NF-2' },
+  ]);
+  expect(await run()).toMatchObject({ matched: 0 });
+  expect(await breaks()).toEqual([['in_doubt', 'a', 'k1']]);
+  await importPayables(world.database, [{ erpKey: 'k2', openValue: '10', document: 'NF-1' }]);
+  expect(await breaks()).toEqual([['duplicated_in_erp', 'a', 'k1']]);
+});
+
+test('an alternative counts although an earlier rule has taken it', async () => {
+  await pullTitles(['a', '10'], ['b', '10']);
+  // k1 is of order a. Title b still has two payables of its supplier, value and due date.
+  await importPayables(world.database, [
+    { erpKey: 'k1', openValue: '10', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '10' },
+  ]);
+  await run();
+  expect(await matches()).toEqual([{ order: 'a', key: 'k1', rule: 'order' }]);
+});
+
+test('equal titles and as many equal payables are matched; one payable fewer, and none is', async () => {
+  await pullTitles(['a', '10'], ['a', '10'], ['a', '10']);
+  const copies = ['k1', 'k2', 'k3'].map((erpKey) => ({ erpKey, openValue: '10' }));
+  await importPayables(world.database, copies.slice(0, 2));
+  expect(await run()).toMatchObject({ matched: 0 });
+  await importPayables(world.database, copies);
+  expect(await run()).toMatchObject({ matched: 3 });
+});
+
+test('a match whose title or payable changed is opened again; that of a person is not', async () => {
+  await pullTitles(['a', '10'], ['b', '20'], ['c', '30']);
+  const payables = [
+    { erpKey: 'k1', openValue: '10' },
+    { erpKey: 'k2', openValue: '20' },
+    { erpKey: 'k3', openValue: '31' },
+  ];
+  await importPayables(world.database, payables);
+  await run();
+  await matchByPerson(world.database, { titleId: await titleId('c'), erpKey: 'k3' }, decision);
+  await pullTitles(['b', '20'], ['c', '30']);
+  await importPayables(world.database, [
+    { erpKey: 'k2', openValue: '19' },
+    { erpKey: 'k3', openValue: '99' },
+  ]);
+  expect(await run()).toMatchObject({ matched: 0, reopened: 2 });
+  expect(await matches()).toEqual([{ order: 'c', key: 'k3', rule: 'person' }]);
+  expect(
+    await world.database.prisma.titleMatch.findMany({
+      where: { endedAt: { not: null } },
+      select: { erpKey: true, endReason: true },
+      orderBy: { erpKey: 'asc' },
+    }),
+  ).toEqual([
+    { erpKey: 'k1', endReason: 'the title is withdrawn' },
+    { erpKey: 'k2', endReason: 'the payable has changed' },
+  ]);
+});
+
+test('a match that a person has undone is not made again until a side changes', async () => {
+  await pullTitles(['a', '10']);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+  const { runId } = await run();
+  const { id } = await world.database.prisma.titleMatch.findFirstOrThrow();
+  await undoMatch(world.database, id, decision);
+  expect(await run()).toMatchObject({ matched: 0 });
+  await expect(undoMatch(world.database, id, decision)).rejects.toThrow('has ended');
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', document: 'NF-1' }]);
+  const again = await run();
+  expect(again).toMatchObject({ matched: 1 });
+  expect(await undoRun(world.database, again.runId, decision)).toBe(1);
+  expect(await undoRun(world.database, runId, decision)).toBe(0);
+  await expect(undoRun(world.database, runId, decision)).rejects.toThrow('is undone');
+  expect(await run()).toMatchObject({ matched: 0 });
+});
+
+test('nothing is matched twice', async () => {
+  await pullTitles(['a', '10'], ['b', '11']);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
+  await run();
+  await expect(
+    matchByPerson(world.database, { titleId: await titleId('b'), erpKey: 'k1' }, decision),
+  ).rejects.toThrow('the payable is not open, or has a match');
+  await expect(
+    world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.title_match
+        (title_id, erp_key, rule, rule_version, made_by, title_ground, erp_ground)
+      SELECT title_id, erp_key, 'person', 1, 'x', title_ground, erp_ground FROM conciliation.title_match`,
+  ).rejects.toThrow();
+});
+
+test('each kind of break is found once', async () => {
+  await pullTitles(['gone', '80']);
+  await pullTitles(
+    ['paid', '10'],
+    ['value', '20', '2026-07-15'],
+    ['due', '30'],
+    ['missing', '40', '2026-08-15'],
+    ['double', '50', '2026-09-15'],
+    ['payee', '60', '2026-10-15'],
+  );
+  await importPayables(world.database, [
+    { erpKey: 'k-paid', openValue: '10', status: 'paid' },
+    { erpKey: 'k-value', openValue: '20.01', dueDate: '2026-07-15' },
+    { erpKey: 'k-due', openValue: '30', dueDate: '2026-12-30' },
+    {
+      erpKey: 'k-double-1',
+      openValue: '50',
+      dueDate: '2026-09-15',
+      document: 'N',
+      orderUid: 'double',
+    },
+    { erpKey: 'k-double-2', openValue: '50', dueDate: '2026-09-15', document: 'N' },
+    { erpKey: 'k-payee', openValue: '60', dueDate: '2026-10-15', payee: '11222333000181' },
+    { erpKey: 'k-gone', openValue: '80', orderUid: 'gone', supplierExternalId: 'P-9' },
+    { erpKey: 'k-unknown', openValue: '90', orderUid: 'unknown', supplierExternalId: 'P-9' },
+    { erpKey: 'k-other', openValue: '99', supplierExternalId: 'P-9' },
+  ]);
+  await run();
+  expect(await breaks()).toEqual([
+    ['paid_to_supplier', 'paid', 'k-paid'],
+    ['withdrawn_open', 'gone', 'k-gone'],
+    ['payee_changed', 'payee', 'k-payee'],
+    ['duplicated_in_erp', 'double', 'k-double-2'],
+    ['value_differs', 'value', 'k-value'],
+    ['due_date_differs', 'due', 'k-due'],
+    ['missing_in_erp', 'missing', null],
+    ['missing_on_platform', null, 'k-unknown'],
+  ]);
+  const { counts, total } = await listBreaks(world.database, {
+    kind: 'value_differs',
+    date: DAY,
+    supplier: 'P-1',
+    offset: 0,
+    limit: 1,
+  });
+  expect(total).toBe(1);
+  expect(counts.find(({ kind }) => kind === 'value_differs')).toEqual({
+    kind: 'value_differs',
+    breaks: 1,
+    value: '20',
+  });
+  expect(await readCandidates(world.database, await titleId('value'))).toMatchObject([
+    { payable: { erpKey: 'k-value' }, sameValue: false, sameDue: true, sameOrder: false },
+  ]);
+});
+
+test('a resolved break is back once a side changes', async () => {
+  await pullTitles(['value', '20']);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '20.01' }]);
+  await run();
+  const list = () =>
+    listBreaks(world.database, { kind: null, date: null, supplier: null, offset: 0, limit: 9 });
+  const [found] = (await list()).breaks;
+  const key = { kind: 'value_differs', titleId: await titleId('value'), erpKey: 'k1' } as const;
+  await expect(
+    resolveBreak(
+      world.database,
+      { ...key, seenGround: '00000000-0000-0000-0000-000000000000' },
+      decision,
+    ),
+  ).rejects.toThrow('has changed');
+  await resolveBreak(world.database, { ...key, seenGround: found?.ground ?? '' }, decision);
+  expect((await list()).total).toBe(0);
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '20.02' }]);
+  expect((await list()).breaks).toMatchObject([{ kind: 'value_differs' }]);
+});

@@ -1,0 +1,45 @@
+/** The CSV and the SQL of docs/erp-payables.md are taken as they are. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BREAK_KINDS } from '../../../src/matching/breaks.sql.ts';
+import { importPayableFile } from '../../../src/payables/import-payables.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+let document: string;
+beforeAll(async () => {
+  world = await openPullWorld();
+  document = await readFile(join(import.meta.dirname, '../../../docs/erp-payables.md'), 'utf8');
+});
+afterAll(() => world.close());
+
+const blockOf = (language: string) =>
+  new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(document)?.[1] ?? '';
+
+test('the CSV is imported', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'documented-'));
+  const path = join(folder, 'payables.csv');
+  await writeFile(path, blockOf('csv'));
+  const report = await importPayableFile(world.database, path, {
+    kind: 'snapshot',
+    actor: 'test',
+    announced: 2,
+    isDryRun: false,
+    signal: new AbortController().signal,
+  });
+  await rm(folder, { recursive: true });
+  expect(report).toMatchObject({ inserted: 2, rejected: 0, isComplete: true });
+});
+
+test('the SQL changes a payable of the CSV', async () => {
+  for (const statement of blockOf('sql').split(';').slice(0, -1)) {
+    await world.database.prisma.$executeRawUnsafe(statement);
+  }
+  expect(await world.database.prisma.erpPayable.count()).toBe(2);
+});
+
+test('every kind of break is in the table', () => {
+  for (const kind of BREAK_KINDS) expect(document).toContain(`| \`${kind}\` |`);
+});
