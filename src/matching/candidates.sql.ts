@@ -32,23 +32,25 @@ const PAIRS_BY_SUPPLIER = (columns: Prisma.Sql, condition: Prisma.Sql) => Prisma
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text`;
 
+const hasMatch = (column: string, key: string, condition: string) =>
+  Prisma.raw(`EXISTS (SELECT FROM conciliation.title_match AS lasting
+                      WHERE lasting.${column} = ${key} AND lasting.ended_at IS NULL ${condition})`);
+
 /**
- * The current titles and the open payables that have no match, and for each rule all pairs that the rule accepts.
- * For a statement with WITH.
+ * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
+ * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
+ * run. For a statement with WITH.
  */
 export const CANDIDATES = Prisma.sql`
   open_title AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id,
            provider_identification, content_hash
     FROM conciliation.title
-    WHERE status = 'current'
-      AND NOT EXISTS (SELECT FROM conciliation.title_match
-                      WHERE title_id = title.id AND ended_at IS NULL)
+    WHERE status = 'current' AND NOT ${hasMatch('title_id', 'title.id', "AND lasting.rule = 'person'")}
   ), open_payable AS MATERIALIZED (
     SELECT payable.*, ${PAYABLE_GROUND}::text AS ground FROM conciliation.erp_payable AS payable
     WHERE status = 'open' AND closed_at IS NULL
-      AND NOT EXISTS (SELECT FROM conciliation.title_match
-                      WHERE erp_key = payable.erp_key AND ended_at IS NULL)
+      AND NOT ${hasMatch('erp_key', 'payable.erp_key', "AND lasting.rule = 'person'")}
   ), pair AS MATERIALIZED (
     SELECT 1 AS place, ${PAIR} FROM open_title AS title JOIN open_payable AS payable
       ON payable.order_uid = title.order_uid AND payable.open_value = title.original_value
@@ -70,7 +72,8 @@ export const CANDIDATES = Prisma.sql`
 /**
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
- * paired in the order of their keys. A later rule leaves out what an earlier rule has taken. For a statement with
+ * paired in the order of their keys. A later rule leaves out what an earlier rule has taken, and no pair has a title
+ * or a payable that is matched. For a statement with
  * WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
@@ -94,4 +97,6 @@ export const CERTAIN = Prisma.sql`
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.erp_key = alone.erp_key)
+      AND NOT ${hasMatch('title_id', 'alone.title_id', '')}
+      AND NOT ${hasMatch('erp_key', 'alone.erp_key', '')}
   )`;

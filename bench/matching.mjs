@@ -1,0 +1,126 @@
+// The matching of titles with as many payables: time, memory of the process, matches that do not fit.
+//
+//   npm run bench:matching -- [--sizes 100000,1000000]
+//
+// Titles and payables are written by SQL. Of the payables 92 % are those of a title (30 % name the order, 40 %
+// agree in supplier, value and due date, 22 % have a due date within the tolerance), 4 % have another value, 4 % are
+// decoys: the true payable is missing, and one of another document is near. Exits with 1 where a match joins a title
+// with the payable of another one, where fewer than 98 % of the payables without a decoy are matched, where a second
+// run changes something, or where 100,000 take longer than 60 seconds or 300 MB.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openDatabase } from '#dist/database/database.js';
+import { listBreaks } from '#dist/matching/breaks.sql.js';
+import { runMatching } from '#dist/matching/run-matching.sql.js';
+import { createLogger } from '#dist/runtime/logger.js';
+import { startServer } from './server.mjs';
+
+/** @import { Database } from '#dist/database/database.js' */
+
+const { values } = parseArgs({
+  options: { sizes: { type: 'string', default: '100000,1000000' } },
+});
+const LIMIT_TITLES = 100_000;
+const LIMIT_SECONDS = 60;
+const LIMIT_MB = 300;
+
+const INSERT_TITLES = `
+  INSERT INTO conciliation.title
+    (order_uid, occurrence, accepted_date, anticipated_due_date, provider_external_id, original_value,
+     identity_hash, content_hash, raw_hash, first_pull_id, last_change_pull_id)
+  SELECT 't' || number, 1, DATE '2026-01-01' + number / 50000, DATE '2026-07-01' + number % 60,
+         'F' || number % 3000, number / 3000 * 13 + 10 + number % 97 / 100.0,
+         md5('i' || number)::uuid, md5('c' || number)::uuid, md5('r' || number)::uuid, 1, 1
+  FROM generate_series(0, $1::int - 1) AS number`;
+
+const INSERT_PAYABLES = `
+  INSERT INTO conciliation.erp_payable
+    (erp_key, supplier_external_id, document, order_uid, due_date, open_value, import_id)
+  SELECT 'k' || number, 'F' || number % 3000, 'NF-' || number,
+         CASE WHEN fate < 30 THEN 't' || number END,
+         DATE '2026-07-01' + number % 60
+           + CASE WHEN fate < 30 THEN 9 WHEN fate BETWEEN 70 AND 91 THEN fate % 11 - 5 WHEN fate > 95 THEN 1 ELSE 0 END,
+         number / 3000 * 13 + 10 + number % 97 / 100.0 + CASE WHEN fate BETWEEN 92 AND 95 THEN 1.01 ELSE 0 END,
+         $2
+  FROM generate_series(0, $1::int - 1) AS number
+  CROSS JOIN LATERAL (SELECT (hashint4(number) & 2147483647) % 100 AS fate) AS drawn`;
+
+const line = (/** @type {string} */ text) => process.stdout.write(`${text}\n`);
+
+const folder = await mkdtemp(join(tmpdir(), 'conciliation-bench-matching-'));
+const server = await startServer(join(folder, 'postgres'));
+let isGood = true;
+try {
+  line(
+    '| titles and payables | run s | second run s | list of breaks s | peak MB | matches | wrong | of those without a decoy |',
+  );
+  line('| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
+  for (const size of values.sizes.split(',').map(Number)) isGood = (await measure(size)) && isGood;
+} finally {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+}
+if (!isGood) process.exitCode = 1;
+
+/** @param {number} size */
+async function measure(size) {
+  const url = await server.createDatabase(`bench_matching_${size}`);
+  const database = openDatabase({
+    databaseUrl: url,
+    applicationName: 'bench',
+    statementTimeoutMs: 900_000,
+    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+  });
+  try {
+    await fill(database, size);
+    const [first, second] = [await time(() => run(database)), await time(() => run(database))];
+    const breaks = await time(() =>
+      listBreaks(database, { kind: null, date: null, supplier: null, offset: 0, limit: 50 }),
+    );
+    const { rows } = await database.pool.query(`
+      SELECT count(*)::int AS matches,
+             count(*) FILTER (WHERE 't' || substr(erp_key, 2) <> order_uid)::int AS wrong,
+             count(*) FILTER (WHERE (hashint4(substr(erp_key, 2)::int) & 2147483647) % 100 < 92)::int AS true_ones,
+             (SELECT count(*)::int FROM generate_series(0, ${size} - 1) AS number
+              WHERE (hashint4(number) & 2147483647) % 100 < 92) AS solvable
+      FROM conciliation.title_match JOIN conciliation.title ON title.id = title_id WHERE ended_at IS NULL`);
+    const [{ matches, wrong, true_ones: trueOnes, solvable }] = rows;
+    const peakMb = process.resourceUsage().maxRSS / 1024;
+    const share = trueOnes / solvable;
+    line(
+      `| ${size} | ${first.seconds.toFixed(1)} | ${second.seconds.toFixed(1)} | ${breaks.seconds.toFixed(1)} | ${peakMb.toFixed(0)} | ${matches} | ${wrong} | ${(100 * share).toFixed(2)} % |`,
+    );
+    const isFast = size > LIMIT_TITLES || (first.seconds <= LIMIT_SECONDS && peakMb <= LIMIT_MB);
+    const isStable = second.result.matched === 0 && second.result.reopened === 0;
+    return wrong === 0 && share >= 0.98 && isStable && isFast;
+  } finally {
+    await database.close();
+  }
+}
+
+/** @param {Database} database */
+function run(database) {
+  return runMatching(database, { by: 'bench' });
+}
+
+/**
+ * @template Result
+ * @param {() => Promise<Result>} work
+ */
+async function time(work) {
+  const startedMs = performance.now();
+  const result = await work();
+  return { result, seconds: (performance.now() - startedMs) / 1000 };
+}
+
+/** @param {Database} database @param {number} size */
+async function fill(database, size) {
+  const { rows } = await database.pool.query(
+    `INSERT INTO conciliation.erp_payable_import (kind, imported_by) VALUES ('delta', 'bench') RETURNING id`,
+  );
+  await database.pool.query(INSERT_TITLES, [size]);
+  await database.pool.query(INSERT_PAYABLES, [size, rows[0].id]);
+  await database.pool.query('ANALYZE');
+}
