@@ -8,6 +8,8 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
+import { DayBookingsCard } from '../bookings/booking-page.tsx';
+import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
@@ -27,6 +29,8 @@ export interface DayPageData {
   readonly rejects: readonly DayReject[];
   readonly pulls: readonly DayPull[];
   readonly seals: readonly SignOff[];
+  /** Null: seals release nothing. */
+  readonly bookings: DayBookings | null;
   /** The reason why this user may not sign the day as the second person; null: none. */
   readonly fourEyesFault: FourEyesFault | null;
   /** The next day for a signature of this user; null: none. */
@@ -87,6 +91,9 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
           rejects={data.rejects}
           isSigned={day.signedOffAt !== null && !day.isRestated}
         />
+      )}
+      {data.bookings !== null && (
+        <DayBookingsCard context={context} date={data.date} bookings={data.bookings} />
       )}
       {!day.isRestated && moved}
       <div class="columns">

@@ -10,6 +10,7 @@ import { readDeciders, readSignOffs, reopenDay, signOffDay } from '../../ledger/
 import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
+import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
 import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
@@ -125,7 +126,7 @@ async function readDay(
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, deciders, changes] = await Promise.all([
+  const [day, totals, rejects, pulls, seals, deciders, changes, bookings] = await Promise.all([
     readLedgerDay(database, date, today),
     readDayTotals(database, date, PARTIES_SHOWN),
     readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
@@ -133,6 +134,7 @@ async function readDay(
     readSignOffs(database, date),
     readDeciders(database.prisma, date),
     readDayChanges(database, date, MOVED_SHOWN),
+    (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
   ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
@@ -143,6 +145,7 @@ async function readDay(
     pulls,
     seals,
     changes,
+    bookings,
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };

@@ -16,6 +16,8 @@ export interface Page {
   readonly active: string | null;
   readonly body: VNode;
   readonly badges?: Badges;
+  /** Whether seals release bookings. */
+  readonly hasBookings?: boolean;
 }
 
 /** Renders a complete document. The renderer escapes all text. */
@@ -78,6 +80,7 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
     ['/', nav.days, 0],
     ['/titles', nav.titles, 0],
     ['/schedule', nav.schedule, 0],
+    ...(page.hasBookings === true ? [['/bookings', nav.bookings, 0] as const] : []),
     ['/backfills', nav.backfills, 0],
     ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
     ['/alerts', nav.alerts, page.badges?.alerts ?? 0],

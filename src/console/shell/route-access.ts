@@ -69,6 +69,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /titles/:id': people(EVERYBODY),
   'GET /schedule': people(EVERYBODY),
   'POST /schedule/export': people(EVERYBODY),
+  'GET /bookings': people(EVERYBODY),
+  'GET /bookings/:id': people(EVERYBODY),
+  // The export.
+  'POST /bookings': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
   'GET /backfills/:id/events': people(EVERYBODY),

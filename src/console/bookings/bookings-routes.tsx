@@ -1,0 +1,130 @@
+import type { FastifyInstance } from 'fastify';
+import { recordAudit } from '../../audit/audit.ts';
+import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
+import { maySeePersonalData } from '../../domain/role.ts';
+import { writeCsv } from '../../export/csv.ts';
+import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
+import { withSnapshot } from '../../export/snapshot.sql.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { maskColumn } from '../shell/masking.ts';
+import { pageContext, textParameter } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { sendFile } from '../shell/send-file.ts';
+import { sendPage } from '../shell/send-page.ts';
+import {
+  LINE_COLUMNS,
+  LINE_STATES,
+  type LineFilter,
+  linesFile,
+  readLines,
+  readLineTotals,
+  readVersions,
+} from './booking-list.sql.ts';
+import { BookingPage } from './booking-page.tsx';
+import { readConsumers, readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
+import { BookingsPage } from './bookings-page.tsx';
+
+const LINES_A_PAGE = 50;
+const KEPT_SHOWN = 50;
+const OVERDUE_DAYS = 2;
+
+/** Routes of released lines. They do not exist while no seal releases bookings. */
+export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, logger, bookingsFrom = null } = parts;
+  const isOff = bookingsFrom === null;
+
+  server.get('/bookings', async (request, reply) => {
+    if (isOff) return reply.callNotFound();
+    const { filter, isFilterBad } = filterOf(request.query);
+    const [totals, kept, consumers] = await Promise.all([
+      readLineTotals(database, filter),
+      readKeptReceipts(database, KEPT_SHOWN),
+      readConsumers(database),
+    ]);
+    const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
+    const lines = await readLines(database, filter, paging);
+    const data = { filter, isFilterBad, totals, lines, paging, kept, consumers };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.bookings.title,
+      active: '/bookings',
+      body: <BookingsPage context={context} data={data} />,
+    }));
+  });
+
+  server.get('/bookings/:id', async (request, reply) => {
+    const id = idOfPath(request);
+    if (isOff || id === null) return reply.callNotFound();
+    const [versions, receipts] = await Promise.all([
+      readVersions(database, id, OVERDUE_DAYS),
+      readReceiptsOf(database, id),
+    ]);
+    if (versions.length === 0) return reply.callNotFound();
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.bookings.history,
+      active: '/bookings',
+      body: <BookingPage context={context} versions={versions} receipts={receipts} />,
+    }));
+  });
+
+  // The export of the lines that the page lists.
+  server.post('/bookings', async (request, reply) => {
+    const { principal } = request;
+    if (principal === null) throw new Error('this route has no guard');
+    if (isOff) return reply.callNotFound();
+    const { filter } = filterOf(request.query);
+    const { from, to, state, overdueDays } = filter;
+    const { language } = pageContext(request, parts.timeZone);
+    const isMasked = !maySeePersonalData(principal.role);
+    return sendFile(reply, logger, (signal, send) =>
+      withSnapshot(database, signal, async (snapshot) => {
+        // Before the first byte, so that every file leaves an entry.
+        await recordAudit(database.prisma, {
+          actor: actorOf(request),
+          action: 'bookings.export',
+          details: { from, to, state, ...(state === 'overdue' && { overdueDays }) },
+        });
+        const { text, values } = linesFile(filter);
+        const rows = snapshot.read<ExportRow>(text, [...values], { rowMode: 'array' });
+        await send({
+          name: language === 'en' ? 'bookings.csv' : 'lancamentos.csv',
+          type: 'text/csv; charset=utf-8',
+          bytes: writeCsv(LINE_COLUMNS, isMasked ? masked(rows) : rows, language),
+        });
+      }),
+    );
+  });
+}
+
+async function* masked(batches: RowBatches): RowBatches {
+  for await (const rows of batches) {
+    yield rows.map((row) =>
+      row.map((cell, index) => maskColumn(LINE_COLUMNS[index]?.name ?? '', cell)),
+    );
+  }
+}
+
+/** Returns the filter of a query. A parameter that cannot be read is left out, and the page says so. */
+function filterOf(query: unknown): {
+  readonly filter: LineFilter;
+  readonly isFilterBad: boolean;
+} {
+  const [from, to] = ['from', 'to'].map((name) => dateOf(textParameter(query, name)));
+  const wantedState = textParameter(query, 'state');
+  const wantedDays = textParameter(query, 'days') ?? String(OVERDUE_DAYS);
+  const areDaysBad = !/^\d{1,4}$/.test(wantedDays) || Number(wantedDays) > 3_650;
+  return {
+    filter: {
+      from: from ?? null,
+      to: to ?? null,
+      state: LINE_STATES.find((state) => state === wantedState) ?? 'all',
+      overdueDays: areDaysBad ? OVERDUE_DAYS : Number(wantedDays),
+    },
+    isFilterBad: from === undefined || to === undefined || areDaysBad,
+  };
+}
+
+/** Returns null for no date, and undefined for a text that is no date. */
+function dateOf(text: string | null): CivilDate | null | undefined {
+  return text === null ? null : (parseCivilDate(text) ?? undefined);
+}
