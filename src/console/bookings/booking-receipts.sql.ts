@@ -51,30 +51,6 @@ export function readReceiptsOf(database: Database, lineId: bigint): Promise<List
     WHERE wanted.id = ${lineId} ORDER BY receipt.id`;
 }
 
-export interface ConsumerLag {
-  readonly name: string;
-  readonly lastSeq: string;
-  readonly acknowledgedAt: Date | null;
-  /** The number of offers after the consumer's position. */
-  readonly behind: number;
-  /** When the oldest of them was offered; null: none. */
-  readonly behindSince: Date | null;
-}
-
-/** Returns the consumers with their position in the feed, by name. */
-export function readConsumers(database: Database): Promise<ConsumerLag[]> {
-  return database.prisma.$queryRaw<ConsumerLag[]>`
-    SELECT consumer.name, consumer.last_seq::text AS "lastSeq", consumer.acknowledged_at AS "acknowledgedAt",
-           lag.behind, lag.since AS "behindSince"
-    FROM conciliation.booking_consumer AS consumer
-    CROSS JOIN LATERAL (
-      SELECT count(*)::int AS behind, min(offer.offered_at) AS since
-      FROM conciliation.booking_offer AS offer JOIN conciliation.booking_line AS line ON line.id = offer.line_id
-      WHERE offer.seq > consumer.last_seq AND line.consumer = consumer.name
-    ) AS lag
-    ORDER BY consumer.name`;
-}
-
 /** What the seals of a day released. */
 export interface DayBookings {
   readonly batches: number;

@@ -1,3 +1,4 @@
+import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -10,7 +11,7 @@ import {
   type LineTotals,
   type ListedLine,
 } from './booking-list.sql.ts';
-import type { ConsumerLag, ListedReceipt } from './booking-receipts.sql.ts';
+import type { ListedReceipt } from './booking-receipts.sql.ts';
 
 interface BookingsPageData {
   readonly filter: LineFilter;

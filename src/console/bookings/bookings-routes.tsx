@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
+import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { BOOKING_OVERDUE_HOURS } from '../../domain/alert.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
@@ -22,12 +24,12 @@ import {
   readVersions,
 } from './booking-list.sql.ts';
 import { BookingPage } from './booking-page.tsx';
-import { readConsumers, readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
+import { readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
 import { BookingsPage } from './bookings-page.tsx';
 
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;
-const OVERDUE_DAYS = 2;
+const OVERDUE_DAYS = BOOKING_OVERDUE_HOURS / 24;
 
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -40,7 +42,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const [totals, kept, consumers] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
-      readConsumers(database),
+      readConsumerLags(database.prisma),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);

@@ -125,15 +125,18 @@ test('a receipt that does not fit is shown with what to do', async () => {
   expect(plain(text)).toMatch(/Receipts that do not fit .*bookings adopt.* FT-9 Other content/);
 });
 
-test('a consumer is shown with its position and its lag', async () => {
-  const consumer = { name: 'erp', lastSeq: 0n };
-  await world.database.prisma.bookingConsumer.updateMany({
-    where: consumer,
-    data: { lastSeq: 1n },
-  });
-  const offers = await world.database.prisma.bookingOffer.count();
-  const { text } = await viewer.get('/bookings');
-  expect(plain(text)).toContain(`erp 1 ${offers - 1} `);
+test('a consumer is shown with its position and the open lines after it', async () => {
+  const { prisma } = world.database;
+  const state = { in: ['released', 'failed'] };
+  const open = await prisma.bookingLine.count({ where: { state } });
+  const { seq } = await prisma.bookingOffer.findFirstOrThrow({ orderBy: { seq: 'desc' } });
+  for (const [lastSeq, behind] of [
+    [0n, open],
+    [seq, 0],
+  ] as const) {
+    await prisma.bookingConsumer.update({ where: { name: 'erp' }, data: { lastSeq } });
+    expect(plain((await viewer.get('/bookings')).text)).toContain(`erp ${lastSeq} ${behind} `);
+  }
 });
 
 test('the page of a day shows how much is posted', async () => {
