@@ -5,6 +5,7 @@
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { addApiBookingReads } from './api-booking-reads.ts';
 import { addApiBookings } from './api-bookings.ts';
 import { addApiDecisions } from './api-decisions.ts';
 import { addApiReads } from './api-reads.ts';
@@ -40,6 +41,7 @@ export async function addApiRoutes(
       addApiReads(api, parts);
       addApiDecisions(api, parts);
       addApiBookings(api, parts);
+      addApiBookingReads(api, parts);
       api.get('/openapi.json', async () => server.swagger());
     },
     { prefix: '/api' },

@@ -1,23 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
-import { BOOKING_OVERDUE_HOURS } from '../../domain/alert.ts';
-import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
-import { pageContext, textParameter } from '../shell/page-context.ts';
+import { pageContext } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, idOfPath } from '../shell/path-parameters.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { sendPage } from '../shell/send-page.ts';
 import {
   LINE_COLUMNS,
-  LINE_STATES,
-  type LineFilter,
   linesFile,
   readLines,
   readLineTotals,
@@ -26,10 +22,10 @@ import {
 import { BookingPage } from './booking-page.tsx';
 import { readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
 import { BookingsPage } from './bookings-page.tsx';
+import { filterOf, OVERDUE_DAYS } from './line-filter.ts';
 
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;
-const OVERDUE_DAYS = BOOKING_OVERDUE_HOURS / 24;
 
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
@@ -104,29 +100,4 @@ async function* masked(batches: RowBatches): RowBatches {
       row.map((cell, index) => maskColumn(LINE_COLUMNS[index]?.name ?? '', cell)),
     );
   }
-}
-
-/** Returns the filter of a query. A parameter that cannot be read is left out, and the page says so. */
-function filterOf(query: unknown): {
-  readonly filter: LineFilter;
-  readonly isFilterBad: boolean;
-} {
-  const [from, to] = ['from', 'to'].map((name) => dateOf(textParameter(query, name)));
-  const wantedState = textParameter(query, 'state');
-  const wantedDays = textParameter(query, 'days') ?? String(OVERDUE_DAYS);
-  const areDaysBad = !/^\d{1,4}$/.test(wantedDays) || Number(wantedDays) > 3_650;
-  return {
-    filter: {
-      from: from ?? null,
-      to: to ?? null,
-      state: LINE_STATES.find((state) => state === wantedState) ?? 'all',
-      overdueDays: areDaysBad ? OVERDUE_DAYS : Number(wantedDays),
-    },
-    isFilterBad: from === undefined || to === undefined || areDaysBad,
-  };
-}
-
-/** Returns null for no date, and undefined for a text that is no date. */
-function dateOf(text: string | null): CivilDate | null | undefined {
-  return text === null ? null : (parseCivilDate(text) ?? undefined);
 }

@@ -135,6 +135,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/audit': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
+  'GET /api/booking-lines': api(EVERYBODY, 'read'),
+  'GET /api/booking-status': api(EVERYBODY, 'read'),
   // The lines have identifiers, and belong to the consumer of the key.
   'GET /api/bookings': api(DECIDE, 'export'),
   'POST /api/bookings/receipts': api(DECIDE, 'export'),

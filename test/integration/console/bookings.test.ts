@@ -163,6 +163,29 @@ test('the file has the selected lines, and masks identifiers for a viewer', asyn
   expect(masked).not.toContain(String(cells['provider_identification']));
 });
 
+test('the API has the same figures, and refuses what cannot be read', async () => {
+  const get = async (path: string) => {
+    const { status, text } = await viewer.get(path);
+    return { status, body: JSON.parse(text) };
+  };
+  const { body } = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=failed`);
+  expect(body.totals).toMatchObject({
+    states: { all: 3, released: 1, posted: 1, failed: 1 },
+    kinds: [{ kind: 'book', lines: 1, originalValue: '0.25' }],
+    lines: 1,
+  });
+  expect(body.lines).toMatchObject([{ orderUid: 'b', failure: 'período fechado' }]);
+  const overdue = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=overdue&days=0`);
+  expect(overdue.body.lines).toHaveLength(2);
+  for (const bad of ['from=31-02', 'state=none', 'days=x', 'days=-1', 'offset=-1']) {
+    expect((await get(`/api/booking-lines?${bad}`)).status, bad).toBe(400);
+  }
+  expect((await get('/api/booking-status')).body).toMatchObject({
+    consumers: [{ name: 'erp' }],
+    kept: { count: 1, receipts: [{ document: 'FT-9', outcome: 'other_content' }] },
+  });
+});
+
 test('nothing of bookings shows while no seal releases them', async () => {
   const off = await openConsole(world.database);
   try {
@@ -170,6 +193,8 @@ test('nothing of bookings shows while no seal releases them', async () => {
     expect((await reader.get('/bookings')).status).toBe(404);
     expect((await reader.get('/bookings/1')).status).toBe(404);
     expect((await reader.post('/bookings', {})).status).toBe(404);
+    expect((await reader.get('/api/booking-lines')).status).toBe(404);
+    expect((await reader.get('/api/booking-status')).status).toBe(404);
     for (const path of ['/', `/days/${DAY}`]) {
       expect((await reader.get(path)).text, path).not.toContain('Bookings');
     }
