@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { migrate } from '../../../src/database/migrate.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { createRoleUsers } from '../../support/database-roles.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -46,5 +50,28 @@ test('a release wakes the listeners once, with consumer and position only', asyn
     expect(messages).toHaveLength(1);
   } finally {
     client.release(true);
+  }
+});
+
+test('the role of the service wakes the role of the ERP', async () => {
+  const { databaseUrl } = world;
+  await migrate({ databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  const users = await createRoleUsers(databaseUrl);
+  const [service, erp] = (['worker', 'erp'] as const).map(
+    (role) => new Client({ connectionString: users.urlOf(role) }),
+  );
+  try {
+    await Promise.all([service?.connect(), erp?.connect()]);
+    const message = new Promise((resolve) => {
+      erp?.once('notification', ({ payload }) => resolve(JSON.parse(String(payload))));
+    });
+    await erp?.query('LISTEN conciliation_booking');
+    const offered = await service?.query<{ seq: number }>(`
+      INSERT INTO conciliation.booking_offer (line_id) SELECT min(id) FROM conciliation.booking_line
+      RETURNING seq::int AS seq`);
+    expect(await message).toEqual({ consumer: 'erp', seq: offered?.rows[0]?.seq });
+  } finally {
+    await Promise.all([service?.end(), erp?.end()]);
+    await users.drop();
   }
 });
