@@ -42,7 +42,7 @@ export interface ListedLine {
   readonly originalValue: string | null;
 }
 
-export interface KindTotals {
+interface KindTotals {
   readonly kind: ListedLine['kind'];
   readonly lines: number;
   /** Sum of original_value of the lines, an exact decimal. */
