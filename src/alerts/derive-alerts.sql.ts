@@ -1,3 +1,8 @@
+import {
+  readConsumerLags,
+  readFailedLines,
+  readUnansweredLines,
+} from '../bookings/open-lines.sql.ts';
 import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -6,18 +11,22 @@ import {
   type Alert,
   type AlteredDate,
   alteredDateAlerts,
+  BOOKING_OVERDUE_HOURS,
   bookingReceiptsAlert,
   brokenMonthAlert,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
+  CONSUMER_LAG_HOURS,
   type ContradictedDate,
   changedAccountsAlert,
+  consumerBehindAlert,
   contractDriftAlert,
   contradictedDateAlert,
   DRIFT_PATHS_NAMED,
   type FailedPull,
   type FailedSweep,
   FINDING_ALERT_HOURS,
+  failedLinesAlert,
   failedPullAlerts,
   failedSweepAlert,
   faultyProcessAlerts,
@@ -31,6 +40,7 @@ import {
   type OverduePulls,
   openRejectsAlert,
   overdueChecksAlert,
+  overdueLinesAlert,
   overduePullsAlert,
   restatedDayAlert,
   type StalenessLimits,
@@ -90,6 +100,7 @@ export async function readLedgerAlerts(
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
     ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
+    ...(await readBookingAlerts(tx, now)),
     ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
@@ -97,6 +108,22 @@ export async function readLedgerAlerts(
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
     ...[stale, staleSweep, stalePayables].filter((alert) => alert !== null),
+  ];
+}
+
+/** The alerts about lines that the ERP has not posted, and about consumers that do not read. */
+async function readBookingAlerts(tx: Transaction, now: Date): Promise<Alert[]> {
+  const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
+  const failed = await readFailedLines(tx);
+  const overdue = await readUnansweredLines(tx, hoursAgo(BOOKING_OVERDUE_HOURS));
+  const limit = hoursAgo(CONSUMER_LAG_HOURS);
+  const lags = await readConsumerLags(tx);
+  return [
+    ...(failed === null ? [] : [failedLinesAlert(failed)]),
+    ...(overdue === null ? [] : [overdueLinesAlert(overdue)]),
+    ...lags
+      .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
+      .map(consumerBehindAlert),
   ];
 }
 

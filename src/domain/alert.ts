@@ -17,7 +17,10 @@ export const ALERT_KINDS = [
   'day_attention',
   'checkpoint_stale',
   'restated_after_sign_off',
+  'booking_failed',
+  'booking_overdue',
   'booking_receipts',
+  'consumer_behind',
   'month_seal_broken',
   'titles_altered',
   'verification_overdue',
@@ -357,6 +360,59 @@ export function bookingReceiptsAlert(open: {
     message: `${receipts} of the ERP for ${open.date} ${open.receipts === 1 ? 'does' : 'do'} not fit the released lines; the day is not released until a person decides`,
     messagePt: `${countPt(open.receipts, 'retorno do ERP', 'retornos do ERP')} para o dia ${dayPt(open.date)} não ${open.receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; o dia só é liberado depois de uma decisão`,
     date: open.date,
+    pullId: null,
+  };
+}
+
+export function failedLinesAlert(failed: {
+  readonly lines: number;
+  /** The smallest accepted date of them. */
+  readonly date: CivilDate;
+}): Alert {
+  const { lines, date } = failed;
+  return {
+    kind: 'booking_failed',
+    dedupeKey: 'booking_failed',
+    message: `the ERP could not post ${lines} booking ${lines === 1 ? 'line' : 'lines'}, the oldest for ${date}`,
+    messagePt: `o ERP não conseguiu contabilizar ${countPt(lines, 'lançamento', 'lançamentos')}; o mais antigo é do dia ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+/** Hours after its release from which a line without an answer is overdue. */
+export const BOOKING_OVERDUE_HOURS = 48;
+
+export function overdueLinesAlert(overdue: {
+  readonly lines: number;
+  /** The smallest accepted date of them. */
+  readonly date: CivilDate;
+}): Alert {
+  const { lines, date } = overdue;
+  return {
+    kind: 'booking_overdue',
+    dedupeKey: 'booking_overdue',
+    message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${BOOKING_OVERDUE_HOURS} hours after the release, the oldest for ${date}`,
+    messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${BOOKING_OVERDUE_HOURS} horas depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+/** Hours after the offer of a line from which its consumer is behind. */
+export const CONSUMER_LAG_HOURS = 24;
+
+export function consumerBehindAlert(consumer: {
+  readonly name: string;
+  readonly behind: number;
+}): Alert {
+  const { name, behind } = consumer;
+  return {
+    kind: 'consumer_behind',
+    dedupeKey: `consumer_behind:${name}`,
+    message: `the consumer ${name} has not read its booking lines for more than ${CONSUMER_LAG_HOURS} hours: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
+    messagePt: `o consumidor ${name} está há mais de ${CONSUMER_LAG_HOURS} horas sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
+    date: null,
     pullId: null,
   };
 }

@@ -34,6 +34,9 @@ export function runMatching(
 ): Promise<MatchingRun> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
+    // The planner has no statistics of the pairs. A nested loop over them takes hours.
+    await tx.$executeRaw`
+      SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true)`;
     const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
       INSERT INTO conciliation.match_run (requested_by, rule_version)
       VALUES (${by}, ${RULE_VERSION}) RETURNING id`;

@@ -1,3 +1,4 @@
+import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { type ConsoleClient, type ConsoleWorld, openConsole } from './console-client.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
@@ -10,9 +11,9 @@ export interface PagesWorld {
   readonly operator: ConsoleClient;
 }
 
-export async function openPagesWorld(): Promise<PagesWorld> {
+export async function openPagesWorld(parts: Partial<ConsoleParts> = {}): Promise<PagesWorld> {
   const world = await openPullWorld();
-  const console = await openConsole(world.database);
+  const console = await openConsole(world.database, parts);
   return {
     world,
     console,

@@ -5,6 +5,7 @@
 import fastifySwagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { ConsoleParts } from '../shell/console-parts.ts';
+import { addApiBookingReads } from './api-booking-reads.ts';
 import { addApiBookings } from './api-bookings.ts';
 import { addApiDecisions } from './api-decisions.ts';
 import { addApiMatching } from './api-matching.ts';
@@ -46,6 +47,7 @@ export async function addApiRoutes(
       addApiBookings(api, parts);
       addApiPayables(api, parts);
       addApiMatching(api, parts);
+      addApiBookingReads(api, parts);
       api.get('/openapi.json', async () => server.swagger());
     },
     { prefix: '/api' },

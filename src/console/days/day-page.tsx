@@ -10,6 +10,8 @@ import type { DayChanges } from '../../ledger/moved-titles.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
+import { DayBookingsCard } from '../bookings/booking-page.tsx';
+import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
 import { DayStages } from '../matching/match-cards.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
@@ -32,6 +34,8 @@ export interface DayPageData {
   /** Null: the ERP has given no payables. */
   readonly matching: DayMatching | null;
   readonly seals: readonly SignOff[];
+  /** Null: seals release nothing. */
+  readonly bookings: DayBookings | null;
   /** The reason why this user may not sign the day as the second person; null: none. */
   readonly fourEyesFault: FourEyesFault | null;
   /** The next day for a signature of this user; null: none. */
@@ -100,6 +104,9 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
           rejects={data.rejects}
           isSigned={day.signedOffAt !== null && !day.isRestated}
         />
+      )}
+      {data.bookings !== null && (
+        <DayBookingsCard context={context} date={data.date} bookings={data.bookings} />
       )}
       {!day.isRestated && moved}
       <Card title={text.day.byAgent}>

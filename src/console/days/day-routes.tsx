@@ -11,6 +11,7 @@ import { readExcluded, readNextToSign } from '../../ledger/signable-days.sql.ts'
 import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
+import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
 import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
@@ -126,16 +127,18 @@ async function readDay(
 ): Promise<DayPageData> {
   const { database, fourEyes, timeZone, now } = parts;
   const today = dateIn(timeZone, now?.() ?? new Date());
-  const [day, totals, rejects, pulls, seals, deciders, changes, matching] = await Promise.all([
-    readLedgerDay(database, date, today),
-    readDayTotals(database, date, PARTIES_SHOWN),
-    readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
-    readDayPulls(database, date, PULLS_SHOWN),
-    readSignOffs(database, date),
-    readDeciders(database.prisma, date),
-    readDayChanges(database, date, MOVED_SHOWN),
-    readDayMatching(database, date),
-  ]);
+  const [day, totals, rejects, pulls, seals, deciders, changes, matching, bookings] =
+    await Promise.all([
+      readLedgerDay(database, date, today),
+      readDayTotals(database, date, PARTIES_SHOWN),
+      readDayRejects(database, date, { withRaw: options.withRaw, limit: REJECTS_SHOWN }),
+      readDayPulls(database, date, PULLS_SHOWN),
+      readSignOffs(database, date),
+      readDeciders(database.prisma, date),
+      readDayChanges(database, date, MOVED_SHOWN),
+      readDayMatching(database, date),
+      (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
+    ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;
   return {
     date,
@@ -146,6 +149,7 @@ async function readDay(
     seals,
     changes,
     matching,
+    bookings,
     nextToSign: isSigned ? await nextToSign(parts, date, today, options.reader) : null,
     fourEyesFault: fourEyes ? fourEyesFault(deciders, options.reader) : null,
   };

@@ -18,6 +18,8 @@ export interface Page {
   readonly active: string | null;
   readonly body: VNode;
   readonly badges?: Badges;
+  /** Whether seals release bookings. */
+  readonly hasBookings?: boolean;
 }
 
 /** Renders a complete document. The renderer escapes all text. */
@@ -81,6 +83,7 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
     ['/titles', nav.titles, 0],
     ['/schedule', nav.schedule, 0],
     ...(page.badges?.hasPayables === true ? [['/breaks', nav.breaks, 0] as const] : []),
+    ...(page.hasBookings === true ? [['/bookings', nav.bookings, 0] as const] : []),
     ['/backfills', nav.backfills, 0],
     ['/providers', nav.providers, page.badges?.accountChanges ?? 0],
     ['/alerts', nav.alerts, page.badges?.alerts ?? 0],

@@ -73,6 +73,10 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /breaks/export': people(EVERYBODY),
   'GET /break': people(EVERYBODY),
   'GET /match-runs': people(EVERYBODY),
+  'GET /bookings': people(EVERYBODY),
+  'GET /bookings/:id': people(EVERYBODY),
+  // The export.
+  'POST /bookings': people(EVERYBODY),
   'GET /backfills': people(EVERYBODY),
   'GET /backfills/:id': people(EVERYBODY),
   'GET /backfills/:id/events': people(EVERYBODY),
@@ -143,6 +147,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/audit': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule': api(EVERYBODY, 'read'),
   'GET /api/payment-schedule/export': api(EVERYBODY, 'export'),
+  'GET /api/booking-lines': api(EVERYBODY, 'read'),
+  'GET /api/booking-status': api(EVERYBODY, 'read'),
   // The lines have identifiers, and belong to the consumer of the key.
   'GET /api/bookings': api(DECIDE, 'export'),
   'POST /api/bookings/receipts': api(DECIDE, 'export'),

@@ -36,7 +36,8 @@ export async function sendPage(
   const { status = 200, ...page } = render(context);
   const badges =
     context.principal?.isEnrolmentDue === false ? { badges: await readBadges(parts.database) } : {};
-  return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges }));
+  const hasBookings = (parts.bookingsFrom ?? null) !== null;
+  return sendHtml(reply.code(status), renderPage(context, { ...page, ...badges, hasBookings }));
 }
 
 /** Does not use the database, because its failure may be the error. */

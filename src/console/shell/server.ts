@@ -29,6 +29,7 @@ import { addAccountRoutes } from '../account/account-routes.tsx';
 import { addAmountsRoutes } from '../amounts/amounts-routes.tsx';
 import { addApiRoutes } from '../api/api-routes.ts';
 import { addBackfillRoutes } from '../backfills/backfill-routes.tsx';
+import { addBookingsRoutes } from '../bookings/bookings-routes.tsx';
 import { addMonthsRoutes } from '../closing/months-routes.tsx';
 import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
@@ -157,6 +158,7 @@ async function addPages(
   addExportRoutes(server, parts);
   addScheduleRoutes(server, parts);
   addMatchingRoutes(server, parts);
+  addBookingsRoutes(server, parts);
   addBackfillRoutes(server, parts);
   addProviderRoutes(server, parts);
   addWatchRoutes(server, parts);

@@ -9,6 +9,7 @@ import { usersText } from '../access/users-text.ts';
 import { accountText } from '../account/account-text.ts';
 import { amountsText } from '../amounts/amounts-text.ts';
 import { backfillsText } from '../backfills/backfills-text.ts';
+import { bookingsText } from '../bookings/bookings-text.ts';
 import { monthsText } from '../closing/months-text.ts';
 import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
@@ -36,6 +37,7 @@ const en = {
   ...scheduleText.en,
   ...matchingText.en,
   ...backfillsText.en,
+  ...bookingsText.en,
   ...providersText.en,
   ...watchText.en,
   ...usersText.en,
@@ -59,6 +61,7 @@ const ptBR: Text = {
   ...scheduleText['pt-BR'],
   ...matchingText['pt-BR'],
   ...backfillsText['pt-BR'],
+  ...bookingsText['pt-BR'],
   ...providersText['pt-BR'],
   ...watchText['pt-BR'],
   ...usersText['pt-BR'],

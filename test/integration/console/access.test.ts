@@ -96,6 +96,9 @@ test('the table gives no role more rights than documented', () => {
     'POST /logout',
     'POST /restated',
     'POST /schedule/export',
+    // The export of the lines, with masked identifiers for a viewer.
+    'POST /breaks/export',
+    'POST /bookings',
     'POST /providers',
     'POST /exports',
   ]);

@@ -15,7 +15,7 @@ let console: ConsoleWorld;
 let admin: ConsoleClient;
 beforeAll(async () => {
   world = await openPullWorld();
-  console = await openConsole(world.database, { fourEyes: false });
+  console = await openConsole(world.database, { fourEyes: false, bookingsFrom: DAY });
   admin = await console.as('admin');
   world.sandbox.setDayTexts(DAY, [
     titleText({
@@ -63,6 +63,7 @@ test.each([
   ...LIST_PARAMETERS.map((name) => [`/days/${DAY}/titles`, name]),
   ...['from', 'to', 'order', 'at', 'sort'].map((name) => ['/titles', name]),
   ...['dueFrom', 'undated', 'payeeOf'].map((name) => ['/titles', name]),
+  ...['from', 'to', 'state', 'days', 'page'].map((name) => ['/bookings', name]),
   ...['view', 'date', 'page'].map((name) => ['/schedule', name]),
   ...['kind', 'date', 'supplier', 'page'].map((name) => ['/breaks', name]),
   ...['title', 'payable'].map((name) => ['/break?kind=in_doubt', name]),

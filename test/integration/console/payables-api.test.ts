@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await pages.world.database.prisma.$executeRaw`
-    TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import`;
+    TRUNCATE conciliation.erp_payable, conciliation.erp_payable_reject, conciliation.erp_payable_import CASCADE`;
 });
 
 const newKey = (role: KeyRole, ...scopes: KeyScope[]) =>

@@ -46,7 +46,7 @@ let console: ConsoleWorld;
 let admin: ConsoleClient;
 let heldPull: bigint;
 beforeAll(async () => {
-  ({ world, console } = await openPagesWorld());
+  ({ world, console } = await openPagesWorld({ bookingsFrom: DAY }));
   admin = await console.as('admin', 'alma');
   const serve = async (date: typeof DAY, ...texts: string[]) => {
     world.sandbox.setDayTexts(date, texts);
@@ -133,6 +133,7 @@ const englishOf = (html: string) =>
 const portuguese = { 'accept-language': 'pt-BR' };
 
 test('no page in Portuguese has English text', async () => {
+  const line = await world.database.prisma.bookingLine.findFirstOrThrow();
   const titleId = (await world.database.prisma.title.findFirstOrThrow()).id;
   const pages: Record<string, readonly string[]> = {
     'GET /': ['/?to=2026-03'],
@@ -143,6 +144,8 @@ test('no page in Portuguese has English text', async () => {
     'GET /restated': ['/restated'],
     'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
     'GET /titles/:id': [`/titles/${titleId}`],
+    'GET /bookings': ['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x'],
+    'GET /bookings/:id': [`/bookings/${line.id}`],
     'GET /backfills': ['/backfills'],
     'GET /backfills/:id': ['/backfills/1'],
     'GET /backfills/new': [

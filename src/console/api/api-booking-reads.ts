@@ -1,0 +1,118 @@
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { LINE_STATES, readLines, readLineTotals } from '../bookings/booking-list.sql.ts';
+import { readKeptReceipts } from '../bookings/booking-receipts.sql.ts';
+import { filterOf } from '../bookings/line-filter.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { describe, limitOf, numberOf } from './api-request.ts';
+
+const MAX_LINES = 1_000;
+const MAX_RECEIPTS = 1_000;
+
+const text = Type.String();
+const textOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const count = Type.Integer({ minimum: 0 });
+const date = Type.Unsafe<string>({ type: 'string', format: 'date' });
+const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
+const instantOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const words = (values: readonly string[]) => Type.Unsafe<string>({ type: 'string', enum: values });
+const kind = words(['book', 'adjust', 'reverse']);
+
+const Lines = Type.Object({
+  totals: Type.Object({
+    states: Type.Object(Object.fromEntries(LINE_STATES.map((state) => [state, count]))),
+    kinds: Type.Array(Type.Object({ kind, lines: count, originalValue: text })),
+    lines: count,
+  }),
+  lines: Type.Array(
+    Type.Object({
+      id: Type.Integer({ minimum: 1 }),
+      key: text,
+      date,
+      kind,
+      state: words(['released', 'posted', 'failed', 'superseded']),
+      stateAt: instant,
+      releasedAt: instant,
+      isOverdue: Type.Boolean(),
+      consumer: text,
+      document: textOrNull,
+      failure: textOrNull,
+      orderUid: textOrNull,
+      originalValue: textOrNull,
+    }),
+  ),
+});
+
+const Status = Type.Object({
+  consumers: Type.Array(
+    Type.Object({
+      name: text,
+      lastSeq: text,
+      acknowledgedAt: instantOrNull,
+      behind: count,
+      behindSince: instantOrNull,
+    }),
+  ),
+  kept: Type.Object({
+    count,
+    receipts: Type.Array(
+      Type.Object({
+        id: Type.Integer({ minimum: 1 }),
+        key: text,
+        date,
+        consumer: text,
+        status: words(['posted', 'failed']),
+        document: textOrNull,
+        reason: textOrNull,
+        receivedAt: instant,
+        outcome: words(['unknown_key', 'other_content']),
+      }),
+    ),
+  }),
+});
+
+/** What the page of bookings shows. The routes answer 404 while no seal releases bookings. */
+export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): void {
+  const { database, bookingsFrom = null } = parts;
+
+  api.get(
+    '/booking-lines',
+    describe('bookings', 'listBookingLines', 'Released lines by accepted date and state', {
+      querystring: Type.Object({
+        from: Type.Optional(date),
+        to: Type.Optional(date),
+        state: Type.Optional(words(LINE_STATES)),
+        days: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 3_650, description: 'Overdue after days.' }),
+        ),
+        offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, default: 100 })),
+      }),
+      answer: Lines,
+    }),
+    async (request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      const { filter } = filterOf(request.query);
+      const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
+      return {
+        totals: await readLineTotals(database, filter),
+        lines: await readLines(database, filter, page),
+      };
+    },
+  );
+
+  api.get(
+    '/booking-status',
+    describe('bookings', 'getBookingStatus', 'The consumers, and the receipts that do not fit', {
+      answer: Status,
+    }),
+    async (_request, reply) => {
+      if (bookingsFrom === null) return reply.callNotFound();
+      return {
+        consumers: await readConsumerLags(database.prisma),
+        kept: await readKeptReceipts(database, MAX_RECEIPTS),
+      };
+    },
+  );
+}

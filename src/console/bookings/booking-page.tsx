@@ -1,0 +1,66 @@
+import type { PageContext } from '../shell/page-context.ts';
+import { Card } from '../shell/parts.tsx';
+import type { ListedLine } from './booking-list.sql.ts';
+import type { DayBookings, ListedReceipt } from './booking-receipts.sql.ts';
+import { LinesTable, ReceiptsTable } from './bookings-page.tsx';
+
+/** The versions and the receipts of one booking. */
+export function BookingPage(props: {
+  readonly context: PageContext;
+  readonly versions: readonly ListedLine[];
+  readonly receipts: readonly ListedReceipt[];
+}) {
+  const { context, versions, receipts } = props;
+  const { bookings } = context.text;
+  return (
+    <>
+      <nav class="crumbs" aria-label={bookings.title}>
+        <a href="/bookings">← {bookings.title}</a>
+      </nav>
+      <div>
+        <h1>{bookings.history}</h1>
+        <p class="quiet">{bookings.historyHelp}</p>
+        <p class="mono anywhere">{versions.at(-1)?.key}</p>
+      </div>
+      <Card title={bookings.lines}>
+        <LinesTable context={context} lines={versions} />
+      </Card>
+      <Card title={bookings.receipts}>
+        {receipts.length === 0 ? (
+          <p class="quiet">{bookings.noReceipts}</p>
+        ) : (
+          <ReceiptsTable context={context} receipts={receipts} />
+        )}
+      </Card>
+    </>
+  );
+}
+
+/** What is released of a day, and how much of it is posted. */
+export function DayBookingsCard(props: {
+  readonly context: PageContext;
+  readonly date: string;
+  readonly bookings: DayBookings;
+}) {
+  const { context, date, bookings } = props;
+  const { text, formats } = context;
+  const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
+  return (
+    <Card
+      title={text.bookings.dayTitle}
+      aside={bookings.lines > 0 ? <a href={href}>{text.bookings.dayOpen}</a> : undefined}
+    >
+      {bookings.releasedAt === null ? (
+        <p class="quiet">{text.bookings.dayNone}</p>
+      ) : (
+        <p>
+          {text.bookings.dayReleased(
+            formats.count(bookings.lines),
+            formats.count(bookings.posted),
+            formats.count(bookings.failed),
+          )}
+        </p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,72 @@
+import type { Database } from '../../database/database.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
+
+export interface ListedReceipt {
+  readonly id: number;
+  readonly key: string;
+  readonly date: CivilDate;
+  readonly consumer: string;
+  readonly status: 'posted' | 'failed';
+  readonly document: string | null;
+  readonly reason: string | null;
+  readonly receivedAt: Date;
+  /** Null: not compared yet. */
+  readonly outcome:
+    | 'accepted'
+    | 'unknown_key'
+    | 'other_content'
+    | 'other_consumer'
+    | 'adopted'
+    | 'dismissed'
+    | null;
+}
+
+/** Returns the newest receipts that wait for a decision, and their number. */
+export async function readKeptReceipts(
+  database: Database,
+  limit: number,
+): Promise<{ readonly count: number; readonly receipts: ListedReceipt[] }> {
+  const where = { outcome: { in: ['unknown_key', 'other_content'] } };
+  const [count, receipts] = await Promise.all([
+    database.prisma.bookingReceipt.count({ where }),
+    database.prisma.$queryRaw<ListedReceipt[]>`
+      SELECT id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
+               || occurrence || ':' || version AS key,
+             date::text AS date, consumer, status, document, reason, received_at AS "receivedAt", outcome
+      FROM conciliation.booking_receipt WHERE outcome IN ('unknown_key', 'other_content')
+      ORDER BY booking_receipt.id DESC LIMIT ${limit}::int`,
+  ]);
+  return { count, receipts };
+}
+
+/** Returns the receipts for all versions of the booking that a line belongs to, in their order. */
+export function readReceiptsOf(database: Database, lineId: bigint): Promise<ListedReceipt[]> {
+  return database.prisma.$queryRaw<ListedReceipt[]>`
+    SELECT receipt.id::int AS id, to_char(date, 'YYYY-MM-DD') || ':' || replace(identity_hash::text, '-', '') || ':'
+             || occurrence || ':' || receipt.version AS key,
+           date::text AS date, receipt.consumer, receipt.status, receipt.document, receipt.reason,
+           receipt.received_at AS "receivedAt", receipt.outcome
+    FROM conciliation.booking_line AS wanted
+    JOIN conciliation.booking_receipt AS receipt USING (date, identity_hash, occurrence)
+    WHERE wanted.id = ${lineId} ORDER BY receipt.id`;
+}
+
+/** What the seals of a day released. */
+export interface DayBookings {
+  readonly batches: number;
+  readonly lines: number;
+  readonly posted: number;
+  readonly failed: number;
+  /** When the newest batch was written; null: nothing was released. */
+  readonly releasedAt: Date | null;
+}
+
+export async function readDayBookings(database: Database, date: CivilDate): Promise<DayBookings> {
+  const [row] = await database.prisma.$queryRaw<[DayBookings]>`
+    SELECT (SELECT count(*) FROM conciliation.booking_batch WHERE date = ${date}::date)::int AS batches,
+           (SELECT max(released_at) FROM conciliation.booking_batch WHERE date = ${date}::date) AS "releasedAt",
+           count(*)::int AS lines, (count(*) FILTER (WHERE state IN ('posted', 'superseded')))::int AS posted,
+           (count(*) FILTER (WHERE state = 'failed'))::int AS failed
+    FROM conciliation.booking_line WHERE date = ${date}::date`;
+  return row;
+}

@@ -1,0 +1,278 @@
+import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { ActionForm, Amount, Card, DayLink, Instant, Metric } from '../shell/parts.tsx';
+import {
+  LINE_STATES,
+  type LineFilter,
+  type LineState,
+  type LineTotals,
+  type ListedLine,
+} from './booking-list.sql.ts';
+import type { ListedReceipt } from './booking-receipts.sql.ts';
+
+interface BookingsPageData {
+  readonly filter: LineFilter;
+  /** Whether a parameter could not be read. */
+  readonly isFilterBad: boolean;
+  readonly totals: LineTotals;
+  readonly lines: readonly ListedLine[];
+  readonly paging: Paging;
+  readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
+  readonly consumers: readonly ConsumerLag[];
+}
+
+interface PageProps {
+  readonly context: PageContext;
+  readonly data: BookingsPageData;
+}
+
+function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
+  const { from, to, overdueDays } = filter;
+  return `/bookings?${new URLSearchParams({
+    state,
+    ...(from !== null && { from }),
+    ...(to !== null && { to }),
+    days: String(overdueDays),
+    ...(page > 1 && { page: String(page) }),
+  })}`;
+}
+
+export function BookingsPage({ context, data }: PageProps) {
+  const { text, formats } = context;
+  const { filter, totals } = data;
+  return (
+    <>
+      <div>
+        <h1>{text.bookings.title}</h1>
+        <p class="quiet">{text.bookings.intro}</p>
+      </div>
+      {data.kept.count > 0 && <Kept context={context} data={data} />}
+      <nav class="tabs" aria-label={text.bookings.state}>
+        {LINE_STATES.map((state) => (
+          <a
+            key={state}
+            href={hrefOf(filter, state)}
+            {...(filter.state === state && { 'aria-current': 'page' })}
+          >
+            {text.bookings.states[state]} ({formats.count(totals.states[state])})
+          </a>
+        ))}
+      </nav>
+      {data.isFilterBad && <p class="error">{text.bookings.badFilter}</p>}
+      <Card title={text.bookings.lines} class="stack">
+        <Filters context={context} filter={filter} />
+        {totals.lines === 0 ? (
+          <p class="quiet">{text.bookings.none}</p>
+        ) : (
+          <>
+            <dl class="metrics">
+              {totals.kinds.map(({ kind, lines, originalValue }) => (
+                <Metric
+                  key={kind}
+                  label={text.bookings.kinds[kind]}
+                  value={text.bookings.kindTotal(
+                    formats.count(lines),
+                    formats.amount(originalValue),
+                  )}
+                />
+              ))}
+            </dl>
+            <LinesTable context={context} lines={data.lines} />
+            <Pager
+              context={context}
+              label={text.bookings.lines}
+              paging={data.paging}
+              hrefOf={(page) => hrefOf(filter, filter.state, page)}
+            />
+            <ActionForm context={context} action={hrefOf(filter, filter.state)} class="buttons">
+              <button type="submit" class="button">
+                {text.bookings.export}
+              </button>
+            </ActionForm>
+          </>
+        )}
+        <p class="quiet small">{text.bookings.statesHelp}</p>
+      </Card>
+      <Consumers context={context} consumers={data.consumers} />
+    </>
+  );
+}
+
+function Filters({ context, filter }: { context: PageContext; filter: LineFilter }) {
+  const { bookings } = context.text;
+  return (
+    <form method="get" class="filters">
+      <input type="hidden" name="state" value={filter.state} />
+      <Field label={bookings.from}>
+        <input type="date" name="from" value={filter.from ?? ''} />
+      </Field>
+      <Field label={bookings.to}>
+        <input type="date" name="to" value={filter.to ?? ''} />
+      </Field>
+      <Field label={bookings.overdueDays}>
+        <input type="number" name="days" min="0" max="3650" value={String(filter.overdueDays)} />
+      </Field>
+      <div class="buttons">
+        <button type="submit" class="button">
+          {bookings.show}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function StateTag({ context, line }: { context: PageContext; line: ListedLine }) {
+  const { states } = context.text.bookings;
+  const look = line.state === 'failed' ? 'is-withdrawn' : '';
+  return (
+    <>
+      <span class={`tag ${look}`}>{states[line.state]}</span>{' '}
+      {line.isOverdue && <span class="tag is-changed">{states.overdue}</span>}
+    </>
+  );
+}
+
+/** Lines with their state. The version links to the history of the booking. */
+export function LinesTable(props: {
+  readonly context: PageContext;
+  readonly lines: readonly ListedLine[];
+}) {
+  const { context, lines } = props;
+  const { bookings } = context.text;
+  return (
+    <DataTable
+      label={bookings.lines}
+      heads={[
+        bookings.date,
+        bookings.order,
+        bookings.version,
+        bookings.kind,
+        right(bookings.value),
+        bookings.state,
+        bookings.answer,
+        bookings.releasedAt,
+        bookings.consumer,
+      ]}
+    >
+      {lines.map((line) => (
+        <tr key={line.id}>
+          <td>
+            <DayLink context={context} date={line.date} />
+          </td>
+          <td class="anywhere">{line.orderUid ?? '–'}</td>
+          <td>
+            <a href={`/bookings/${line.id}`} title={line.key}>
+              {line.key.slice(line.key.lastIndexOf(':') + 1)}
+            </a>
+          </td>
+          <td>{bookings.kinds[line.kind]}</td>
+          <td class="right">
+            <Amount context={context} value={line.originalValue} />
+          </td>
+          <td>
+            <StateTag context={context} line={line} />
+          </td>
+          <td class="anywhere">{line.document ?? line.failure ?? '–'}</td>
+          <td>
+            <Instant context={context} at={line.releasedAt} />
+          </td>
+          <td>{line.consumer}</td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function Kept({ context, data }: PageProps) {
+  const { text, formats } = context;
+  const { count, receipts } = data.kept;
+  return (
+    <Card title={text.bookings.kept}>
+      <p>{text.bookings.keptHelp}</p>
+      <ReceiptsTable context={context} receipts={receipts} />
+      {count > receipts.length && (
+        <p class="quiet small">
+          {text.bookings.keptMore(formats.count(receipts.length), formats.count(count))}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+export function ReceiptsTable(props: {
+  readonly context: PageContext;
+  readonly receipts: readonly ListedReceipt[];
+}) {
+  const { context, receipts } = props;
+  const { bookings } = context.text;
+  return (
+    <DataTable
+      label={bookings.receipts}
+      heads={[
+        bookings.date,
+        bookings.version,
+        bookings.state,
+        bookings.answer,
+        bookings.outcome,
+        bookings.receivedAt,
+        bookings.consumer,
+      ]}
+    >
+      {receipts.map((receipt) => (
+        <tr key={receipt.id}>
+          <td>
+            <DayLink context={context} date={receipt.date} />
+          </td>
+          <td class="mono anywhere">{receipt.key}</td>
+          <td>{bookings.states[receipt.status]}</td>
+          <td class="anywhere">{receipt.document ?? receipt.reason}</td>
+          <td>{bookings.outcomes[receipt.outcome ?? 'none']}</td>
+          <td>
+            <Instant context={context} at={receipt.receivedAt} />
+          </td>
+          <td>{receipt.consumer}</td>
+        </tr>
+      ))}
+    </DataTable>
+  );
+}
+
+function Consumers(props: {
+  readonly context: PageContext;
+  readonly consumers: readonly ConsumerLag[];
+}) {
+  const { context, consumers } = props;
+  const { text, formats } = context;
+  const { bookings } = text;
+  return (
+    <Card title={bookings.consumers}>
+      <DataTable
+        label={bookings.consumers}
+        heads={[
+          bookings.consumer,
+          right(bookings.position),
+          right(bookings.behind),
+          bookings.behindSince,
+          bookings.acknowledgedAt,
+        ]}
+      >
+        {consumers.map((consumer) => (
+          <tr key={consumer.name}>
+            <th scope="row">{consumer.name}</th>
+            <td class="right number">{consumer.lastSeq}</td>
+            <td class="right number">{formats.count(consumer.behind)}</td>
+            <td>
+              <Instant context={context} at={consumer.behindSince} />
+            </td>
+            <td>
+              <Instant context={context} at={consumer.acknowledgedAt} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </Card>
+  );
+}

@@ -1,0 +1,103 @@
+import type { FastifyInstance } from 'fastify';
+import { recordAudit } from '../../audit/audit.ts';
+import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
+import { maySeePersonalData } from '../../domain/role.ts';
+import { writeCsv } from '../../export/csv.ts';
+import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
+import { withSnapshot } from '../../export/snapshot.sql.ts';
+import type { ConsoleParts } from '../shell/console-parts.ts';
+import { maskColumn } from '../shell/masking.ts';
+import { pageContext } from '../shell/page-context.ts';
+import { pagingOf } from '../shell/paging.tsx';
+import { actorOf, idOfPath } from '../shell/path-parameters.ts';
+import { sendFile } from '../shell/send-file.ts';
+import { sendPage } from '../shell/send-page.ts';
+import {
+  LINE_COLUMNS,
+  linesFile,
+  readLines,
+  readLineTotals,
+  readVersions,
+} from './booking-list.sql.ts';
+import { BookingPage } from './booking-page.tsx';
+import { readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
+import { BookingsPage } from './bookings-page.tsx';
+import { filterOf, OVERDUE_DAYS } from './line-filter.ts';
+
+const LINES_A_PAGE = 50;
+const KEPT_SHOWN = 50;
+
+/** Routes of released lines. They do not exist while no seal releases bookings. */
+export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
+  const { database, logger, bookingsFrom = null } = parts;
+  const isOff = bookingsFrom === null;
+
+  server.get('/bookings', async (request, reply) => {
+    if (isOff) return reply.callNotFound();
+    const { filter, isFilterBad } = filterOf(request.query);
+    const [totals, kept, consumers] = await Promise.all([
+      readLineTotals(database, filter),
+      readKeptReceipts(database, KEPT_SHOWN),
+      readConsumerLags(database.prisma),
+    ]);
+    const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
+    const lines = await readLines(database, filter, paging);
+    const data = { filter, isFilterBad, totals, lines, paging, kept, consumers };
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.bookings.title,
+      active: '/bookings',
+      body: <BookingsPage context={context} data={data} />,
+    }));
+  });
+
+  server.get('/bookings/:id', async (request, reply) => {
+    const id = idOfPath(request);
+    if (isOff || id === null) return reply.callNotFound();
+    const [versions, receipts] = await Promise.all([
+      readVersions(database, id, OVERDUE_DAYS),
+      readReceiptsOf(database, id),
+    ]);
+    if (versions.length === 0) return reply.callNotFound();
+    return sendPage(request, reply, parts, (context) => ({
+      title: context.text.bookings.history,
+      active: '/bookings',
+      body: <BookingPage context={context} versions={versions} receipts={receipts} />,
+    }));
+  });
+
+  // The export of the lines that the page lists.
+  server.post('/bookings', async (request, reply) => {
+    const { principal } = request;
+    if (principal === null) throw new Error('this route has no guard');
+    if (isOff) return reply.callNotFound();
+    const { filter } = filterOf(request.query);
+    const { from, to, state, overdueDays } = filter;
+    const { language } = pageContext(request, parts.timeZone);
+    const isMasked = !maySeePersonalData(principal.role);
+    return sendFile(reply, logger, (signal, send) =>
+      withSnapshot(database, signal, async (snapshot) => {
+        // Before the first byte, so that every file leaves an entry.
+        await recordAudit(database.prisma, {
+          actor: actorOf(request),
+          action: 'bookings.export',
+          details: { from, to, state, ...(state === 'overdue' && { overdueDays }) },
+        });
+        const { text, values } = linesFile(filter);
+        const rows = snapshot.read<ExportRow>(text, [...values], { rowMode: 'array' });
+        await send({
+          name: language === 'en' ? 'bookings.csv' : 'lancamentos.csv',
+          type: 'text/csv; charset=utf-8',
+          bytes: writeCsv(LINE_COLUMNS, isMasked ? masked(rows) : rows, language),
+        });
+      }),
+    );
+  });
+}
+
+async function* masked(batches: RowBatches): RowBatches {
+  for await (const rows of batches) {
+    yield rows.map((row) =>
+      row.map((cell, index) => maskColumn(LINE_COLUMNS[index]?.name ?? '', cell)),
+    );
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
+import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+import { readAlerts } from './alert-table.ts';
+
+const NO_LIMITS = { timeZone: 'America/Sao_Paulo', maxLagDays: 1_000_000, maxIdleHours: 1_000_000 };
+const HOUR = 3_600_000;
+const FIVE_MINUTES = 300_000;
+const OTHER_BUYER = '11444777000161';
+
+let world: PullWorld;
+let releasedAt: number;
+beforeAll(async () => {
+  world = await openPullWorld();
+  const consumer = { databaseRole: null, apiKeyId: null };
+  await setConsumer(world.database, { ...consumer, name: 'sul', buyers: [OTHER_BUYER] }, 'test');
+  const uids = ['a', 'b', 'c'];
+  world.sandbox.setDayTexts(
+    DAY,
+    uids.map((uid) => titleText({ uid })),
+  );
+  await world.pull(DAY);
+  await world.database.prisma.$executeRaw`
+    UPDATE conciliation.booking_consumer
+    SET buyers = ARRAY(SELECT buyer_identification FROM conciliation.title LIMIT 1) WHERE name = 'sul'`;
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date: DAY },
+    select: { contentDigest: true },
+  });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, DAY, { ...signing, seenDigest: String(contentDigest) });
+  const batch = await world.database.prisma.bookingBatch.findFirstOrThrow();
+  releasedAt = batch.releasedAt.getTime();
+});
+afterAll(() => world.close());
+
+async function kindsAfter(milliseconds: number): Promise<string[]> {
+  await deriveAlerts(world.database, new Date(releasedAt + milliseconds), NO_LIMITS);
+  const open = (await readAlerts(world.database)).filter((alert) => alert.open);
+  return open.map(({ kind }) => kind).filter((kind) => /^(booking|consumer)_/.test(kind));
+}
+
+const feed = (after: bigint) => readFeed(world.database, 'sul', { after, limit: 100 });
+
+async function answer(status: 'posted' | 'failed', attempt: string) {
+  const { lines } = await feed(0n);
+  await takeReceipts(
+    world.database,
+    'sul',
+    lines.map(({ key, contentHash, seq }) => ({
+      ...{ idempotencyKey: `${attempt} ${seq}`, key, contentHash, status },
+      document: status === 'posted' ? 'D' : null,
+      reason: status === 'failed' ? 'closed period' : null,
+    })),
+  );
+}
+
+test('a consumer that does not read is behind within five minutes of the limit of a day', async () => {
+  expect(await kindsAfter(24 * HOUR - 1_000)).toEqual([]);
+  expect(await kindsAfter(24 * HOUR + FIVE_MINUTES)).toEqual(['consumer_behind']);
+  const [alert] = await readAlerts(world.database);
+  expect(alert).toMatchObject({ message: expect.stringContaining('sul') });
+});
+
+test('a stated position ends the alert, also when stated twice, and an earlier one raises it again', async () => {
+  const { next } = await feed(0n);
+  await feed(BigInt(next));
+  await feed(BigInt(next));
+  expect(await kindsAfter(24 * HOUR + FIVE_MINUTES)).toEqual([]);
+  await feed(0n);
+  expect(await kindsAfter(24 * HOUR + FIVE_MINUTES)).toEqual(['consumer_behind']);
+});
+
+test('lines without an answer are overdue after two days', async () => {
+  const { next } = await feed(0n);
+  await feed(BigInt(next));
+  expect(await kindsAfter(48 * HOUR - 1_000)).toEqual([]);
+  expect(await kindsAfter(48 * HOUR + FIVE_MINUTES)).toEqual(['booking_overdue']);
+});
+
+test('failed lines raise an alert until they are posted, and are not overdue as well', async () => {
+  await answer('failed', 'first');
+  const { next } = await feed(0n);
+  await feed(BigInt(next));
+  expect(await kindsAfter(48 * HOUR + FIVE_MINUTES)).toEqual(['booking_failed']);
+  await answer('posted', 'second');
+  expect(await kindsAfter(48 * HOUR + FIVE_MINUTES)).toEqual([]);
+});
+
+test('a consumer that posts without a stated position is not behind', async () => {
+  await feed(0n);
+  expect(await kindsAfter(48 * HOUR)).toEqual([]);
+});

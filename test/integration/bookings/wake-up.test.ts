@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { createRoleUsers } from '../../support/database-roles.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+async function release(date: typeof DAY): Promise<void> {
+  world.sandbox.setDayTexts(
+    date,
+    ['a', 'b'].map((uid) => titleText({ uid, date })),
+  );
+  await world.pull(date);
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date },
+    select: { contentDigest: true },
+  });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+}
+
+test('a release wakes the listeners once, with consumer and position only', async () => {
+  const client = await world.database.connect();
+  const messages: string[] = [];
+  client.on('notification', ({ payload }) => messages.push(String(payload)));
+  try {
+    await client.query('LISTEN conciliation_booking');
+    await release(DAY);
+    const { lines, next } = await readFeed(world.database, 'erp', { after: 0n, limit: 10 });
+    expect(lines).toHaveLength(2);
+    for (let wait = 0; wait < 100 && messages.length === 0; wait += 1) await sleep(50);
+    expect(messages.map((text) => JSON.parse(text))).toEqual([
+      { consumer: 'erp', seq: Number(next) },
+    ]);
+    await client.query('UNLISTEN conciliation_booking');
+    // A wake-up that no session receives loses no line.
+    await release(daysFrom(1, DAY));
+    const later = await readFeed(world.database, 'erp', { after: BigInt(next), limit: 10 });
+    expect(later.lines).toHaveLength(2);
+    expect(messages).toHaveLength(1);
+  } finally {
+    client.release(true);
+  }
+});
+
+test('the role of the service wakes the role of the ERP', async () => {
+  const { databaseUrl } = world;
+  await migrate({ databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  const users = await createRoleUsers(databaseUrl);
+  const [service, erp] = (['worker', 'erp'] as const).map(
+    (role) => new Client({ connectionString: users.urlOf(role) }),
+  );
+  try {
+    await Promise.all([service?.connect(), erp?.connect()]);
+    const message = new Promise((resolve) => {
+      erp?.once('notification', ({ payload }) => resolve(JSON.parse(String(payload))));
+    });
+    await erp?.query('LISTEN conciliation_booking');
+    const offered = await service?.query<{ seq: number }>(`
+      INSERT INTO conciliation.booking_offer (line_id) SELECT min(id) FROM conciliation.booking_line
+      RETURNING seq::int AS seq`);
+    expect(await message).toEqual({ consumer: 'erp', seq: offered?.rows[0]?.seq });
+  } finally {
+    await Promise.all([service?.end(), erp?.end()]);
+    await users.drop();
+  }
+});

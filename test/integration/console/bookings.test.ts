@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import {
+  type ConsoleClient,
+  type ConsoleWorld,
+  openConsole,
+} from '../../support/console-client.ts';
+import { lastAudit } from '../../support/pages-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1, DAY);
+
+let world: PullWorld;
+let console: ConsoleWorld;
+let viewer: ConsoleClient;
+let reviewer: ConsoleClient;
+beforeAll(async () => {
+  world = await openPullWorld();
+  console = await openConsole(world.database, { bookingsFrom: DAY });
+  viewer = await console.as('viewer', 'vera');
+  reviewer = await console.as('reviewer', 'rita');
+  await release(DAY, ['a', '10.10'], ['b', '0.25'], ['c', '7']);
+  await release(NEXT, ['d', '0.0000000000000000001']);
+  const { lines } = await readFeed(world.database, 'erp', { after: 0n, limit: 100 });
+  const answer = (uid: string, more: object) => {
+    const line = lines.find(({ title }) => title['order_uid'] === uid);
+    if (line === undefined) throw new Error(`no line of the order ${uid}`);
+    const { key, contentHash } = line;
+    return { idempotencyKey: uid, key, contentHash, document: null, reason: null, ...more };
+  };
+  await takeReceipts(world.database, 'erp', [
+    answer('a', { status: 'posted', document: 'FT-118' }) as never,
+    answer('b', { status: 'failed', reason: 'período fechado' }) as never,
+    answer('d', {
+      status: 'posted',
+      document: 'FT-9',
+      contentHash: '0'.repeat(31).concat('1'),
+    }) as never,
+  ]);
+});
+afterAll(async () => {
+  await console.close();
+  await world.close();
+});
+
+async function release(date: typeof DAY, ...titles: [string, string][]) {
+  world.sandbox.setDayTexts(
+    date,
+    titles.map(([uid, value]) => titleText({ uid, date, value })),
+  );
+  await world.pull(date);
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date },
+    select: { contentDigest: true },
+  });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, date, { ...signing, seenDigest: String(contentDigest) });
+}
+
+const plain = (html: string) => html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+const tabs = (html: string) =>
+  [...plain(html).matchAll(/(All|Released|Posted|Failed|Overdue|Superseded) \((\d+)\)/g)].map(
+    ([, name, count]) => `${name} ${count}`,
+  );
+const orders = (html: string) =>
+  [...html.matchAll(/<td class="anywhere">([a-d])<\/td>/g)].map(([, uid]) => uid);
+
+test('the page counts and adds up the whole filter', async () => {
+  const { status, text } = await viewer.get('/bookings');
+  expect(status).toBe(200);
+  expect(tabs(text)).toEqual([
+    'All 4',
+    'Released 2',
+    'Posted 1',
+    'Failed 1',
+    'Overdue 0',
+    'Superseded 0',
+  ]);
+  expect(plain(text)).toContain('Book 4 lines · 17.3500000000000000001');
+  expect(orders(text)).toEqual(['d', 'c', 'b', 'a']);
+  const failed = (await viewer.get('/bookings?state=failed')).text;
+  expect(orders(failed)).toEqual(['b']);
+  expect(plain(failed)).toContain('período fechado');
+  expect(plain(failed)).toContain('Book 1 line · 0.25');
+});
+
+test('lines are selected by accepted date, and by days since their release', async () => {
+  const day = (await viewer.get(`/bookings?from=${DAY}&to=${DAY}`)).text;
+  expect(orders(day)).toEqual(['c', 'b', 'a']);
+  expect(tabs(day)).toContain('All 3');
+  // With 0 days every line that is not posted is overdue.
+  const overdue = (await viewer.get('/bookings?state=overdue&days=0')).text;
+  expect(orders(overdue)).toEqual(['d', 'c', 'b']);
+  const bad = (await viewer.get('/bookings?from=31-02&days=x')).text;
+  expect(bad).toContain('could not be read');
+  expect(orders(bad)).toHaveLength(4);
+});
+
+test('a long list is paged', async () => {
+  const date = daysFrom(2, DAY);
+  await release(date, ...Array.from({ length: 60 }, (_, n): [string, string] => [`p${n}`, '1']));
+  const first = (await viewer.get(`/bookings?from=${date}&to=${date}`)).text;
+  expect(plain(first)).toContain('1 to 50 of 60');
+  expect(plain(first)).toContain('Book 60 lines · 60.00');
+  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1]?.replaceAll('&amp;', '&');
+  expect(plain((await viewer.get(String(next))).text)).toContain('51 to 60 of 60');
+});
+
+test('a booking shows its lines and its receipts', async () => {
+  const { id } = await world.database.prisma.bookingLine.findFirstOrThrow({
+    where: { orderUid: 'a' },
+    select: { id: true },
+  });
+  const { status, text } = await viewer.get(`/bookings/${id}`);
+  expect(status).toBe(200);
+  expect(plain(text)).toMatch(/Posted FT-118 .*Receipts .*FT-118 Accepted/);
+  expect((await viewer.get('/bookings/999999')).status).toBe(404);
+});
+
+test('a receipt that does not fit is shown with what to do', async () => {
+  const { text } = await viewer.get('/bookings');
+  expect(plain(text)).toMatch(/Receipts that do not fit .*bookings adopt.* FT-9 Other content/);
+});
+
+test('a consumer is shown with its position and the open lines after it', async () => {
+  const { prisma } = world.database;
+  const state = { in: ['released', 'failed'] };
+  const open = await prisma.bookingLine.count({ where: { state } });
+  const { seq } = await prisma.bookingOffer.findFirstOrThrow({ orderBy: { seq: 'desc' } });
+  for (const [lastSeq, behind] of [
+    [0n, open],
+    [seq, 0],
+  ] as const) {
+    await prisma.bookingConsumer.update({ where: { name: 'erp' }, data: { lastSeq } });
+    expect(plain((await viewer.get('/bookings')).text)).toContain(`erp ${lastSeq} ${behind} `);
+  }
+});
+
+test('the page of a day shows how much is posted', async () => {
+  const { text } = await viewer.get(`/days/${DAY}`);
+  expect(plain(text)).toContain('3 released, 1 posted or superseded, 1 failed.');
+});
+
+test('the file has the selected lines, and masks identifiers for a viewer', async () => {
+  const path = `/bookings?state=posted&from=${DAY}&to=${DAY}`;
+  const { text } = await reviewer.post(path, {});
+  const [head = '', line = '', ...rest] = text.replace('\uFEFF', '').trimEnd().split('\r\n');
+  expect(rest).toEqual([]);
+  const cells = Object.fromEntries(head.split(',').map((name, n) => [name, line.split(',')[n]]));
+  expect(cells).toMatchObject({ kind: 'book', state: 'posted', document: 'FT-118' });
+  expect(cells).toMatchObject({ order_uid: 'a', original_value: '10.10' });
+  expect(cells['provider_identification']).not.toContain('•');
+  expect(await lastAudit(world)).toMatchObject({
+    action: 'bookings.export',
+    actor: 'rita',
+    details: { from: DAY, to: DAY, state: 'posted' },
+  });
+  const masked = (await viewer.post(path, {})).text;
+  expect(masked).toContain('FT-118');
+  expect(masked).not.toContain(String(cells['provider_identification']));
+});
+
+test('the API has the same figures, and refuses what cannot be read', async () => {
+  const get = async (path: string) => {
+    const { status, text } = await viewer.get(path);
+    return { status, body: JSON.parse(text) };
+  };
+  const { body } = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=failed`);
+  expect(body.totals).toMatchObject({
+    states: { all: 3, released: 1, posted: 1, failed: 1 },
+    kinds: [{ kind: 'book', lines: 1, originalValue: '0.25' }],
+    lines: 1,
+  });
+  expect(body.lines).toMatchObject([{ orderUid: 'b', failure: 'período fechado' }]);
+  const overdue = await get(`/api/booking-lines?from=${DAY}&to=${DAY}&state=overdue&days=0`);
+  expect(overdue.body.lines).toHaveLength(2);
+  for (const bad of ['from=31-02', 'state=none', 'days=x', 'days=-1', 'offset=-1']) {
+    expect((await get(`/api/booking-lines?${bad}`)).status, bad).toBe(400);
+  }
+  expect((await get('/api/booking-status')).body).toMatchObject({
+    consumers: [{ name: 'erp' }],
+    kept: { count: 1, receipts: [{ document: 'FT-9', outcome: 'other_content' }] },
+  });
+});
+
+test('nothing of bookings shows while no seal releases them', async () => {
+  const off = await openConsole(world.database);
+  try {
+    const reader = await off.as('viewer', 'vera');
+    expect((await reader.get('/bookings')).status).toBe(404);
+    expect((await reader.get('/bookings/1')).status).toBe(404);
+    expect((await reader.post('/bookings', {})).status).toBe(404);
+    expect((await reader.get('/api/booking-lines')).status).toBe(404);
+    expect((await reader.get('/api/booking-status')).status).toBe(404);
+    for (const path of ['/', `/days/${DAY}`]) {
+      expect((await reader.get(path)).text, path).not.toContain('Bookings');
+    }
+    expect((await viewer.get('/')).text).toContain('href="/bookings"');
+  } finally {
+    await off.close();
+  }
+});
