@@ -4,7 +4,8 @@
 //
 // Titles and payables are written by SQL. Of the payables 92 % are those of a title (30 % name the order, 40 %
 // agree in supplier, value and due date, 22 % have a due date within the tolerance), 4 % have another value, 4 % are
-// decoys: the true payable is missing, and one of another document is near. Exits with 1 where a match joins a title
+// decoys: the true payable is missing, and one of another document is near. A decoy is counted apart, because no rule can tell it
+// from the missing payable. The memory is that of the process; PostgreSQL has its own. Exits with 1 where a match joins a title
 // with the payable of another one, where fewer than 98 % of the payables without a decoy are matched, where a second
 // run changes something, or where 100,000 take longer than 60 seconds or 300 MB.
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -54,9 +55,9 @@ const server = await startServer(join(folder, 'postgres'));
 let isGood = true;
 try {
   line(
-    '| titles and payables | run s | second run s | list of breaks s | peak MB | matches | wrong | of those without a decoy |',
+    '| titles and payables | run s | second run s | list of breaks s | peak MB | matches | wrong | decoys | of the true ones |',
   );
-  line('| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
+  line('| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |');
   for (const size of values.sizes.split(',').map(Number)) isGood = (await measure(size)) && isGood;
 } finally {
   await server.close();
@@ -90,7 +91,7 @@ async function measure(size) {
     const peakMb = process.resourceUsage().maxRSS / 1024;
     const share = trueOnes / solvable;
     line(
-      `| ${size} | ${first.seconds.toFixed(1)} | ${second.seconds.toFixed(1)} | ${breaks.seconds.toFixed(1)} | ${peakMb.toFixed(0)} | ${matches} | ${wrong} | ${(100 * share).toFixed(2)} % |`,
+      `| ${size} | ${first.seconds.toFixed(1)} | ${second.seconds.toFixed(1)} | ${breaks.seconds.toFixed(1)} | ${peakMb.toFixed(0)} | ${matches} | ${wrong} | ${matches - trueOnes - wrong} | ${(100 * share).toFixed(2)} % |`,
     );
     const isFast = size > LIMIT_TITLES || (first.seconds <= LIMIT_SECONDS && peakMb <= LIMIT_MB);
     const isStable = second.result.matched === 0 && second.result.reopened === 0;

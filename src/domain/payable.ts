@@ -5,7 +5,7 @@ import { parseTaxId, TAX_ID_EXPECTATION } from './tax-id.ts';
 
 /** The states of a payable in the ERP. */
 export const PAYABLE_STATUSES = ['open', 'paid', 'cancelled'] as const;
-export type PayableStatus = (typeof PAYABLE_STATUSES)[number];
+type PayableStatus = (typeof PAYABLE_STATUSES)[number];
 
 /** A payable of the ERP, as a file or a request states it. */
 export interface Payable {

@@ -27,7 +27,9 @@ const PAIRS_BY_SUPPLIER = (columns: Prisma.Sql, condition: Prisma.Sql) => Prisma
   UNION
   SELECT ${columns} FROM open_title AS title JOIN open_payable AS payable
     ON payable.supplier_tax_id = title.provider_identification AND ${condition}
-   AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)`;
+   AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
+   -- Otherwise the rows without a tax identifier are compared with one another.
+   AND title.provider_identification IS NOT NULL AND payable.supplier_tax_id IS NOT NULL`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text`;

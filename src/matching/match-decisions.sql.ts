@@ -8,14 +8,14 @@ import { type BreakKey, readBreak } from './breaks.sql.ts';
 import { PAYABLE_GROUND, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
 
 /** The reasons why a decision about matches is refused. */
-export const MATCH_FAULTS = {
+const MATCH_FAULTS = {
   match_title: 'the title is not current, or has a match',
   match_payable: 'the payable is not open, or has a match',
   match_gone: 'the match does not exist, or has ended',
   run_gone: 'the run does not exist, or is undone',
   break_changed: 'the break has changed since it was shown; look at it again',
 } as const;
-export type MatchFault = keyof typeof MATCH_FAULTS;
+type MatchFault = keyof typeof MATCH_FAULTS;
 
 const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { context: { fault } });
 

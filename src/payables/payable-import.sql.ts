@@ -7,7 +7,7 @@ import type { StatedPayable } from './payable-file.ts';
 export const IMPORT_KINDS = ['snapshot', 'delta'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
-export interface ImportCounts {
+interface ImportCounts {
   readonly inserted: number;
   readonly changed: number;
   readonly unchanged: number;

@@ -8,7 +8,7 @@ import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
 import { breakHref, breaksHref } from './break-address.ts';
 
-export interface BreaksPageData {
+interface BreaksPageData {
   readonly filter: BreakFilter;
   /** Null: the ERP has given no payables. */
   readonly state: PayableState | null;
