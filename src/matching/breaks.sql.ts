@@ -81,9 +81,9 @@ const SAME_SUPPLIER = Prisma.sql`(payable.supplier_external_id = title.provider_
 const isUnmatched = (column: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`
   NOT EXISTS (SELECT FROM conciliation.title_match WHERE ${column} = ${key} AND ended_at IS NULL)`;
 
-/** Payables of a title `title` that no match has, each with its nearness: lower is nearer. */
-const RELATED = Prisma.sql`
-  SELECT payable.erp_key, payable.status, payable.document,
+/** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
+export const NEAR = Prisma.sql`
+  SELECT payable.erp_key, payable.status, payable.document, payable.closed_at,
          ROW(payable.company, payable.document, payable.instalment, payable.due_date) AS paper,
          payable.open_value = title.original_value AS same_value,
          payable.order_uid = title.order_uid AS same_order,
@@ -92,7 +92,10 @@ const RELATED = Prisma.sql`
   FROM conciliation.erp_payable AS payable
   WHERE (payable.order_uid = title.order_uid
          OR ${SAME_SUPPLIER} AND (payable.open_value = title.original_value
-                                  OR payable.due_date = title.anticipated_due_date))
+                                  OR payable.due_date = title.anticipated_due_date))`;
+
+/** Those of them that no match has. */
+const RELATED = Prisma.sql`${NEAR}
     AND payable.closed_at IS NULL AND payable.status <> 'cancelled'
     AND ${isUnmatched(Prisma.sql`erp_key`, Prisma.sql`payable.erp_key`)}`;
 
@@ -181,7 +184,7 @@ const BREAKS = Prisma.sql`
         AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
   )`;
 
-const TITLE_JSON = Prisma.sql`
+export const TITLE_JSON = Prisma.sql`
   CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
     'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
     'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
