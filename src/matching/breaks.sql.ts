@@ -1,7 +1,12 @@
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { DUE_TOLERANCE_DAYS, PAYABLE_GROUND, TITLE_GROUND } from './candidates.sql.ts';
+import {
+  DUE_TOLERANCE_DAYS,
+  PAYABLE_GROUND,
+  TITLE_GROUND,
+  TITLE_TAX_ID,
+} from './candidates.sql.ts';
 
 /** The kinds of breaks, the most urgent first. A title without a match is in one break. */
 export const BREAK_KINDS = [
@@ -75,7 +80,10 @@ export interface BreakList {
 }
 
 const SAME_SUPPLIER = Prisma.sql`(payable.supplier_external_id = title.provider_external_id
-  OR payable.supplier_tax_id = title.provider_identification
+  -- Branches of one company are near each other. left() has an index.
+  OR left(payable.supplier_tax_id, 8) = left(${TITLE_TAX_ID}, 8)
+     AND (payable.supplier_tax_id = ${TITLE_TAX_ID}
+          OR length(payable.supplier_tax_id) = 14 AND length(${TITLE_TAX_ID}) = 14)
      AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL))`;
 
 const isUnmatched = (column: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`
@@ -84,7 +92,7 @@ const isUnmatched = (column: Prisma.Sql, key: Prisma.Sql) => Prisma.sql`
 /** Payables that share the order, or the supplier and the value or the due date, with a title `title`. */
 export const NEAR = Prisma.sql`
   SELECT payable.erp_key, payable.status, payable.document, payable.closed_at,
-         ROW(payable.company, payable.document, payable.instalment, payable.due_date) AS paper,
+         ROW(payable.company, ltrim(payable.document, '0'), payable.instalment, payable.due_date) AS paper,
          payable.open_value = title.original_value AS same_value,
          payable.order_uid = title.order_uid AS same_order,
          payable.due_date = title.anticipated_due_date AS same_due,
@@ -141,7 +149,7 @@ const BREAKS = Prisma.sql`
     FROM conciliation.erp_payable
     WHERE status = 'open' AND closed_at IS NULL AND document IS NOT NULL
     WINDOW equal_payables AS (
-      PARTITION BY company, supplier_external_id, supplier_tax_id, document, instalment, due_date, open_value
+      PARTITION BY company, supplier_external_id, supplier_tax_id, ltrim(document, '0'), instalment, due_date, open_value
       ORDER BY NOT EXISTS (SELECT FROM conciliation.title_match
                            WHERE title_match.erp_key = erp_payable.erp_key AND ended_at IS NULL), erp_key)
   ), found AS (

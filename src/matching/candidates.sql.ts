@@ -1,10 +1,10 @@
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
-export const RULE_VERSION = 1;
+export const RULE_VERSION = 2;
 
 /** The rules of the program, in their order. */
-export const RULES = ['order', 'exact', 'tolerance'] as const;
+export const RULES = ['order', 'exact', 'tolerance', 'sum'] as const;
 
 /** Days between two due dates that the rule `tolerance` accepts. */
 export const DUE_TOLERANCE_DAYS = 5;
@@ -20,16 +20,30 @@ export const PAYABLE_GROUND = Prisma.sql`
           payable.instalment, payable.order_uid, payable.due_date, trim_scale(payable.open_value),
           payable.payee, payable.status = 'cancelled')::text)::uuid`;
 
-/** Whether a title `title` and a payable `payable` have the same supplier. */
-const PAIRS_BY_SUPPLIER = (columns: Prisma.Sql, condition: Prisma.Sql) => Prisma.sql`
-  SELECT ${columns} FROM open_title AS title JOIN open_payable AS payable
+/** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
+export const TITLE_TAX_ID = Prisma.sql`
+  (SELECT CASE WHEN bare = '' THEN NULL
+               WHEN bare ~ '^[0-9]+$' THEN lpad(bare, greatest(length(bare), CASE WHEN length(bare) > 11 THEN 14 ELSE 11 END), '0')
+               ELSE bare END
+   FROM (SELECT upper(regexp_replace(title.provider_identification, '[^0-9A-Za-z]', '', 'g')) AS bare) AS bared)`;
+
+/**
+ * The pairs with the same supplier, of the relations `titles` and `payables`. Where both sides have the ERP's code of
+ * the supplier, only the code counts.
+ */
+export const pairsBySupplier = (
+  columns: Prisma.Sql,
+  condition: Prisma.Sql,
+  { titles, payables } = { titles: 'open_title', payables: 'open_payable' },
+) => Prisma.sql`
+  SELECT ${columns} FROM ${Prisma.raw(titles)} AS title JOIN ${Prisma.raw(payables)} AS payable
     ON payable.supplier_external_id = title.provider_external_id AND ${condition}
   UNION
-  SELECT ${columns} FROM open_title AS title JOIN open_payable AS payable
-    ON payable.supplier_tax_id = title.provider_identification AND ${condition}
+  SELECT ${columns} FROM ${Prisma.raw(titles)} AS title JOIN ${Prisma.raw(payables)} AS payable
+    ON payable.party = title.party AND ${condition}
    AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
    -- Otherwise the rows without a tax identifier are compared with one another.
-   AND title.provider_identification IS NOT NULL AND payable.supplier_tax_id IS NOT NULL`;
+   AND title.party IS NOT NULL AND payable.party IS NOT NULL`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
   payable.ground AS payable_text`;
@@ -38,32 +52,53 @@ const hasMatch = (column: string, key: string, condition: string) =>
   Prisma.raw(`EXISTS (SELECT FROM conciliation.title_match AS lasting
                       WHERE lasting.${column} = ${key} AND lasting.ended_at IS NULL ${condition})`);
 
+/** Whether the title or the payable of a row has a match. */
+export const isMatched = (row: Prisma.Sql) => Prisma.sql`EXISTS (
+  SELECT FROM conciliation.title_match AS lasting
+  WHERE lasting.title_id = ${row}.title_id AND lasting.ended_at IS NULL
+  UNION ALL SELECT FROM conciliation.title_match AS lasting
+  WHERE lasting.erp_key = ${row}.erp_key AND lasting.ended_at IS NULL)`;
+
 /**
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
  * accepts. What the program has matched is among them: a match must not make the rest look unambiguous to a later
  * run. For a statement with WITH.
  */
 export const CANDIDATES = Prisma.sql`
-  open_title AS MATERIALIZED (
+  stated_title AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id,
-           provider_identification, content_hash
-    FROM conciliation.title
+           ${TITLE_TAX_ID} AS tax_id, content_hash
+    FROM conciliation.title AS title
     WHERE status = 'current' AND NOT ${hasMatch('title_id', 'title.id', "AND lasting.rule = 'person'")}
-  ), open_payable AS MATERIALIZED (
+  ), stated_payable AS MATERIALIZED (
     SELECT payable.*, ${PAYABLE_GROUND}::text AS ground FROM conciliation.erp_payable AS payable
     WHERE status = 'open' AND closed_at IS NULL
       AND NOT ${hasMatch('erp_key', 'payable.erp_key', "AND lasting.rule = 'person'")}
+  ), single_root AS MATERIALIZED (
+    -- Branches of one company that neither side divides: one CNPJ on each side.
+    SELECT left(tax_id, 8) AS root FROM (
+      SELECT tax_id, true AS is_title FROM stated_title
+      UNION ALL SELECT supplier_tax_id, false FROM stated_payable
+    ) AS party WHERE length(tax_id) = 14 GROUP BY 1
+    HAVING count(DISTINCT tax_id) FILTER (WHERE is_title) = 1
+       AND count(DISTINCT tax_id) FILTER (WHERE NOT is_title) = 1
+  ), open_title AS MATERIALIZED (
+    SELECT title.*, coalesce(root, tax_id) AS party FROM stated_title AS title
+    LEFT JOIN single_root ON length(tax_id) = 14 AND root = left(tax_id, 8)
+  ), open_payable AS MATERIALIZED (
+    SELECT payable.*, coalesce(root, supplier_tax_id) AS party FROM stated_payable AS payable
+    LEFT JOIN single_root ON length(supplier_tax_id) = 14 AND root = left(supplier_tax_id, 8)
   ), pair AS MATERIALIZED (
     SELECT 1 AS place, ${PAIR} FROM open_title AS title JOIN open_payable AS payable
       ON payable.order_uid = title.order_uid AND payable.open_value = title.original_value
     UNION ALL
-    SELECT 2, exact.* FROM (${PAIRS_BY_SUPPLIER(
+    SELECT 2, exact.* FROM (${pairsBySupplier(
       PAIR,
       Prisma.sql`payable.open_value = title.original_value
         AND payable.due_date = title.anticipated_due_date`,
     )}) AS exact
     UNION ALL
-    SELECT 3, near.* FROM (${PAIRS_BY_SUPPLIER(
+    SELECT 3, near.* FROM (${pairsBySupplier(
       PAIR,
       Prisma.sql`payable.open_value = title.original_value
         AND payable.due_date BETWEEN title.anticipated_due_date - ${DUE_TOLERANCE_DAYS}::int
@@ -75,8 +110,7 @@ export const CANDIDATES = Prisma.sql`
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
  * paired in the order of their keys. A later rule leaves out what an earlier rule has taken, and no pair has a title
- * or a payable that is matched. For a statement with
- * WITH, after `CANDIDATES`.
+ * or a payable that is matched. For a statement with WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`
   counted AS (

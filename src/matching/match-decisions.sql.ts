@@ -66,8 +66,9 @@ export function matchByPerson(
 }
 
 /**
- * Ends a match.
- * @returns the title's id
+ * Ends a match, and a sum as a whole.
+ * @param matchId the number of any row of the match
+ * @returns the id of its first title
  * @throws InputError when the match does not exist or has ended
  */
 export function undoMatch(
@@ -77,12 +78,15 @@ export function undoMatch(
 ): Promise<bigint> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
-    const [match] = await tx.$queryRaw<[{ titleId: bigint; date: CivilDate | null }?]>`
-      UPDATE conciliation.title_match
+    const ended = await tx.$queryRaw<{ titleId: bigint; date: CivilDate | null }[]>`
+      UPDATE conciliation.title_match AS match
       SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
-      WHERE id = ${matchId} AND ended_at IS NULL
-      RETURNING title_id AS "titleId",
-        (SELECT accepted_date::text FROM conciliation.title WHERE id = title_id) AS date`;
+      FROM conciliation.title_match AS named
+      WHERE named.id = ${matchId} AND match.ended_at IS NULL
+        AND (match.id = named.id OR match.sum_id = named.sum_id)
+      RETURNING match.title_id AS "titleId",
+        (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
+    const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
     if (match === undefined) throw refuse('match_gone');
     await recordAudit(tx, {
       actor: by,
@@ -113,10 +117,13 @@ export function undoRun(
         data: { undoneAt: await clockOf(tx), undoneBy: by, undoReason: reason },
       });
       if (count === 0) throw refuse('run_gone');
-      const undone = await tx.$executeRaw`
-        UPDATE conciliation.title_match
-        SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
-        WHERE run_id = ${runId} AND ended_at IS NULL`;
+      const [{ undone }] = await tx.$queryRaw<[{ undone: number }]>`
+        WITH ended AS (
+          UPDATE conciliation.title_match
+          SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
+          WHERE run_id = ${runId} AND ended_at IS NULL RETURNING id, sum_id
+        )
+        SELECT count(DISTINCT coalesce(sum_id, id))::int AS undone FROM ended`;
       await recordAudit(tx, {
         actor: by,
         action: 'match.undo_run',

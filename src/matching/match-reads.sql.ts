@@ -20,8 +20,9 @@ export async function readDayMatching(
 ): Promise<DayMatching | null> {
   if (!(await hasPayables(database.prisma))) return null;
   const [row] = await database.prisma.$queryRaw<[DayMatching]>`
-    SELECT count(*)::int AS titles, count(erp_key)::int AS matched
-    FROM conciliation.title LEFT JOIN conciliation.title_payable ON title_id = title.id
+    SELECT count(*)::int AS titles, count(*) FILTER (WHERE EXISTS (
+             SELECT FROM conciliation.title_payable WHERE title_id = title.id))::int AS matched
+    FROM conciliation.title
     WHERE accepted_date = ${date}::date AND status = 'current'`;
   return row;
 }
@@ -38,17 +39,24 @@ export interface TitleMatch {
   readonly endedBy: string | null;
   readonly endReason: string | null;
   readonly payable: BreakPayable;
+  /** The rows of one sum have the same; null: one title and one payable. */
+  readonly sumId: bigint | null;
+  /** The other titles of the payable. */
+  readonly otherTitles: readonly number[];
 }
 
-/** Returns the matches of a title, the newest first. At most the first one lasts. */
+/** Returns the matches of a title, the newest first: for a sum, one row for each payable. At most one match lasts. */
 export function readTitleMatches(database: Database, titleId: bigint): Promise<TitleMatch[]> {
   return database.prisma.$queryRaw<TitleMatch[]>`
     SELECT match.id, rule, rule_version::int AS "ruleVersion", run_id AS "runId",
            made_at AS "madeAt", made_by AS "madeBy", reason, ended_at AS "endedAt",
-           ended_by AS "endedBy", end_reason AS "endReason", ${PAYABLE_JSON} AS payable
+           ended_by AS "endedBy", end_reason AS "endReason", ${PAYABLE_JSON} AS payable, match.sum_id AS "sumId",
+           ARRAY(SELECT other.title_id::float8 FROM conciliation.title_match AS other
+                 WHERE other.sum_id = match.sum_id AND other.title_id <> match.title_id
+                 ORDER BY other.title_id) AS "otherTitles"
     FROM conciliation.title_match AS match
     JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
-    WHERE title_id = ${titleId} ORDER BY match.id DESC`;
+    WHERE title_id = ${titleId} ORDER BY (ended_at IS NULL) DESC, match.id DESC`;
 }
 
 export interface RunRow {

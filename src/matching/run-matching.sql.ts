@@ -9,6 +9,7 @@ import {
   RULES,
   TITLE_GROUND,
 } from './candidates.sql.ts';
+import { SUMS } from './sums.sql.ts';
 
 export interface MatchingRun {
   readonly runId: bigint;
@@ -20,6 +21,8 @@ export interface MatchingRun {
 
 /** The author of a run that no person requested. */
 export const MATCHING_ACTOR = 'matching';
+
+const SUM_PLACE = RULES.indexOf('sum') + 1;
 
 const TRANSACTION = { timeout: 900_000, maxWait: 60_000 };
 
@@ -41,37 +44,60 @@ export function runMatching(
       INSERT INTO conciliation.match_run (requested_by, rule_version)
       VALUES (${by}, ${RULE_VERSION}) RETURNING id`;
     const reopened = await endGroundless(tx);
-    const matched = await tx.$executeRaw`
-      WITH ${CANDIDATES}, ${CERTAIN}
-      INSERT INTO conciliation.title_match
-        (title_id, erp_key, rule, rule_version, run_id, made_by, title_ground, erp_ground)
-      SELECT title_id, certain.erp_key, (${[...RULES]}::text[])[place], ${RULE_VERSION}, ${runId},
-             ${by}, ${TITLE_GROUND}, ${PAYABLE_GROUND}
-      FROM certain JOIN conciliation.title AS title ON title.id = title_id
-      JOIN conciliation.erp_payable AS payable ON payable.erp_key = certain.erp_key
-      -- A pair that a person has undone is not matched again while both sides are the same.
-      WHERE NOT EXISTS (
-        SELECT FROM conciliation.title_match AS undone
-        WHERE undone.title_id = certain.title_id AND undone.erp_key = certain.erp_key
-          AND ended_by <> ${MATCHING_ACTOR}
-          AND title_ground = ${TITLE_GROUND} AND erp_ground = ${PAYABLE_GROUND})`;
+    const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
+      WITH RECURSIVE ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
+        SELECT chosen.*, ${TITLE_GROUND} AS title_ground, ${PAYABLE_GROUND} AS erp_ground
+        FROM (SELECT place, title_id, erp_key, NULL::bigint AS sum_id, 0 AS title_part, 0 AS erp_part FROM certain
+              UNION ALL
+              SELECT ${SUM_PLACE}, title_id, erp_key, sum_id, title_part, erp_part FROM certain_row) AS chosen
+        JOIN conciliation.title AS title ON title.id = title_id
+        JOIN conciliation.erp_payable AS payable ON payable.erp_key = chosen.erp_key
+      ), undone AS (
+        -- What a person has undone is not matched again while both sides are the same.
+        SELECT chosen.title_id, chosen.erp_key, sum_id FROM chosen
+        WHERE EXISTS (
+          SELECT FROM conciliation.title_match AS ended
+          WHERE ended.title_id = chosen.title_id AND ended.erp_key = chosen.erp_key
+            AND ended_by <> ${MATCHING_ACTOR} AND ended.title_ground = chosen.title_ground
+            AND ended.erp_ground = chosen.erp_ground)
+      ), made AS (
+        INSERT INTO conciliation.title_match
+          (title_id, erp_key, sum_id, title_part, erp_part, rule, rule_version, run_id, made_by,
+           title_ground, erp_ground)
+        SELECT title_id, erp_key, sum_id, title_part, erp_part, (${[...RULES]}::text[])[place],
+               ${RULE_VERSION}, ${runId}, ${by}, title_ground, erp_ground
+        FROM chosen
+        WHERE NOT EXISTS (SELECT FROM undone
+                          WHERE undone.title_id = chosen.title_id AND undone.erp_key = chosen.erp_key)
+          AND NOT EXISTS (SELECT FROM undone WHERE undone.sum_id = chosen.sum_id)
+        RETURNING id, sum_id
+      )
+      SELECT count(DISTINCT coalesce(sum_id, id))::int AS matched FROM made`;
     await tx.matchRun.update({ where: { id: runId }, data: { matched, reopened } });
     return { runId, matched, reopened };
   }, TRANSACTION);
 }
 
-/** A payable that the ERP has paid keeps its match. */
+/** Ends a sum as a whole. A payable that the ERP has paid keeps its match. */
 async function endGroundless(tx: Transaction): Promise<number> {
-  return tx.$executeRaw`
-    UPDATE conciliation.title_match AS match
-    SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = changed.reason
-    FROM (
-      SELECT match.id, ${reasonOf()} AS reason FROM conciliation.title_match AS match
-      JOIN conciliation.title AS title ON title.id = title_id
-      JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
-      WHERE ended_at IS NULL AND rule <> 'person'
-    ) AS changed
-    WHERE changed.id = match.id AND changed.reason IS NOT NULL`;
+  const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
+    WITH changed AS MATERIALIZED (
+      SELECT coalesce(sum_id, id) AS key, min(reason) AS reason
+      FROM (
+        SELECT match.id, sum_id, ${reasonOf()} AS reason FROM conciliation.title_match AS match
+        JOIN conciliation.title AS title ON title.id = title_id
+        JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+        WHERE ended_at IS NULL AND rule <> 'person'
+      ) AS judged
+      WHERE reason IS NOT NULL GROUP BY 1
+    ), ended AS (
+      UPDATE conciliation.title_match AS match
+      SET ended_at = clock_timestamp(), ended_by = ${MATCHING_ACTOR}, end_reason = changed.reason
+      FROM changed WHERE coalesce(match.sum_id, match.id) = changed.key AND ended_at IS NULL
+      RETURNING changed.key
+    )
+    SELECT count(DISTINCT key)::int AS ended FROM ended`;
+  return ended;
 }
 
 const reasonOf = () => Prisma.sql`

@@ -41,7 +41,7 @@ export async function importDemoPayables(database: Database): Promise<DemoMatchi
   const { counts } = await listBreaks(database, all);
   return {
     titles: titles.length,
-    matched: await database.prisma.titleMatch.count({ where: { endedAt: null } }),
+    matched: await database.prisma.titleMatch.count({ where: { endedAt: null, titlePart: 0 } }),
     breaks: counts,
   };
 }

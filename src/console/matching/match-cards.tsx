@@ -52,13 +52,27 @@ export function TitleMatches(props: {
   const role = context.principal?.role ?? 'viewer';
   const [newest] = props.matches;
   const present = newest?.endedAt === null ? newest : undefined;
+  const payables = props.matches.filter(({ endedAt }) => endedAt === null);
   return (
     <Card title={matching.match}>
       {present === undefined ? (
         <p class="quiet">{matching.unmatched}</p>
       ) : (
         <div class="stack">
-          <PayableSide context={context} payable={present.payable} />
+          {payables.map(({ payable }) => (
+            <PayableSide key={payable.erpKey} context={context} payable={payable} />
+          ))}
+          {present.otherTitles.length > 0 && (
+            <p>
+              {matching.sharedWith}{' '}
+              {present.otherTitles.map((id) => [
+                <a key={String(id)} href={`/titles/${id}`}>
+                  {id}
+                </a>,
+                ' ',
+              ])}
+            </p>
+          )}
           <p>
             {matching.rule(matching.rules[present.rule], String(present.ruleVersion))}
             <br />

@@ -29,7 +29,7 @@ test('a match and a break are explained with both sides and the other candidates
     {
       erpKey: 'k1',
       rule: 'order',
-      ruleVersion: 1,
+      ruleVersion: 2,
       madeBy: 'test',
       compared: [
         { field: 'order', title: 'a', payable: 'a', isSame: true },

@@ -1,0 +1,116 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import { isMatched, pairsBySupplier } from './candidates.sql.ts';
+
+/** The most candidates of a title or a payable among which the rule `sum` looks for items. */
+export const SUM_CANDIDATES = 12;
+
+/** The most items of a sum. */
+export const SUM_ITEMS = 5;
+
+const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
+
+const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
+  payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
+  ltrim(payable.document, '0') AS document`;
+
+/** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
+const combinations = (names: {
+  readonly owner: string;
+  readonly item: string;
+  readonly target: string;
+  readonly value: string;
+  readonly among: Prisma.Sql;
+}) => {
+  const [owner, item, target, value] = [names.owner, names.item, names.target, names.value].map(
+    (name) => Prisma.raw(name),
+  ) as [Prisma.Sql, Prisma.Sql, Prisma.Sql, Prisma.Sql];
+  return Prisma.sql`
+    SELECT ${owner} AS owner, ${target} AS target, ARRAY[${item}] AS items, ${item} AS last, ${value} AS total
+    FROM near_by_due WHERE ${names.among}
+    UNION ALL
+    SELECT owner, target, items || near.${item}, near.${item}, total + near.${value}
+    FROM walk JOIN near_by_due AS near ON near.${owner} = owner AND near.${item} > last
+    WHERE cardinality(items) < ${SUM_ITEMS}`;
+};
+
+/**
+ * The sums without doubt: one title and 2 to 5 payables, or one payable and 2 to 5 titles, of one supplier and due
+ * date. A sum is taken only where its rows share the order or the document, where none of its titles and payables is
+ * in a pair of another rule or in another sum, and where all candidates could be looked at. Looks only near titles
+ * and payables that no other rule accepts. For a statement with WITH RECURSIVE, after `CANDIDATES`.
+ */
+export const SUMS = Prisma.sql`
+  lone_title AS MATERIALIZED (
+    SELECT * FROM open_title WHERE NOT EXISTS (SELECT FROM pair WHERE title_id = open_title.id)
+  ), lone_payable AS MATERIALIZED (
+    SELECT * FROM open_payable WHERE NOT EXISTS (SELECT FROM pair WHERE pair.erp_key = open_payable.erp_key)
+  ), lone_pair AS MATERIALIZED (
+    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'lone_title', payables: 'lone_payable' })}
+  ), near_title AS MATERIALIZED (
+    SELECT * FROM open_title WHERE id IN (
+      SELECT title_id FROM lone_pair GROUP BY title_id
+      HAVING count(*) FILTER (WHERE payable_order = title_order) > 1
+          OR count(document) > count(DISTINCT document)
+      UNION
+      SELECT title_id FROM lone_pair WHERE erp_key IN (
+        SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
+  ), near_payable AS MATERIALIZED (
+    SELECT * FROM open_payable WHERE erp_key IN (
+      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'near_title', payables: 'open_payable' })}) AS near)
+  ), rival_title AS MATERIALIZED (
+    SELECT * FROM open_title WHERE id IN (
+      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'open_title', payables: 'near_payable' })}) AS near)
+  ), unlimited AS MATERIALIZED (
+    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'rival_title', payables: 'open_payable' })}
+  ), near_by_due AS MATERIALIZED (
+    SELECT *, max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES}
+           OR max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES} AS is_large
+    FROM (SELECT unlimited.*, count(*) OVER (PARTITION BY title_id) AS payables,
+                 count(*) OVER (PARTITION BY erp_key) AS titles
+          FROM unlimited) AS counted
+  ), payable_sum AS MATERIALIZED (
+    WITH RECURSIVE walk AS (${combinations({
+      owner: 'title_id',
+      item: 'erp_key',
+      target: 'original_value',
+      value: 'open_value',
+      among: Prisma.sql`payables <= ${SUM_CANDIDATES}`,
+    })})
+    SELECT 'title ' || owner || ' ' || items::text AS sum, owner AS title_id, unnest(items) AS erp_key
+    FROM walk WHERE total = target AND cardinality(items) > 1
+  ), title_sum AS MATERIALIZED (
+    WITH RECURSIVE walk AS (${combinations({
+      owner: 'erp_key',
+      item: 'title_id',
+      target: 'open_value',
+      value: 'original_value',
+      among: Prisma.sql`titles <= ${SUM_CANDIDATES}
+        AND erp_key IN (SELECT erp_key FROM near_payable)`,
+    })})
+    SELECT 'payable ' || owner || ' ' || items::text AS sum, unnest(items) AS title_id, owner AS erp_key
+    FROM walk WHERE total = target AND cardinality(items) > 1
+  ), sum_row AS (
+    SELECT *, min(sum) OVER by_title = max(sum) OVER by_title
+              AND min(sum) OVER by_payable = max(sum) OVER by_payable AS is_only
+    FROM (SELECT sum, title_id, erp_key, true AS is_of_payables FROM payable_sum
+          UNION ALL SELECT sum, title_id, erp_key, false FROM title_sum) AS rows
+    WINDOW by_title AS (PARTITION BY title_id), by_payable AS (PARTITION BY erp_key)
+  ), certain_sum AS MATERIALIZED (
+    SELECT sum, nextval('conciliation.title_match_id_seq') AS sum_id FROM (
+      SELECT sum FROM sum_row JOIN near_by_due AS near USING (title_id, erp_key)
+      GROUP BY sum, is_of_payables
+      HAVING bool_and(is_only AND NOT is_large)
+         AND bool_and(payable_order IS NULL OR payable_order = title_order)
+         AND (count(payable_order) = count(*)
+              OR is_of_payables AND count(document) = count(*) AND count(DISTINCT document) = 1
+              OR NOT is_of_payables AND count(DISTINCT title_order) = 1)
+         AND bool_and(title_id IN (SELECT id FROM lone_title)
+                      AND erp_key IN (SELECT lone_payable.erp_key FROM lone_payable))
+         AND NOT bool_or(${isMatched(Prisma.sql`sum_row`)})
+    ) AS found
+  ), certain_row AS (
+    SELECT sum_row.title_id, sum_row.erp_key, sum_id,
+           CASE WHEN is_of_payables THEN row_number() OVER (PARTITION BY sum ORDER BY erp_key) - 1 ELSE 0 END AS title_part,
+           CASE WHEN is_of_payables THEN 0 ELSE row_number() OVER (PARTITION BY sum ORDER BY title_id) - 1 END AS erp_part
+    FROM certain_sum JOIN sum_row USING (sum)
+  )`;

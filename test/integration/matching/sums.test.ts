@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import { readDayMatching, readTitleMatches } from '../../../src/matching/match-reads.sql.ts';
+import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => clearMatching(world.database));
+
+const decision = { by: 'rita', reason: 'wrong documents' };
+const lasting = () => listMatches(world.database);
+const load = (
+  ...payables: readonly { erpKey: string; openValue: string; [field: string]: string }[]
+) => importPayables(world.database, payables);
+
+test('a title is matched with the payables of its order that add up to its value', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100.00' }]);
+  await load(
+    { erpKey: 'k1', openValue: '60.5', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '49.5', orderUid: 'a' },
+    // A credit note is an item with a negative value.
+    { erpKey: 'k3', openValue: '-10', orderUid: 'a' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+  expect(await lasting()).toEqual(['a=k1 sum', 'a=k2 sum', 'a=k3 sum']);
+  expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 0 });
+  expect(await readDayMatching(world.database, DAY)).toMatchObject({ titles: 1, matched: 1 });
+  // One payable changes, and the whole sum ends.
+  await load({ erpKey: 'k2', openValue: '49', orderUid: 'a' });
+  expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 1 });
+  expect(await lasting()).toEqual([]);
+});
+
+test('payables of one document are a sum; payables that share nothing are not', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  await load(
+    { erpKey: 'k1', openValue: '60', document: 'NF-1' },
+    { erpKey: 'k2', openValue: '40', document: 'NF-2' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  // Leading zeros of a document do not count.
+  await load({ erpKey: 'k1', openValue: '60', document: '0071' });
+  await load({ erpKey: 'k2', openValue: '40', document: '71' });
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('titles of one order are matched with the payable of their sum, and undone together', async () => {
+  await pullTitles(world, [
+    { uid: 'a', value: '30' },
+    { uid: 'a', value: '31' },
+  ]);
+  await load({ erpKey: 'k1', openValue: '61' });
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+  expect(await lasting()).toEqual(['a=k1 sum', 'a=k1 sum']);
+  const [title] = await world.database.prisma.title.findMany({ where: { status: 'current' } });
+  const [row] = await readTitleMatches(world.database, title?.id ?? 0n);
+  expect(row).toMatchObject({ rule: 'sum', payable: { erpKey: 'k1' } });
+  expect(row?.otherTitles).toHaveLength(1);
+  await undoMatch(world.database, row?.id ?? 0n, decision);
+  expect(await lasting()).toEqual([]);
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+});
+
+test('two combinations, or a payable that fits alone, leave the title without a sum', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  await load(
+    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
+    { erpKey: 'k3', openValue: '40' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await load({ erpKey: 'k3', openValue: '100', dueDate: '2026-07-02' });
+  await match(world.database);
+  expect(await lasting()).toEqual(['a=k3 tolerance']);
+});
+
+test('more candidates than the limit leave no sum', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  const noise = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      erpKey: `n${index}`,
+      openValue: String(1000 + 2 ** index),
+    }));
+  const parts = [
+    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
+  ];
+  await load(...parts, ...noise(11));
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await load({ erpKey: 'n10', openValue: '5', status: 'cancelled' });
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('a sum of six items is not matched', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '63' }]);
+  await load(
+    ...[1, 2, 4, 8, 16, 32].map((part) => ({
+      erpKey: `k${part}`,
+      openValue: String(part),
+      orderUid: 'a',
+    })),
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+});
