@@ -24,6 +24,7 @@ const kindsEn: Texts = {
   provider_rejected: 'Provider refused',
   push_failing: 'Providers not sent',
   account_changed: 'Bank account changed',
+  paid_to_supplier: 'Paid to the supplier already',
   payables_stale: 'Payables are stale',
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
@@ -53,6 +54,7 @@ const kindsPt: Texts = {
   provider_rejected: 'Fornecedor recusado',
   push_failing: 'Fornecedores não enviados',
   account_changed: 'Conta bancária mudou',
+  paid_to_supplier: 'Já pago ao fornecedor',
   payables_stale: 'Contas a pagar desatualizadas',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
@@ -88,6 +90,8 @@ const nextStepsEn: Texts = {
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
     'Before paying, call the party on a number that you know; then acknowledge the change.',
+  paid_to_supplier:
+    'Stop the payment to the financial agent or ask the supplier for the money, then resolve the breaks of the date.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Put a new token in place.',
@@ -123,6 +127,8 @@ const nextStepsPt: Texts = {
     'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
   account_changed:
     'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
+  paid_to_supplier:
+    'Suspenda o pagamento ao agente financeiro ou peça a devolução ao fornecedor e depois resolva as divergências da data.',
   payables_stale:
     'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
   contract_drift:

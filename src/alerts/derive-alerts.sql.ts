@@ -42,6 +42,7 @@ import {
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
+  paidToSupplierAlert,
   restatedDayAlert,
   type StalenessLimits,
   type SweepFindings,
@@ -52,6 +53,7 @@ import {
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
+import { datesWithUrgentBreaks, type UrgentDate } from '../matching/urgent-breaks.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
@@ -105,6 +107,7 @@ export async function readLedgerAlerts(
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
+    ...(await readUrgentDates(tx)).map(paidToSupplierAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
     ...[stale, staleSweep, stalePayables].filter((alert) => alert !== null),
@@ -183,6 +186,11 @@ async function readStalePayables(
 ): Promise<Alert | null> {
   if (maxAgeHours === undefined || !(await hasPayables(tx))) return null;
   return stalePayablesAlert({ snapshotAt: await readSnapshotAt(tx), maxAgeHours }, now);
+}
+
+/** Empty where the ERP has given no payables. */
+async function readUrgentDates(tx: Transaction): Promise<UrgentDate[]> {
+  return (await hasPayables(tx)) ? datesWithUrgentBreaks(tx) : [];
 }
 
 /** Sweeps whose differences may still be an alert. */

@@ -257,7 +257,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
-  const matching = startMatchingLoop({ database, logger });
+  const matching = startMatchingLoop({
+    database,
+    logger,
+    payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
+  });
   stops.push(() => matching.stop());
   return ticker;
 }

@@ -2,12 +2,14 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { hasUrgentBreaks } from '../matching/urgent-breaks.sql.ts';
 
 /**
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
+ * - `urgent_breaks`: the ERP has paid a title of the day to the supplier, and no person has decided
  */
-export type ReleaseFault = 'booked_outside' | 'receipts';
+export type ReleaseFault = 'booked_outside' | 'receipts' | 'urgent_breaks';
 
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {
@@ -17,6 +19,7 @@ const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql
   receipts: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.booking_receipt AS receipt
     WHERE receipt.date = ${date} AND receipt.outcome IN ('unknown_key', 'other_content'))`,
+  urgent_breaks: hasUrgentBreaks,
 };
 
 /** True where nothing keeps the day from being released. */

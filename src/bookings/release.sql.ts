@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { hasUrgentBreaks } from '../matching/urgent-breaks.sql.ts';
 import { currentTitles, writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import { isReleasable, readReleaseFaults } from './release-conditions.sql.ts';
@@ -87,6 +88,14 @@ export async function releaseWaitingDays(database: Database): Promise<CivilDate[
     if (batchId !== null) released.push(date);
   }
   return released;
+}
+
+/** Returns the signed-off days that wait because the ERP has paid a title of the day to the supplier. */
+export async function readDaysWithUrgentBreaks(database: Database): Promise<CivilDate[]> {
+  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date ${unreleased} AND ${hasUrgentBreaks(Prisma.sql`day.date`)}
+    ORDER BY day.date`;
+  return days.map(({ date }) => date);
 }
 
 /** Locks the row of the day, as a merge and a seal do. */

@@ -27,6 +27,7 @@ export const ALERT_KINDS = [
   'provider_rejected',
   'push_failing',
   'account_changed',
+  'paid_to_supplier',
   'payables_stale',
   'contract_drift',
   'platform_auth',
@@ -47,6 +48,7 @@ const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'checkpoint_stale',
   'titles_altered',
   'account_changed',
+  'paid_to_supplier',
 ];
 
 export function severityOf(kind: AlertKind): AlertSeverity {
@@ -755,6 +757,24 @@ export function staleCheckpointAlert(
         ? `nenhuma data foi conciliada até agora; ${behindPt}`
         : `a conciliação só chega até ${dayPt(reached)}; ${behindPt}`,
     date: addDays(reached, 1),
+    pullId: null,
+  };
+}
+
+/** The alert for a date with titles that the ERP has paid to the supplier. */
+export function paidToSupplierAlert({
+  date,
+  titles,
+}: {
+  readonly date: CivilDate;
+  readonly titles: number;
+}): Alert {
+  return {
+    kind: 'paid_to_supplier',
+    dedupeKey: `paid_to_supplier:${date}`,
+    message: `the ERP has paid ${titles} ${titles === 1 ? 'title' : 'titles'} of ${date} to the supplier; the value is due to the financial agent`,
+    messagePt: `o ERP já pagou ao fornecedor ${countPt(titles, 'título', 'títulos')} de ${dayPt(date)}; o valor é devido ao agente financeiro`,
+    date,
     pullId: null,
   };
 }

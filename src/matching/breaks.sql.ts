@@ -12,6 +12,7 @@ import {
 export const BREAK_KINDS = [
   'paid_to_supplier',
   'withdrawn_open',
+  'match_lost',
   'payee_changed',
   'duplicated_in_erp',
   'in_doubt',
@@ -107,6 +108,12 @@ const RELATED = Prisma.sql`${NEAR}
     AND payable.closed_at IS NULL AND payable.status <> 'cancelled'
     AND ${isUnmatched(Prisma.sql`erp_key`, Prisma.sql`payable.erp_key`)}`;
 
+/** The payable of a title `title` that the ERP has paid to the supplier. */
+export const PAID_PAYABLE = Prisma.sql`
+  (SELECT erp_key FROM (${RELATED}) AS related
+   WHERE status = 'paid' AND same_value AND (same_order OR same_due)
+   ORDER BY erp_key LIMIT 1)`;
+
 /** All breaks: kind, title_id, erp_key. For a statement with WITH. */
 const BREAKS = Prisma.sql`
   unmatched AS MATERIALIZED (
@@ -114,11 +121,9 @@ const BREAKS = Prisma.sql`
     WHERE status = 'current' AND ${isUnmatched(Prisma.sql`title_id`, Prisma.sql`title.id`)}
   ), judged AS MATERIALIZED (
     SELECT title.id AS title_id,
-           (SELECT erp_key FROM (${RELATED}) AS related
-            WHERE status = 'paid' AND same_value AND (same_order OR same_due)
-            ORDER BY erp_key LIMIT 1) AS paid,
+           ${PAID_PAYABLE} AS paid,
            fitting.payable AS fit, fitting.is_doubled,
-           (SELECT CASE WHEN count(*) FILTER (WHERE same_order) = 1
+           (SELECT CASE WHEN count(*) FILTER (WHERE same_order) > 0
                         THEN min(erp_key) FILTER (WHERE same_order)
                         WHEN count(*) = 1 THEN min(erp_key) END
             FROM (${RELATED}) AS related
@@ -165,6 +170,14 @@ const BREAKS = Prisma.sql`
     SELECT CASE WHEN withdrawn IS NULL THEN 'missing_on_platform' ELSE 'withdrawn_open' END,
            withdrawn, erp_key
     FROM ordered WHERE NOT has_current
+    UNION ALL
+    -- The program ends its own matches of this kind.
+    SELECT 'match_lost', title_id, match.erp_key
+    FROM conciliation.title_match AS match
+    JOIN conciliation.title AS title ON title.id = match.title_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    WHERE ended_at IS NULL AND rule = 'person'
+      AND (title.status = 'withdrawn' OR payable.status = 'cancelled')
     UNION ALL
     SELECT 'payee_changed', title_id, match.erp_key
     FROM conciliation.title_match AS match

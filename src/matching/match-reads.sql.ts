@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { hasPayables } from '../payables/payable-state.sql.ts';
+import { arePayablesStale, hasPayables } from '../payables/payable-state.sql.ts';
 import { type BreakPayable, PAYABLE_JSON } from './breaks.sql.ts';
 import type { RULES } from './candidates.sql.ts';
 
@@ -11,20 +11,23 @@ export interface DayMatching {
   /** Current titles. */
   readonly titles: number;
   readonly matched: number;
+  /** Whether the payables are older than the limit, so that changes of the ERP may be missing. */
+  readonly isStale: boolean;
 }
 
 /** Returns how far the titles of a date are matched; null: the ERP has given no payables. */
 export async function readDayMatching(
   database: Database,
   date: CivilDate,
+  maxAgeHours: number,
 ): Promise<DayMatching | null> {
   if (!(await hasPayables(database.prisma))) return null;
-  const [row] = await database.prisma.$queryRaw<[DayMatching]>`
+  const [row] = await database.prisma.$queryRaw<[Omit<DayMatching, 'isStale'>]>`
     SELECT count(*)::int AS titles, count(*) FILTER (WHERE EXISTS (
              SELECT FROM conciliation.title_payable WHERE title_id = title.id))::int AS matched
     FROM conciliation.title
     WHERE accepted_date = ${date}::date AND status = 'current'`;
-  return row;
+  return { ...row, isStale: await arePayablesStale(database.prisma, maxAgeHours) };
 }
 
 export interface TitleMatch {

@@ -1,13 +1,23 @@
 import type { Database } from '../database/database.ts';
+import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { type Loop, loop } from '../runtime/loop.ts';
 import { isMatchingDue, MATCHING_ACTOR, runMatching } from './run-matching.sql.ts';
 
 const EVERY_MS = 60_000;
 
-/** Matches titles with payables within a minute after one of them has changed. */
+/** Matches titles with payables within a minute after one of them has changed, unless the payables are stale. */
 export function startMatchingLoop(
-  { database, logger }: { readonly database: Database; readonly logger: Logger },
+  {
+    database,
+    logger,
+    payablesMaxAgeHours,
+  }: {
+    readonly database: Database;
+    readonly logger: Logger;
+    /** The age from which payables are stale. */
+    readonly payablesMaxAgeHours: number;
+  },
   everyMs = EVERY_MS,
 ): Loop {
   return loop({
@@ -15,6 +25,7 @@ export function startMatchingLoop(
     run: async () => {
       try {
         if (!(await isMatchingDue(database))) return;
+        if (await arePayablesStale(database.prisma, payablesMaxAgeHours)) return;
         logger.info({ ...(await runMatching(database, { by: MATCHING_ACTOR })) }, 'titles matched');
       } catch (error) {
         logger.error({ err: describeError(error) }, 'titles were not matched');

@@ -20,6 +20,15 @@ export async function readSnapshotAt(tx: Transaction): Promise<Date | null> {
   return row.at;
 }
 
+/** Whether the payables were complete last before more than `maxAgeHours` hours, or never. */
+export async function arePayablesStale(tx: Transaction, maxAgeHours: number): Promise<boolean> {
+  const snapshotAt = await readSnapshotAt(tx);
+  const [row] = await tx.$queryRaw<[{ isStale: boolean }]>`
+    SELECT coalesce(${snapshotAt}::timestamptz <= now() - make_interval(hours => ${maxAgeHours}::int), true)
+      AS "isStale"`;
+  return row.isStale;
+}
+
 /** Whether the ERP has given any payable. Without one, nothing about payables is shown and no alert is raised. */
 export async function hasPayables(tx: Transaction): Promise<boolean> {
   const [row] = await tx.$queryRaw<[{ has: boolean }]>`

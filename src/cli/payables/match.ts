@@ -13,6 +13,8 @@ import { dateArgument } from '../arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
 import { runOnStaging } from '../staging-run.ts';
 
+const STALE = 'The payables are stale. No matching was run.';
+
 interface MatchFlags {
   readonly date: CivilDate;
   readonly json?: boolean;
@@ -32,29 +34,45 @@ the breaks of the date: the rule and its version, both values of each compared f
 payables near the title, each with the reason why the rules did not take the payable.
 
 Exit status: 0 every title of the date is matched and no break is open, or the ERP has given no payables,
-3 a break is open.
+3 a break is open or the payables are stale. On stale payables (ERP_PAYABLES_MAX_AGE_HOURS) the command runs no
+matching.
 
 Example: conciliation match --date 2026-03-31 --json`,
     )
     .action(async ({ date, json }: MatchFlags) => {
-      exit(await runOnStaging(json, (database) => matchAndExplain(database, date)));
+      exit(
+        await runOnStaging(json, (database, run) =>
+          matchAndExplain(database, date, run.config.erpPayablesMaxAgeHours),
+        ),
+      );
     });
 }
 
-async function matchAndExplain(database: Database, date: CivilDate): Promise<CommandResult> {
-  if ((await readDayMatching(database, date)) === null) {
+async function matchAndExplain(
+  database: Database,
+  date: CivilDate,
+  maxAgeHours: number,
+): Promise<CommandResult> {
+  const matching = await readDayMatching(database, date, maxAgeHours);
+  if (matching === null) {
     return {
       document: { date, payables: null },
       text: 'The ERP has given no payables.',
       exit: EXIT.done,
     };
   }
-  const { matched, reopened } = await runMatching(database, { by: MATCHING_ACTOR });
+  const { isStale } = matching;
+  const run = isStale ? null : await runMatching(database, { by: MATCHING_ACTOR });
   const explained = await explainDate(database, date);
   return {
-    document: { date, run: { matched, reopened }, ...explained },
-    text: textOf(date, explained),
-    exit: explained.breaks.length === 0 ? EXIT.done : EXIT.needsPerson,
+    document: {
+      date,
+      isStale,
+      run: run === null ? null : { matched: run.matched, reopened: run.reopened },
+      ...explained,
+    },
+    text: `${isStale ? `${STALE}\n` : ''}${textOf(date, explained)}`,
+    exit: explained.breaks.length === 0 && !isStale ? EXIT.done : EXIT.needsPerson,
   };
 }
 

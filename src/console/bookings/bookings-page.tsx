@@ -1,4 +1,5 @@
 import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -22,6 +23,8 @@ interface BookingsPageData {
   readonly paging: Paging;
   readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
   readonly consumers: readonly ConsumerLag[];
+  /** Signed-off days that wait because of urgent breaks. */
+  readonly urgentDays: readonly CivilDate[];
 }
 
 interface PageProps {
@@ -40,6 +43,24 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
   })}`;
 }
 
+function UrgentDays({ context, data }: PageProps) {
+  const { text, formats } = context;
+  return (
+    <Card title={text.bookings.urgent} class="stack">
+      <p>{text.bookings.urgentHelp}</p>
+      <ul>
+        {data.urgentDays.map((date) => (
+          <li key={date}>
+            <a href={`/breaks?${new URLSearchParams({ kind: 'paid_to_supplier', date })}`}>
+              {formats.date(date)}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
 export function BookingsPage({ context, data }: PageProps) {
   const { text, formats } = context;
   const { filter, totals } = data;
@@ -49,6 +70,7 @@ export function BookingsPage({ context, data }: PageProps) {
         <h1>{text.bookings.title}</h1>
         <p class="quiet">{text.bookings.intro}</p>
       </div>
+      {data.urgentDays.length > 0 && <UrgentDays context={context} data={data} />}
       {data.kept.count > 0 && <Kept context={context} data={data} />}
       <nav class="tabs" aria-label={text.bookings.state}>
         {LINE_STATES.map((state) => (

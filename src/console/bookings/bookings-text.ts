@@ -46,6 +46,9 @@ const en = {
     historyHelp: 'The lines of the booking, the newest last, and what the ERP answered.',
     receipts: 'Receipts',
     noReceipts: 'The ERP has not answered yet.',
+    urgent: 'Days that wait because of urgent breaks',
+    urgentHelp:
+      'The ERP has paid titles of these signed days to the supplier. The days are released once each of these breaks is resolved.',
     kept: 'Receipts that do not fit',
     keptHelp:
       'The receipts name a line that the ledger does not have, or another content. The days release nothing until a person decides. Check in the ERP what was posted. If the receipts are right, run "conciliation bookings adopt" for the day; otherwise run "conciliation bookings dismiss".',
@@ -112,6 +115,9 @@ const ptBR: typeof en = {
     historyHelp: 'As versões do lançamento, da primeira à última, e as respostas do ERP.',
     receipts: 'Retornos do ERP',
     noReceipts: 'O ERP ainda não respondeu.',
+    urgent: 'Dias aguardando por divergência urgente',
+    urgentHelp:
+      'O ERP já pagou ao fornecedor títulos destes dias fechados. Os dias são liberados depois que cada uma dessas divergências for resolvida.',
     kept: 'Retornos do ERP divergentes',
     keptHelp:
       'Os retornos citam um lançamento que não existe aqui ou um conteúdo diferente. Os dias só são liberados depois de uma decisão. Confira no ERP o que foi contabilizado. Se os retornos estiverem certos, execute "conciliation bookings adopt" para o dia; se não, execute "conciliation bookings dismiss".',

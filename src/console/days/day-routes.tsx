@@ -12,7 +12,7 @@ import { readDayMatching } from '../../matching/match-reads.sql.ts';
 import { acceptRejects, releasePull } from '../../pull/decisions.sql.ts';
 import { previewRelease } from '../../pull/release-preview.sql.ts';
 import { readDayBookings } from '../bookings/booking-receipts.sql.ts';
-import { type ConsoleParts, signingRules } from '../shell/console-parts.ts';
+import { type ConsoleParts, payablesMaxAge, signingRules } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
 import {
   actorOf,
@@ -136,7 +136,7 @@ async function readDay(
       readSignOffs(database, date),
       readDeciders(database.prisma, date),
       readDayChanges(database, date, MOVED_SHOWN),
-      readDayMatching(database, date),
+      readDayMatching(database, date, payablesMaxAge(parts)),
       (parts.bookingsFrom ?? null) === null ? null : readDayBookings(database, date),
     ]);
   const isSigned = day !== null && day.signedOffAt !== null && !day.isRestated;

@@ -12,6 +12,8 @@ interface BreaksPageData {
   readonly filter: BreakFilter;
   /** Null: the ERP has given no payables. */
   readonly state: PayableState | null;
+  /** Whether the payables are older than the limit. */
+  readonly isStale: boolean;
   readonly list: BreakList;
   readonly paging: Paging;
 }
@@ -30,6 +32,7 @@ export function BreaksPage({ context, data }: PageProps) {
         <h1>{matching.title}</h1>
         <p class="quiet">{matching.intro}</p>
         <SnapshotAge context={context} state={data.state} />
+        {data.isStale && <p class="error">{matching.stale}</p>}
       </div>
       <Filters context={context} data={data} />
       {data.list.counts.length > 0 && <Counts context={context} data={data} />}

@@ -32,11 +32,12 @@ export function DayStages(props: {
         <Metric
           label={words.matched}
           value={formats.count(matching.matched)}
-          class={matching.matched < matching.titles ? 'is-warning' : ''}
+          class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
           href={breaksHref({ date })}
         />
         <Metric label={words.signed} value={signedOffBy ?? words.notSigned} />
       </dl>
+      {matching.isStale && <p class="error">{words.stale}</p>}
     </Card>
   );
 }

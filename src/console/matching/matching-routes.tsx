@@ -7,9 +7,9 @@ import {
   undoRun,
 } from '../../matching/match-decisions.sql.ts';
 import { readRuns } from '../../matching/match-reads.sql.ts';
-import { readPayableState } from '../../payables/payable-state.sql.ts';
+import { arePayablesStale, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
 import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
@@ -40,10 +40,12 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     const paging = pagingOf(request.query, 'page', list.total, BREAKS_A_PAGE);
     if (paging.page !== asked.page) list = await read(paging.offset);
     const state = await readPayableState(database.prisma);
+    const isStale =
+      state !== null && (await arePayablesStale(database.prisma, payablesMaxAge(parts)));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.matching.title,
       active: '/breaks',
-      body: <BreaksPage context={context} data={{ filter, state, list, paging }} />,
+      body: <BreaksPage context={context} data={{ filter, state, isStale, list, paging }} />,
     }));
   });
 

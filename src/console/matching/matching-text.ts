@@ -10,6 +10,7 @@ const en = {
     kinds: {
       paid_to_supplier: 'Paid to the supplier already',
       withdrawn_open: 'Withdrawn here, open in the ERP',
+      match_lost: "A person's match has lost its ground",
       payee_changed: 'Payee changed in the ERP already',
       duplicated_in_erp: 'Duplicated in the ERP',
       in_doubt: 'Match in doubt',
@@ -23,6 +24,8 @@ const en = {
         'The ERP has paid the supplier, and the platform owes the value to the financial agent. Stop the second payment or ask the supplier for the money.',
       withdrawn_open:
         'The platform has withdrawn the title. The ERP still has an open payable of the same order.',
+      match_lost:
+        'A person has matched the two, and the title is withdrawn or the payable is cancelled since. The program does not change the match. Undo the match on the page of the title.',
       payee_changed:
         'The payable already names another payee than the supplier. Check that the payable was not booked twice.',
       duplicated_in_erp:
@@ -61,6 +64,8 @@ const en = {
     look: 'Look at it',
     export: 'Download these breaks',
     snapshot: (age: string) => `The last complete snapshot of the ERP began ${age}.`,
+    stale:
+      'The payables of the ERP are stale. The program makes and ends no match until the ERP has sent a complete snapshot.',
     noSnapshot: 'The ERP has given no complete snapshot.',
     incomplete: 'A newer snapshot was not complete and has closed nothing.',
     open: (count: string, value: string) => `${count} open payables, ${value}`,
@@ -122,6 +127,7 @@ const ptBR: typeof en = {
     kinds: {
       paid_to_supplier: 'Já pago ao fornecedor',
       withdrawn_open: 'Retirado aqui, em aberto no ERP',
+      match_lost: 'Vínculo manual sem fundamento',
       payee_changed: 'Favorecido já alterado no ERP',
       duplicated_in_erp: 'Duplicado no ERP',
       in_doubt: 'Vínculo em dúvida',
@@ -135,6 +141,8 @@ const ptBR: typeof en = {
         'O ERP já pagou o fornecedor, e o valor é devido ao agente financeiro. Suspenda o segundo pagamento ou peça a devolução ao fornecedor.',
       withdrawn_open:
         'A plataforma retirou o título. O ERP ainda tem uma conta a pagar em aberto do mesmo pedido.',
+      match_lost:
+        'Uma pessoa vinculou os dois, e depois o título foi retirado ou a conta a pagar foi cancelada. O programa não altera o vínculo. Desfaça o vínculo na página do título.',
       payee_changed:
         'A conta a pagar já indica um favorecido que não é o fornecedor. Confira se ela não foi lançada duas vezes.',
       duplicated_in_erp:
@@ -172,6 +180,8 @@ const ptBR: typeof en = {
     look: 'Conferir',
     export: 'Baixar estas divergências',
     snapshot: (age) => `A última posição completa do ERP começou em ${age}.`,
+    stale:
+      'As contas a pagar do ERP estão desatualizadas. O programa não cria nem desfaz vínculos até que o ERP envie uma posição completa.',
     noSnapshot: 'O ERP ainda não enviou uma posição completa.',
     incomplete: 'Uma posição mais recente veio incompleta e não baixou nenhuma conta.',
     open: (count, value) => `${count} contas a pagar em aberto, ${value}`,

@@ -37,6 +37,13 @@ export interface ConsoleParts {
 }
 
 /** The rules for a sign-off by a page or the API. */
+/** A century. */
+const NEVER_STALE_HOURS = 876_000;
+
+/** The age in hours from which the ERP's payables are stale. */
+export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
+  alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
+
 export function signingRules({ fourEyes, bookingsFrom = null }: ConsoleParts): SigningRules {
   return { fourEyes, bookingsFrom };
 }

@@ -33,6 +33,7 @@ import {
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
+  paidToSupplierAlert,
   refusedProvidersAlert,
   restatedDayAlert,
   STALENESS_LIMITS,
@@ -161,6 +162,7 @@ const ALERTS: readonly Alert[] = [
   refusedProvidersAlert({ writtenDate: date, rejected: 2, invalid: 1 }),
   failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
   changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
+  paidToSupplierAlert({ date, titles: 2 }),
   stalePayablesAlert(
     { snapshotAt: new Date('2026-03-01T12:00:00Z'), maxAgeHours: 30 },
     new Date('2026-03-04T12:00:00Z'),

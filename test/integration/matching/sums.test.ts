@@ -29,7 +29,7 @@ test('a title is matched with the payables of its order that add up to its value
   expect(await match(world.database)).toMatchObject({ matched: 1 });
   expect(await lasting()).toEqual(['a=k1 sum', 'a=k2 sum', 'a=k3 sum']);
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 0 });
-  expect(await readDayMatching(world.database, DAY)).toMatchObject({ titles: 1, matched: 1 });
+  expect(await readDayMatching(world.database, DAY, 30)).toMatchObject({ titles: 1, matched: 1 });
   // One payable changes, and the whole sum ends.
   await load({ erpKey: 'k2', openValue: '49', orderUid: 'a' });
   expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 1 });

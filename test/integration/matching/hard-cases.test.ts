@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { listBreaks } from '../../../src/matching/breaks.sql.ts';
+import { matchByPerson } from '../../../src/matching/match-decisions.sql.ts';
+import { clearMatching, listMatches, match, pullTitles } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+beforeEach(() => clearMatching(world.database));
+
+const lasting = async () => {
+  await match(world.database);
+  return listMatches(world.database);
+};
+const load = (...payables: Parameters<typeof importPayables>[1]) =>
+  importPayables(world.database, payables);
+
+async function breaks(): Promise<string[]> {
+  const { breaks: found } = await listBreaks(world.database, {
+    kind: null,
+    date: null,
+    supplier: null,
+    offset: 0,
+    limit: 50,
+  });
+  return found.map(
+    ({ kind, title, payable }) => `${kind} ${title?.orderUid ?? '-'} ${payable?.erpKey ?? '-'}`,
+  );
+}
+
+test('a partial payment is a break of the value', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  await load({ erpKey: 'k1', openValue: '100', orderUid: 'a' });
+  expect(await lasting()).toEqual(['a=k1 order']);
+  await load({ erpKey: 'k1', openValue: '40', orderUid: 'a' });
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['value_differs a k1']);
+});
+
+test('instalments of one order are told apart by their due dates', async () => {
+  await pullTitles(world, [
+    { uid: 'a', value: '50', dueDate: '2026-06-30' },
+    { uid: 'a', value: '50', dueDate: '2026-07-30' },
+  ]);
+  await load(
+    { erpKey: 'k1', openValue: '50', orderUid: 'a', instalment: '1/2', dueDate: '2026-06-30' },
+    { erpKey: 'k2', openValue: '50', orderUid: 'a', instalment: '2/2', dueDate: '2026-07-30' },
+  );
+  expect(await lasting()).toEqual(['a=k1 exact', 'a=k2 exact']);
+});
+
+test('instalments that the platform has as one title are a break of the value', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  await load(
+    { erpKey: 'k1', openValue: '50', orderUid: 'a', dueDate: '2026-06-30' },
+    { erpKey: 'k2', openValue: '50', orderUid: 'a', dueDate: '2026-07-30' },
+  );
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['value_differs a k1']);
+});
+
+test('a credit note alone is matched with no title', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '10' }]);
+  await load({ erpKey: 'k1', openValue: '-10', orderUid: 'a' });
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['value_differs a k1']);
+});
+
+/** Titles of a day whose suppliers have no code of the ERP. */
+async function pullTaxIds(...titles: readonly (readonly [string, string])[]) {
+  world.sandbox.setDayTexts(
+    DAY,
+    titles.map(([uid, taxId]) =>
+      titleText({ uid, value: '10', dueDate: '2026-06-30' })
+        .replaceAll('"P-1"', 'null')
+        .replaceAll(/("provider":\s*\{[^}]*"identification":\s*)"[^"]*"/g, `$1"${taxId}"`),
+    ),
+  );
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  expect(
+    await world.database.prisma.title.count({
+      where: { providerExternalId: null, providerIdentification: titles[0]?.[1] ?? '' },
+    }),
+  ).toBeGreaterThan(0);
+}
+const ofTaxId = (erpKey: string, supplierTaxId: string) => ({
+  erpKey,
+  openValue: '10',
+  supplierExternalId: '',
+  supplierTaxId,
+});
+
+const HEAD_OFFICE = '11222333000181';
+const BRANCH = '11222333000262';
+
+test('another branch of the company is the supplier only where no branch is in doubt', async () => {
+  await pullTaxIds(['a', HEAD_OFFICE]);
+  await load(ofTaxId('k1', BRANCH));
+  expect(await lasting()).toEqual(['a=k1 exact']);
+  await clearMatching(world.database);
+  // The ERP knows two branches: the branch counts, and a break tells.
+  await pullTaxIds(['a', HEAD_OFFICE]);
+  await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['in_doubt a k1']);
+});
+
+test('masks and leading zeros of a tax identifier do not count', async () => {
+  await pullTaxIds(['a', '191']);
+  await load(ofTaxId('k1', '00000000191'));
+  expect(await lasting()).toEqual(['a=k1 exact']);
+  await clearMatching(world.database);
+  await pullTaxIds(['b', '11.222.333/0001-81']);
+  await load(ofTaxId('k2', HEAD_OFFICE));
+  expect(await lasting()).toEqual(['b=k2 exact']);
+});
+
+test('an alphanumeric CNPJ is compared in upper case', async () => {
+  await pullTaxIds(['a', '12abc34501de35']);
+  await load(ofTaxId('k1', '12.ABC.345/01DE-35'));
+  expect(await lasting()).toEqual(['a=k1 exact']);
+});
+
+test('leading zeros of a document do not hide a duplicate', async () => {
+  await pullTitles(world, [{ uid: 'a', value: '10' }]);
+  await load(
+    { erpKey: 'k1', openValue: '10', document: '00123' },
+    { erpKey: 'k2', openValue: '10', document: '123' },
+  );
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual(['duplicated_in_erp a k1']);
+});
+
+test("a person's match without its title or payable stays, and is a break", async () => {
+  await pullTitles(world, [
+    { uid: 'a', value: '10' },
+    { uid: 'b', value: '20' },
+  ]);
+  await load(
+    { erpKey: 'k1', openValue: '11' },
+    { erpKey: 'k2', openValue: '21', supplierExternalId: 'P-9' },
+  );
+  for (const [orderUid, erpKey] of [
+    ['a', 'k1'],
+    ['b', 'k2'],
+  ] as const) {
+    const { id } = await world.database.prisma.title.findFirstOrThrow({
+      where: { orderUid, status: 'current' },
+    });
+    const decision = { by: 'rita', reason: 'confirmed' };
+    await matchByPerson(world.database, { titleId: id, erpKey }, decision);
+  }
+  await pullTitles(world, [{ uid: 'b', value: '20' }]);
+  await load({ erpKey: 'k2', openValue: '21', supplierExternalId: 'P-9', status: 'cancelled' });
+  expect(await lasting()).toEqual(['a=k1 person', 'b=k2 person']);
+  expect(await breaks()).toEqual(['match_lost b k2', 'match_lost a k1']);
+});
