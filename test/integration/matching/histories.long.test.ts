@@ -1,0 +1,178 @@
+/** Random histories: titles, payables and decisions of people change in any order between runs. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { matchByPerson, undoMatch } from '../../../src/matching/match-decisions.sql.ts';
+import { clearMatching, match, pullTitles } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const HISTORIES = 500;
+const STEPS = 4;
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+function numbersFrom(seed: number) {
+  let state = seed;
+  return (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+type Next = ReturnType<typeof numbersFrom>;
+
+interface Row {
+  readonly id: bigint;
+  readonly titleId: bigint;
+  readonly erpKey: string;
+  readonly rule: string;
+  readonly sumId: bigint | null;
+  readonly titleParts: number;
+  readonly endedAt: Date | null;
+  readonly endedBy: string | null;
+  readonly endReason: string | null;
+  readonly title: string;
+  readonly payable: string;
+}
+
+/** All matches with the compared fields of both sides as they are now. */
+const readRows = () =>
+  world.database.prisma.$queryRaw<Row[]>`
+    SELECT match.id, title_id AS "titleId", match.erp_key AS "erpKey", rule, sum_id AS "sumId",
+           title_part + erp_part AS "titleParts", ended_at AS "endedAt", ended_by AS "endedBy",
+           end_reason AS "endReason",
+           concat_ws('/', title.order_uid, title.original_value, title.anticipated_due_date, title.status) AS title,
+           concat_ws('/', payable.order_uid, payable.open_value, payable.due_date, payable.document,
+                     payable.status) AS payable
+    FROM conciliation.title_match AS match
+    JOIN conciliation.title ON title.id = title_id
+    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+    ORDER BY match.id`;
+
+const dueDateOf = (next: Next) => `2026-06-${String(10 + next(3) * 4)}`;
+
+const makeTitles = (next: Next) =>
+  Array.from({ length: 1 + next(4) }, () => ({
+    uid: `o${next(3)}`,
+    value: String(10 * (1 + next(4))),
+    dueDate: dueDateOf(next),
+  }));
+
+const makePayables = (next: Next) =>
+  ['k1', 'k2', 'k3', 'k4'].slice(next(3)).map((erpKey) => ({
+    erpKey,
+    openValue: String(10 * (1 + next(4))),
+    dueDate: dueDateOf(next),
+    status: next(8) === 0 ? (['paid', 'cancelled'][next(2)] ?? 'paid') : 'open',
+    ...(next(2) === 0 && { orderUid: `o${next(3)}` }),
+    ...(next(2) === 0 && { document: `D${next(2)}` }),
+  }));
+
+async function decide(next: Next): Promise<void> {
+  const { prisma } = world.database;
+  const lasting = (await readRows()).filter(({ endedAt }) => endedAt === null);
+  const undone = lasting[next(4)];
+  if (undone !== undefined && next(2) === 0) {
+    await undoMatch(world.database, undone.id, { by: 'rita', reason: 'not the same' });
+    return;
+  }
+  const [pair] = await prisma.$queryRaw<{ titleId: bigint; erpKey: string }[]>`
+    SELECT title.id AS "titleId", erp_key AS "erpKey" FROM conciliation.title, conciliation.erp_payable AS payable
+    WHERE title.status = 'current' AND payable.status = 'open'
+      AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken
+                      WHERE taken.title_id = title.id OR taken.erp_key = payable.erp_key)
+    ORDER BY title.id, erp_key LIMIT 1`;
+  if (pair !== undefined) {
+    await matchByPerson(world.database, pair, { by: 'rita', reason: 'confirmed' });
+  }
+}
+
+/** Each title and each payable is in one match at most. */
+function expectNothingTwice(rows: readonly Row[]): void {
+  const lasting = rows.filter(({ endedAt }) => endedAt === null);
+  for (const side of ['titleId', 'erpKey'] as const) {
+    const matches = new Map<unknown, Set<bigint>>();
+    for (const row of lasting) {
+      const of = matches.get(row[side]) ?? new Set();
+      matches.set(row[side], of.add(row.sumId ?? row.id));
+    }
+    for (const each of matches.values()) expect(each.size).toBe(1);
+  }
+}
+
+function expectRunWasRight(before: readonly Row[], after: readonly Row[]): void {
+  const present = new Map(after.map((row) => [row.id, row]));
+  for (const row of before) {
+    const now = present.get(row.id);
+    if (now === undefined) throw new Error('a match was removed');
+    if (row.rule === 'person' || row.endedAt !== null) expect(now).toEqual(row);
+    else if (now.endedAt !== null) {
+      expect(now.endedBy).toBe('matching');
+      expect(now.endReason).toMatch(/^the (title|payable) (is|has) (withdrawn|changed|cancelled)$/);
+    }
+  }
+  for (const row of after) {
+    if (row.endedAt !== null || row.rule === 'person') continue;
+    expect(row.title.endsWith('/current')).toBe(true);
+    expect(row.payable.endsWith('/cancelled')).toBe(false);
+  }
+}
+
+let ended = 0;
+let sums = 0;
+async function playHistory(seed: number): Promise<void> {
+  const next = numbersFrom(seed);
+  await clearMatching(world.database);
+  for (let step = 0; step < STEPS; step += 1) {
+    const change = step === 0 ? 3 : next(4);
+    if (change !== 1) await pullTitles(world, makeTitles(next));
+    if (change !== 2) {
+      const payables = makePayables(next);
+      await importPayables(
+        world.database,
+        next(2) === 0 ? payables : payables.toReversed(),
+        next(2) === 0 ? 'snapshot' : 'delta',
+      );
+    }
+    if (next(3) === 0) await decide(next);
+    const before = await readRows();
+    expectNothingTwice(before);
+    const { reopened } = await match(world.database);
+    const after = await readRows();
+    expectNothingTwice(after);
+    expectRunWasRight(before, after);
+    ended += reopened;
+    sums += after.filter(({ sumId }) => sumId !== null).length;
+    if (next(4) === 0) {
+      expect(await match(world.database)).toMatchObject({ matched: 0, reopened: 0 });
+    }
+  }
+}
+
+test('in any history no match is doubled or without ground, and no decision is changed', async () => {
+  for (let seed = 1; seed <= HISTORIES; seed += 1) await playHistory(seed);
+  expect(ended).toBeGreaterThan(HISTORIES / 4);
+  expect(sums).toBeGreaterThan(0);
+}, 240_000);
+
+test('the order of titles and payables changes no match', async () => {
+  const named = async () =>
+    (await readRows()).map(({ title, payable, rule }) => `${title} ${payable} ${rule}`).sort();
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const next = numbersFrom(seed * 7919);
+    const titles = makeTitles(next);
+    const payables = makePayables(next);
+    const results: string[][] = [];
+    for (const isReversed of [false, true]) {
+      await clearMatching(world.database);
+      await pullTitles(world, []);
+      await pullTitles(world, isReversed ? titles.toReversed() : titles);
+      await importPayables(world.database, isReversed ? payables.toReversed() : payables);
+      await match(world.database);
+      results.push(await named());
+    }
+    expect(results[1]).toEqual(results[0]);
+  }
+}, 60_000);
