@@ -12,6 +12,7 @@ const kindsEn: Texts = {
   filters_disagree: 'Platform contradicts itself',
   day_held: 'Day held',
   day_attention: 'Rejected titles',
+  findings_open: 'Findings to resolve',
   checkpoint_stale: 'Checkpoint does not advance',
   restated_after_sign_off: 'Restated after sign-off',
   booking_failed: 'Failed booking lines',
@@ -41,6 +42,7 @@ const kindsPt: Texts = {
   filters_disagree: 'Filtros da plataforma divergem',
   day_held: 'Dia retido',
   day_attention: 'Títulos rejeitados',
+  findings_open: 'Apontamentos a resolver',
   checkpoint_stale: 'Ponto de controle parado',
   restated_after_sign_off: 'Alterado depois do fechamento',
   booking_failed: 'Lançamentos com falha',
@@ -74,6 +76,8 @@ const nextStepsEn: Texts = {
     'Ask the platform whether the titles are really gone; if they are, release the pull, otherwise wait for a fuller response.',
   day_attention:
     'Pull the date again when the platform has corrected the titles, or accept the rejects.',
+  findings_open:
+    'Compare the titles with the platform and the ERP; then resolve the findings with the reason, or ask for a corrected answer.',
   checkpoint_stale: 'See which date is the first one missing, and what that date needs.',
   restated_after_sign_off: 'Review the changes and sign the day off again.',
   booking_failed: 'Correct the reason in the ERP, which then posts the lines again.',
@@ -108,6 +112,8 @@ const nextStepsPt: Texts = {
     'Pergunte à plataforma se os títulos foram mesmo retirados; se foram, libere a busca; se não, aguarde uma resposta mais completa.',
   day_attention:
     'Busque a data de novo quando a plataforma tiver corrigido os títulos, ou aceite os rejeitados.',
+  findings_open:
+    'Compare os títulos com a plataforma e com o ERP; depois resolva os apontamentos com o motivo, ou peça a correção à plataforma.',
   checkpoint_stale: 'Veja qual é a primeira data que falta e o que ela exige.',
   restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',

@@ -34,10 +34,12 @@ import {
   heldDayAlert,
   LEDGER_ALERT_KINDS,
   type NewDrift,
+  type OpenFindings,
   type OpenRejects,
   OVERDUE_HOURS,
   type OverdueChecks,
   type OverduePulls,
+  openFindingsAlert,
   openRejectsAlert,
   overdueChecksAlert,
   overdueLinesAlert,
@@ -98,6 +100,7 @@ export async function readLedgerAlerts(
     ...(await readContradictedDates(tx)).map(contradictedDateAlert),
     ...(await readHeldDays(tx)).map(heldDayAlert),
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
+    ...(await readFindings(tx)).map(openFindingsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
     ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
     ...(await readBookingAlerts(tx, now)),
@@ -259,6 +262,17 @@ function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
     JOIN conciliation.rejected_title AS reject ON reject.date = day.date AND reject.status = 'open'
     WHERE day.state = 'attention'
     GROUP BY reject.date`;
+}
+
+/** A held day has an alert of its own. */
+function readFindings(tx: Transaction): Promise<OpenFindings[]> {
+  return tx.$queryRaw<OpenFindings[]>`
+    SELECT finding.accepted_date::text AS date, count(*)::int AS findings,
+           array_agg(DISTINCT finding.code ORDER BY finding.code) AS codes, day.last_pull_id AS "pullId"
+    FROM conciliation.check_finding AS finding
+    JOIN conciliation.day AS day ON day.date = finding.accepted_date AND day.state = 'attention'
+    WHERE finding.severity = 'review' AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
+    GROUP BY finding.accepted_date, day.last_pull_id`;
 }
 
 async function readRestatedDays(

@@ -1,7 +1,8 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
+import { CHECK_TEXTS, type CheckCode } from './checks/checks.ts';
+import { IMPLAUSIBLE_TEXTS, isImplausible } from './checks/plausibility.ts';
 import type { HoldReason } from './day-state.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from './plausibility.ts';
 import type { ProcessFault } from './process-fault.ts';
 
 /** Conditions that a person should know. All of them can be derived from the tables at any time. */
@@ -15,6 +16,7 @@ export const ALERT_KINDS = [
   'filters_disagree',
   'day_held',
   'day_attention',
+  'findings_open',
   'checkpoint_stale',
   'restated_after_sign_off',
   'booking_failed',
@@ -330,6 +332,28 @@ export function openRejectsAlert(open: OpenRejects): Alert {
     dedupeKey: `day_attention:${open.date}`,
     message: `${open.date} lacks ${titles} that broke the contract`,
     messagePt: `o dia ${dayPt(open.date)} está incompleto: ${countPt(open.rejects, 'título fora do contrato não entrou', 'títulos fora do contrato não entraram')} nas somas`,
+    date: open.date,
+    pullId: open.pullId,
+  };
+}
+
+export interface OpenFindings {
+  readonly date: CivilDate;
+  readonly findings: number;
+  /** The checks that found them. */
+  readonly codes: readonly CheckCode[];
+  readonly pullId: bigint;
+}
+
+export function openFindingsAlert(open: OpenFindings): Alert {
+  const names = (language: 'en' | 'pt-BR') =>
+    open.codes.map((code) => CHECK_TEXTS[language][code].name.toLowerCase()).join(', ');
+  const findings = `${open.findings} ${open.findings === 1 ? 'finding' : 'findings'}`;
+  return {
+    kind: 'findings_open',
+    dedupeKey: `findings_open:${open.date}`,
+    message: `${open.date} has ${findings} of the checks that a person has to resolve: ${names('en')}`,
+    messagePt: `o dia ${dayPt(open.date)} tem ${countPt(open.findings, 'apontamento', 'apontamentos')} a resolver: ${names('pt-BR')}`,
     date: open.date,
     pullId: open.pullId,
   };

@@ -27,12 +27,21 @@ export interface DayNote {
   readonly withheld: number;
   /** Titles whose payment is held: they name a changed bank account that no person has acknowledged. */
   readonly heldPayments: number;
+  /** Findings of the severity `review` that a person has to resolve. */
+  readonly openFindings: number;
+  /** Whether the checks ran on the present content. */
+  readonly isChecked: boolean;
 }
 
 /** The number of titles of a row of the table `day` whose payment is held, as a column. */
 export const heldPaymentsColumn = Prisma.sql`
   (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
    WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
+
+/** Whether the checks ran on the present content of a row of the table `day`. */
+export const isChecked = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.day_check AS done
+          WHERE done.date = day.date AND done.content_digest = day.content_digest)`;
 
 /** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`
@@ -45,4 +54,8 @@ export const dayNoteColumns = Prisma.sql`
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
   coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
            0) AS withheld,
-  ${heldPaymentsColumn}`;
+  ${heldPaymentsColumn},
+  (SELECT count(*) FROM conciliation.check_finding AS finding
+   WHERE finding.accepted_date = day.date AND finding.severity = 'review'
+     AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)::int AS "openFindings",
+  ${isChecked} AS "isChecked"`;

@@ -1,6 +1,6 @@
+import { implausibleReason } from '../domain/checks/plausibility.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
-import { implausibleReason } from '../domain/plausibility.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';

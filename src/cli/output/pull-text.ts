@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
+import { IMPLAUSIBLE_TEXTS, isImplausible } from '../../domain/checks/plausibility.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from '../../domain/plausibility.ts';
 import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
 import type { ConciliationError } from '../../runtime/errors.ts';
@@ -16,6 +16,8 @@ export interface Concerns {
   readonly accountChanges: number;
   /** Rejected titles of the date that no person has accepted. */
   readonly openRejects: number;
+  /** Findings of the checks that a person has to resolve. */
+  readonly openFindings: number;
 }
 
 /** Reads the concerns after a pull of a date. */
@@ -24,12 +26,20 @@ export async function readConcerns(
   date: CivilDate,
   pullId: bigint,
 ): Promise<Concerns> {
-  const [day, accountChanges, openRejects] = await Promise.all([
+  const [day, accountChanges, openRejects, openFindings] = await Promise.all([
     prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
     prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
     prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
+    prisma.checkFinding.count({
+      where: { acceptedDate: date, severity: 'review', closedAt: null, resolvedAt: null },
+    }),
   ]);
-  return { isRestated: day?.restatedAfterSignOff ?? false, accountChanges, openRejects };
+  return {
+    isRestated: day?.restatedAfterSignOff ?? false,
+    accountChanges,
+    openRejects,
+    openFindings,
+  };
 }
 
 /** The output of the command `pull`. */
@@ -54,7 +64,10 @@ export function pullResult(
   };
 }
 
-function concernsText(date: CivilDate, { isRestated, accountChanges }: Concerns): string[] {
+function concernsText(
+  date: CivilDate,
+  { isRestated, accountChanges, openFindings }: Concerns,
+): string[] {
   return [
     ...(isRestated
       ? [
@@ -66,7 +79,13 @@ function concernsText(date: CivilDate, { isRestated, accountChanges }: Concerns)
           `${formatCount(accountChanges)} bank account(s) changed: call the party on a number that you know before anything is paid, then acknowledge the change in the console.`,
         ]
       : []),
+    ...(openFindings > 0 ? [findingsAdvice(date, openFindings)] : []),
   ];
+}
+
+/** Describes the resolution that findings need. */
+export function findingsAdvice(date: CivilDate, findings: number): string {
+  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve: see conciliation findings --date ${date}`;
 }
 
 function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
@@ -83,8 +102,8 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
 
 /** Returns the exit status of a pull: `needsPerson` for a held response and for each concern. */
 export function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
-  const { isRestated, accountChanges, openRejects } = concerns;
-  const isOpen = isRestated || accountChanges > 0 || openRejects > 0;
+  const { isRestated, accountChanges, openRejects, openFindings } = concerns;
+  const isOpen = isRestated || accountChanges > 0 || openRejects > 0 || openFindings > 0;
   return isOpen || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 

@@ -1,6 +1,6 @@
 import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { isImplausible } from '../../domain/plausibility.ts';
+import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
@@ -12,6 +12,7 @@ import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
 import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
+import { findingsHref } from '../findings/finding-address.ts';
 import { DayStages } from '../matching/match-cards.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
@@ -151,10 +152,21 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
         </Banner>
       )}
       {day.hold !== null && <HeldBanner context={context} day={day} hold={day.hold} />}
-      {day.state === 'attention' && (
+      {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
         <Banner look="attention" title={text.day.attentionTitle}>
           <p>
             {text.day.rejectsHelp} <a href="#rejects">{text.day.rejects}</a>
+          </p>
+        </Banner>
+      )}
+      {day.openFindings > 0 && (
+        <Banner
+          look="attention"
+          title={text.findings.ofDay(context.formats.count(day.openFindings))}
+        >
+          <p>
+            {text.findings.ofDayHelp}{' '}
+            <a href={findingsHref({ date: day.date })}>{text.findings.title}</a>
           </p>
         </Banner>
       )}

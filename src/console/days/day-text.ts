@@ -3,7 +3,7 @@ import {
   IMPLAUSIBLE_REASONS,
   IMPLAUSIBLE_TEXTS,
   type ImplausibleReason,
-} from '../../domain/plausibility.ts';
+} from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 
 /** Each reason of an implausible response as a sentence of its own. */

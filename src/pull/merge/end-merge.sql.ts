@@ -97,7 +97,11 @@ async function mergeOwnDate(
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
-  const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
+  const newState = stateAfterMerge({
+    wasClosed: dateWasClosed,
+    openRejects,
+    hasOpenFindings: day.hasOpenFindings,
+  });
   if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);

@@ -7,10 +7,10 @@
  */
 
 import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
+import { implausibleReason, type PlausibilityLimits } from '../../domain/checks/plausibility.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
-import { implausibleReason, type PlausibilityLimits } from '../../domain/plausibility.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';

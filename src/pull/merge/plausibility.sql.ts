@@ -5,7 +5,7 @@ import {
   MIN_TITLES,
   MIN_USUAL_DAYS,
   type ResponseFacts,
-} from '../../domain/plausibility.ts';
+} from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';

@@ -29,6 +29,7 @@ import {
   failingPushAlert,
   faultyProcessAlerts,
   heldDayAlert,
+  openFindingsAlert,
   openRejectsAlert,
   overdueChecksAlert,
   overdueLinesAlert,
@@ -141,6 +142,12 @@ const ALERTS: readonly Alert[] = [
     reason: 'withdrawal_limit',
   }),
   openRejectsAlert({ date, rejects: 2, pullId: 12n }),
+  openFindingsAlert({
+    date,
+    findings: 3,
+    codes: ['equal_on_two_dates', 'tax_id_invalid'],
+    pullId: 12n,
+  }),
   staleCheckpointAlert(
     { startDate: date, lastReconciledDate: date, advancedAt: new Date('2026-03-03T09:00:00Z') },
     { now: new Date('2026-03-08T09:00:00Z'), lastClosedDate: addDays(date, 5) },

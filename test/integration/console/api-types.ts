@@ -477,6 +477,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Findings of the checks */
+        get: operations["listFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/findings/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve findings of one check on one date */
+        post: operations["resolveFindings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/match-runs/{id}/undo": {
         parameters: {
             query?: never;
@@ -879,7 +913,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -974,7 +1008,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1010,7 +1044,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, booking_failed, booking_overdue, booking_receipts, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, findings_open, checkpoint_stale, restated_after_sign_off, booking_failed, booking_overdue, booking_receipts, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
@@ -1075,7 +1109,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1175,7 +1209,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1286,7 +1320,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1414,7 +1448,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1527,7 +1561,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1640,7 +1674,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1805,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1884,7 +1918,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2027,7 +2061,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2128,7 +2162,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2277,7 +2311,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2379,7 +2413,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2434,8 +2468,12 @@ export interface operations {
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2536,7 +2574,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2589,8 +2627,12 @@ export interface operations {
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2691,7 +2733,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2750,8 +2792,12 @@ export interface operations {
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2852,7 +2898,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +3018,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3062,7 +3108,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3121,8 +3167,12 @@ export interface operations {
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -3223,7 +3273,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3284,8 +3334,12 @@ export interface operations {
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -3386,7 +3440,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3521,7 +3575,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3618,7 +3672,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3713,7 +3767,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3812,7 +3866,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3921,7 +3975,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4015,7 +4069,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4121,7 +4175,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4225,7 +4279,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4320,7 +4374,241 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listFindings: {
+        parameters: {
+            query?: {
+                check?: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                /** @example 2026-03-02 */
+                date?: string;
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                severity?: "info" | "review";
+                state?: "open" | "resolved" | "closed" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The newest date first. */
+                        findings: {
+                            /** @enum {string} */
+                            code: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                            /** @description What was compared: field, value, limit and other title, as far as the check has them. */
+                            detail: {
+                                [key: string]: string;
+                            };
+                            /** Format: date */
+                            dueDate: string | null;
+                            /** Format: date-time */
+                            foundAt: string;
+                            id: number;
+                            orderUid: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            providerExternalId: string | null;
+                            reason: string | null;
+                            /** Format: date-time */
+                            resolvedAt: string | null;
+                            resolvedBy: string | null;
+                            /** @enum {string} */
+                            severity: "info" | "review";
+                            /** @enum {string} */
+                            state: "open" | "resolved" | "closed";
+                            titleId: number;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    resolveFindings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    check: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                    /**
+                     * Format: date
+                     * @example 2026-03-02
+                     */
+                    date: string;
+                    /** @description The greatest id that was seen. Later findings are not resolved. */
+                    newestId: number;
+                    reason: string;
+                    titleId?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resolved: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4415,7 +4703,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4510,7 +4798,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4605,7 +4893,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4779,7 +5067,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,7 +5333,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5133,7 +5421,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5407,7 +5695,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5499,7 +5787,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +5929,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5756,7 +6044,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +6140,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6269,7 +6557,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6326,7 +6614,7 @@ export interface operations {
                          * @description Why the day was not signed off. The other days do not depend on it.
                          * @enum {string|null}
                          */
-                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
+                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "not_checked" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
                     }[];
                 };
             };
@@ -6382,7 +6670,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6787,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6613,7 +6901,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6784,7 +7072,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;

@@ -1,7 +1,7 @@
 /** Responses that keep the contract and are not plausible wait for a person. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { PlausibilityLimits } from '../../../src/domain/plausibility.ts';
+import type { PlausibilityLimits } from '../../../src/domain/checks/plausibility.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
 import { openConsole } from '../../support/console-client.ts';
