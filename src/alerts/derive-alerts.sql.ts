@@ -248,7 +248,7 @@ async function readStaleSweep(
 function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
   return tx.$queryRaw<HeldDay[]>`
     SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
-           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason
+           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason, held.hold_detail AS detail
     FROM conciliation.day AS day
     JOIN conciliation.pull AS held ON held.id = day.held_pull_id
     WHERE day.state = 'held'`;

@@ -29,7 +29,7 @@ export interface CheckedDay {
 export const CHECK_TRANSACTION = { timeout: 3_600_000, maxWait: 30_000 } as const;
 
 /** The rules as text. Another text makes the dates that are not signed off be checked again. */
-export function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): string {
+function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): string {
   const checks = CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`);
   const meanings = Object.entries(amountMeanings).map(
     ([column, meaning]) => `${column}=${meaning}`,
@@ -45,10 +45,7 @@ const isUnchecked = (rules: CheckRules) => Prisma.sql`
 /**
  * The dates to check, newest first: those whose content, or whose rules, changed after the newest check.
  */
-export async function readUncheckedDates(
-  database: Database,
-  rules: CheckRules,
-): Promise<CivilDate[]> {
+async function readUncheckedDates(database: Database, rules: CheckRules): Promise<CivilDate[]> {
   const rows = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date
     FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
@@ -61,7 +58,7 @@ export async function readUncheckedDates(
  * follows. The transaction holds the lock of the date, so no merge and no sign-off of the date runs meanwhile.
  * @returns null where another process has checked the date meanwhile
  */
-export function checkDay(
+function checkDay(
   database: Database,
   date: CivilDate,
   rules: CheckRules,
@@ -79,6 +76,7 @@ export function checkDay(
       date,
       faultsOf(rules, { ...rules, date, invalidTaxIds }),
     );
+    await countBuyers(tx, date);
     await tx.$executeRaw`
       INSERT INTO conciliation.day_check AS done (date, content_digest, rules)
       SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}
@@ -114,6 +112,22 @@ async function readInvalidTaxIds(tx: Transaction, date: CivilDate): Promise<stri
     SELECT financial_agent_identification FROM conciliation.title
     WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(financial_agent_identification) <> ''`;
   return texts.map(({ text }) => text).filter((text) => parseTaxId(text) === null);
+}
+
+/** The limits for the titles of one buyer compare a response with these counts. */
+async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.day_buyer AS known (date, buyer_identification, titles, original_value_sum)
+    SELECT ${date}::date, buyer, sum(titles), sum(value)
+    FROM (
+      SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles, sum(original_value) AS value
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current' GROUP BY 1
+      UNION ALL
+      SELECT buyer_identification, 0, 0 FROM conciliation.day_buyer WHERE date = ${date}::date
+    ) AS counted GROUP BY buyer
+    ON CONFLICT (date, buyer_identification) DO UPDATE
+    SET titles = excluded.titles, original_value_sum = excluded.original_value_sum
+    WHERE known.titles <> excluded.titles OR known.original_value_sum <> excluded.original_value_sum`;
 }
 
 /** Rows (code, version, severity, title_id, content_hash, detail) of all checks that run. */

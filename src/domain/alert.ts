@@ -1,7 +1,7 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
 import { CHECK_TEXTS, type CheckCode } from './checks/checks.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from './checks/plausibility.ts';
+import { type HoldDetail, implausibleText, isImplausible } from './checks/plausibility.ts';
 import type { HoldReason } from './day-state.ts';
 import type { ProcessFault } from './process-fault.ts';
 
@@ -294,6 +294,7 @@ export interface HeldDay {
   readonly responseTitles: number;
   readonly withdrawals: number;
   readonly reason: HoldReason | null;
+  readonly detail: HoldDetail | null;
 }
 
 export function heldDayAlert(day: HeldDay): Alert {
@@ -301,13 +302,13 @@ export function heldDayAlert(day: HeldDay): Alert {
     day.reason === 'unreadable'
       ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
       : isImplausible(day.reason)
-        ? `${IMPLAUSIBLE_TEXTS.en[day.reason]} (pull ${day.pullId})`
+        ? `${implausibleText('en', day.reason, day.detail)} (pull ${day.pullId})`
         : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const whyPt =
     day.reason === 'unreadable'
       ? `a resposta da busca ${day.pullId} tem ${countPt(day.responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`
       : isImplausible(day.reason)
-        ? `${IMPLAUSIBLE_TEXTS['pt-BR'][day.reason]} (busca ${day.pullId})`
+        ? `${implausibleText('pt-BR', day.reason, day.detail)} (busca ${day.pullId})`
         : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
   return {
     kind: 'day_held',

@@ -39,7 +39,7 @@ const setSums = Prisma.raw(
 );
 
 /** Whether a row of `day` has an open finding of the severity `review`. */
-export const hasOpenFindings = Prisma.sql`
+const hasOpenFindings = Prisma.sql`
   EXISTS (SELECT FROM conciliation.check_finding AS finding
           WHERE finding.accepted_date = day.date AND finding.severity = 'review'
             AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)`;

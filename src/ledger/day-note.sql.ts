@@ -1,10 +1,13 @@
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** A response that waits for a person. */
 export interface Hold {
   readonly reason: HoldReason | null;
+  /** Null unless the response is held for its plausibility. */
+  readonly detail: HoldDetail | null;
   /** Titles of the response, including rejected ones. */
   readonly titles: number;
   /** Titles that a release would withdraw. */
@@ -46,7 +49,7 @@ export const isChecked = Prisma.sql`
 /** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`
   (SELECT jsonb_build_object(
-            'reason', held.hold_reason, 'titles', held.titles, 'withdrawals', held.withdrawn,
+            'reason', held.hold_reason, 'detail', held.hold_detail, 'titles', held.titles, 'withdrawals', held.withdrawn,
             'faults', CASE WHEN held.hold_reason = 'unreadable' THEN array(
               SELECT DISTINCT fault
               FROM conciliation.staged_reject AS reject CROSS JOIN unnest(reject.reasons) AS fault

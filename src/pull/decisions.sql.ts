@@ -47,7 +47,6 @@ export function releasePull(
       day,
       plan,
       state: 'merged',
-      holdReason: null,
       dateWasClosed,
       fold: null,
       drift: [],
@@ -57,7 +56,15 @@ export function releasePull(
     await discardStaged(tx, fence);
     await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
     const titles = plan.titles + plan.rejected;
-    return { ...plan, pullId, date, state: 'merged' as const, holdReason: null, titles };
+    return {
+      ...plan,
+      pullId,
+      date,
+      state: 'merged' as const,
+      holdReason: null,
+      holdDetail: null,
+      titles,
+    };
   }, MERGE_TRANSACTION);
 }
 

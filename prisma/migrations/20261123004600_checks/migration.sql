@@ -76,3 +76,32 @@ COMMENT ON COLUMN conciliation.check_finding.resolved_by IS
   'The person.';
 COMMENT ON COLUMN conciliation.check_finding.reason IS
   'The reason of the resolution.';
+
+CREATE TABLE conciliation.day_buyer (
+  date                 date    NOT NULL,
+  buyer_identification text    NOT NULL,
+  titles               integer NOT NULL,
+  original_value_sum   numeric NOT NULL,
+
+  PRIMARY KEY (date, buyer_identification),
+  CONSTRAINT day_buyer_titles_check CHECK (titles >= 0),
+  CONSTRAINT day_buyer_date_check CHECK (date BETWEEN '0001-01-01' AND '9999-12-31')
+);
+
+COMMENT ON TABLE conciliation.day_buyer IS
+  'The current titles of each date by buyer, as the newest run of the checks counted them. They tell the usual number of titles of a buyer.';
+COMMENT ON COLUMN conciliation.day_buyer.date IS
+  'The accepted date.';
+COMMENT ON COLUMN conciliation.day_buyer.buyer_identification IS
+  'title.buyer_identification. Empty: titles without one.';
+COMMENT ON COLUMN conciliation.day_buyer.titles IS
+  'Number of current titles. 0: the buyer has no title any more.';
+COMMENT ON COLUMN conciliation.day_buyer.original_value_sum IS
+  'Sum of their original values.';
+
+ALTER TABLE conciliation.pull ADD COLUMN hold_detail jsonb;
+
+COMMENT ON COLUMN conciliation.pull.hold_detail IS
+  'What the limit was compared with: found (titles, or the factor), of (the titles that found is a share of, or the usual number), limit, and buyer where the limit holds for the titles of one buyer. Null: the pull was not held, or not for its plausibility.';
+COMMENT ON COLUMN conciliation.pull.hold_reason IS
+  'Why the pull was held. emptied: the response has no title for a date that has some. unreadable: the response has titles, all of them rejected. withdrawal_limit: it would withdraw more than the configured share. buyer_withdrawals: more than that share of the titles of one buyer. buyer_missing: it has no title of a buyer that has titles on each of these weekdays. duplicates: many titles equal another one of the response. growth: many times the usual number of titles of the weekday. changed_share: it would change more than the configured share. value_jump: the mean value differs from the usual one of the weekday by a great factor. Null: it was not held.';

@@ -1,6 +1,10 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from '../../domain/checks/plausibility.ts';
+import {
+  type HoldDetail,
+  implausibleText,
+  isImplausible,
+} from '../../domain/checks/plausibility.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
 import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
@@ -144,6 +148,7 @@ export function holdAdvice(hold: {
   readonly date: CivilDate;
   readonly pullId: bigint | number;
   readonly reason: HoldReason | null;
+  readonly detail: HoldDetail | null;
   readonly titles: number;
   readonly withdrawals: number;
 }): string[] {
@@ -158,7 +163,7 @@ export function holdAdvice(hold: {
     reason === 'emptied'
       ? 'the platform returned no title for a date that had titles'
       : isImplausible(reason)
-        ? IMPLAUSIBLE_TEXTS.en[reason]
+        ? implausibleText('en', reason, hold.detail)
         : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
   return [
     `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
@@ -174,12 +179,14 @@ export function withheldText(date: CivilDate, withheld: number): string {
 
 /** Describes the work for a person after a pull. */
 export function advice(report: PullReport, concerns: Concerns): string[] {
-  const { pullId, date, state, holdReason, withdrawn, withheld, titles } = report;
+  const { pullId, date, state, holdReason, holdDetail, withdrawn, withheld, titles } = report;
   const { openRejects } = concerns;
   const lines: string[] = [];
   if (state === 'held') {
     const withdrawals = withdrawn;
-    lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
+    lines.push(
+      ...holdAdvice({ date, pullId, reason: holdReason, detail: holdDetail, titles, withdrawals }),
+    );
   } else if (openRejects > 0) {
     lines.push(
       `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,

@@ -56,6 +56,17 @@ export const Day = Type.Object({
     [
       Type.Object({
         reason: orNull('string', { enum: [...HOLD_REASONS, null] }),
+        detail: Type.Union(
+          [
+            Type.Object({
+              found: Type.Integer(),
+              of: orNull('integer'),
+              limit: Type.Integer(),
+            }),
+            Type.Null(),
+          ],
+          { description: 'What the limit was compared with, for a hold for plausibility.' },
+        ),
         titles: count,
         withdrawals: count,
         faults: Type.Array(Type.String()),

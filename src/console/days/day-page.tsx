@@ -22,6 +22,7 @@ import { DayActions, SignOffCard } from './day-actions.tsx';
 import { DayHead } from './day-head.tsx';
 import { DayRejects } from './day-rejects.tsx';
 import type { DayTotalsBy } from './day-totals.sql.ts';
+import { holdText } from './hold-text.ts';
 import { MovedTable } from './moved.tsx';
 import { PullsTable } from './pulls-table.tsx';
 
@@ -218,7 +219,7 @@ function HeldBanner(props: {
     <Banner look="held" title={text.day.heldTitle}>
       <p>
         {isImplausible(hold.reason)
-          ? `${text.release.reasons[hold.reason]} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
+          ? `${holdText(context, hold.reason, hold.detail)} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
           : hold.reason === 'emptied'
             ? text.day.heldEmptied(pull, titles)
             : text.day.held(pull, formats.count(hold.withdrawals), titles)}

@@ -2,7 +2,7 @@
 
 export const CHECK_SEVERITIES = ['off', 'info', 'review'] as const;
 /** `off`: the check does not run. `review`: an open finding keeps the day in the state `attention`. */
-export type CheckSeverity = (typeof CHECK_SEVERITIES)[number];
+type CheckSeverity = (typeof CHECK_SEVERITIES)[number];
 export type FindingSeverity = Exclude<CheckSeverity, 'off'>;
 
 /** By code: the version of the rule, and the severity unless CHECK_SEVERITIES names another one. */

@@ -1,7 +1,7 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
-import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
+import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import {
@@ -34,7 +34,6 @@ export interface MergedResponse {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
-  readonly holdReason: HoldReason | null;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
   readonly drift: readonly DriftRecord[];

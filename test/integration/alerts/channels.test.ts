@@ -140,6 +140,7 @@ const ALERTS: readonly Alert[] = [
     responseTitles: 30,
     withdrawals: 30,
     reason: 'withdrawal_limit',
+    detail: null,
   }),
   openRejectsAlert({ date, rejects: 2, pullId: 12n }),
   openFindingsAlert({
@@ -303,6 +304,7 @@ const held = heldDayAlert({
   titles: 60,
   responseTitles: 30,
   withdrawals: 30,
+  detail: null,
   reason: 'withdrawal_limit',
 });
 

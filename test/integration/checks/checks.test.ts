@@ -281,7 +281,7 @@ describe('a sign-off', () => {
     await pull(DAY, title('a'));
     await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
-    await pull(DAY, title('a'), title('b'));
+    await pull(DAY, title('a'), title('b'), title('b'));
     await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
     await sign('ana', true);

@@ -2462,9 +2462,15 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2621,9 +2627,15 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -2786,9 +2798,15 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3161,9 +3179,15 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
@@ -3328,9 +3352,15 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;

@@ -31,6 +31,7 @@ const SMALL = [
   'console_oidc_login',
   'console_session',
   'console_user',
+  'day_buyer',
   'day_check',
   'digest_delivery',
   'drift',

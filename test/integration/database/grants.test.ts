@@ -53,6 +53,7 @@ const EXPECTED = `
   console_session                                        worker=arwd
   console_user                                           worker=arw
   day                                    erp=r finance=r worker=arw
+  day_buyer finance=r worker=arw
   day_check finance=r worker=arw
   digest_delivery                              finance=r worker=arw
   drift                                        finance=r worker=ar
