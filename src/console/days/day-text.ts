@@ -1,18 +1,4 @@
-import type { AlertLanguage } from '../../domain/alert.ts';
-import {
-  type HoldDetail,
-  type ImplausibleReason,
-  implausibleText,
-} from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
-
-/** The reason of an implausible response as a sentence. */
-const sentence =
-  (language: AlertLanguage) =>
-  (reason: ImplausibleReason, detail: HoldDetail | null): string => {
-    const text = implausibleText(language, reason, detail);
-    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-  };
 
 const en = {
   day: {
@@ -156,7 +142,6 @@ const en = {
     now: 'Titles now',
     response: 'In the response',
     withdrawnSum: 'Withdrawn, original value',
-    implausible: sentence('en'),
     ofBuyer: (buyer: string) => `Buyer: ${buyer}.`,
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
@@ -318,7 +303,6 @@ const ptBR: typeof en = {
     now: 'Títulos agora',
     response: 'Na resposta',
     withdrawnSum: 'Retirados, valor original',
-    implausible: sentence('pt-BR'),
     ofBuyer: (buyer) => `Comprador: ${buyer}.`,
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem títulos.',
