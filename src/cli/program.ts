@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   alert: async () => (await import('./alert.ts')).addAlertCommand,
   providers: async () => (await import('./providers.ts')).addProvidersCommand,
   'erp-payables': async () => (await import('./payables/erp-payables.ts')).addErpPayablesCommand,
+  match: async () => (await import('./matching/match.ts')).addMatchCommand,
   export: async () => (await import('./export.ts')).addExportCommand,
   'payment-schedule': async () =>
     (await import('./schedule/payment-schedule.ts')).addPaymentScheduleCommand,

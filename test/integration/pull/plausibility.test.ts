@@ -229,6 +229,23 @@ describe('the titles of one buyer', () => {
     });
   });
 
+  test('are compared with the present titles where the checks ran on older ones', async () => {
+    await groupWeeks();
+    await pull(week(5), group(week(5)));
+    await checkDays(world.database, ANY_DAY_RULES);
+    expect(await pull(week(5), group(week(5), { count: 60 }))).toMatchObject({ state: 'merged' });
+    // 25 of 60, and not of the 30 that were checked.
+    const changed = ofSmall(titles(week(5), { count: 60, uid: 's' })).map((text, index) =>
+      index < 25
+        ? text.replace('"platformDiscountedValue":1,', '"platformDiscountedValue":2,')
+        : text,
+    );
+    expect(await pull(week(5), [...group(week(5), null), ...changed])).toMatchObject({
+      state: 'merged',
+      changed: 25,
+    });
+  });
+
   test('are named by the page, masked, and the preview of the release lists those that count', async () => {
     await groupWeeks();
     const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));

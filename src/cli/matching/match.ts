@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import type { CivilDate } from '../../domain/business-day.ts';
+import {
+  type ComparedField,
+  type ExplainedDate,
+  type ExplainedTitle,
+  explainDate,
+} from '../../matching/explain-date.sql.ts';
+import { runMatching } from '../../matching/run-matching.sql.ts';
+import { hasPayables } from '../../payables/payable-state.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { dateArgument } from '../arguments.ts';
+import { EXIT, type ExitStatus } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { formatCount } from '../output/table.ts';
+import { runOnStaging } from '../staging-run.ts';
+
+/** Adds the command that explains the matches and the breaks of a date. */
+export function addMatchCommand(program: Command, exit: (status: ExitStatus) => void): void {
+  program
+    .command('match')
+    .description("match titles with the ERP's payables, and explain one date")
+    .requiredOption('--date <date>', 'the accepted date', dateArgument)
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+Runs the matching over all titles, as the service does each minute after a change, then prints for each current
+title of <date> its match with the rule, the version of the rules and the compared fields, or its break, and the
+other payables that resemble the title with the reason why each is not the match.
+
+Exit status: 0 no break, 3 the date has breaks.
+
+Example: conciliation match --date 2026-03-02 --json`,
+    )
+    .action(async ({ date, json }: { date: CivilDate; json?: boolean }) => {
+      exit(
+        await runOnStaging(json, async (database) => {
+          if (!(await hasPayables(database.prisma))) {
+            throw new InputError('the ERP has given no payables: see conciliation erp-payables');
+          }
+          const { matched, reopened } = await runMatching(database, { by: operatorName() });
+          const explained = await explainDate(database, date);
+          return {
+            document: { date, run: { matched, reopened }, ...explained },
+            text: explainedText(date, explained),
+            exit: explained.breaks.length > 0 ? EXIT.needsPerson : EXIT.done,
+          };
+        }),
+      );
+    });
+}
+
+function explainedText(date: CivilDate, { titles, breaks }: ExplainedDate): string {
+  const matched = titles.filter(({ match }) => match !== null).length;
+  return [
+    `${date}: ${formatCount(matched)} of ${formatCount(titles.length)} titles are matched; ${formatCount(breaks.length)} break(s).`,
+    ...titles.flatMap((title) => ['', ...titleText(title)]),
+    ...(breaks.length > 0 ? ['', 'Breaks:'] : []),
+    ...breaks.map(
+      ({ kind, title, payable }) =>
+        `  ${kind}: ${title === null ? 'no title' : `title ${title.id} (order ${title.orderUid})`}, ${payable === null ? 'no payable' : `payable ${payable.erpKey}`}`,
+    ),
+  ].join('\n');
+}
+
+function titleText({ titleId, orderUid, value, match, candidates }: ExplainedTitle): string[] {
+  return [
+    `title ${titleId}, order ${orderUid}, ${value}: ${
+      match === null
+        ? 'no match'
+        : `payable ${match.payable.erpKey} by the rule "${match.rule}", version ${match.version}, by ${match.madeBy}`
+    }`,
+    ...(match === null ? [] : [`  compared: ${comparedText(match.compared)}`]),
+    ...candidates.map(
+      ({ payable, compared, notTaken }) =>
+        `  not ${payable.erpKey} (${notTaken}): ${comparedText(compared)}`,
+    ),
+  ];
+}
+
+function comparedText(compared: readonly ComparedField[]): string {
+  return compared
+    .map(({ field, title, payable, isEqual }) =>
+      isEqual ? `${field} equal` : `${field} ${title ?? 'none'} against ${payable ?? 'none'}`,
+    )
+    .join(', ');
+}
