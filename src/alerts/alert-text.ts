@@ -26,6 +26,7 @@ const kindsEn: Texts = {
   push_failing: 'Providers not sent',
   account_changed: 'Bank account changed',
   payables_stale: 'Payables are stale',
+  paid_to_supplier: 'Paid to the supplier',
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
   clock_skew: 'Clock is wrong',
@@ -56,6 +57,7 @@ const kindsPt: Texts = {
   push_failing: 'Fornecedores não enviados',
   account_changed: 'Conta bancária mudou',
   payables_stale: 'Contas a pagar desatualizadas',
+  paid_to_supplier: 'Pago ao fornecedor',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
@@ -93,6 +95,8 @@ const nextStepsEn: Texts = {
   account_changed:
     'Before paying, call the party on a number that you know; then acknowledge the change.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
+  paid_to_supplier:
+    'Stop the second payment, or reclaim the first one from the supplier; then resolve the break with the reason.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Put a new token in place.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
@@ -131,6 +135,8 @@ const nextStepsPt: Texts = {
     'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
   payables_stale:
     'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
+  paid_to_supplier:
+    'Suspenda o segundo pagamento ou peça a devolução do primeiro ao fornecedor; depois resolva a divergência com o motivo.',
   contract_drift:
     'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
   platform_auth: 'Instale um novo token.',

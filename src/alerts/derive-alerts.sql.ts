@@ -44,6 +44,7 @@ import {
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
+  paidToSupplierAlert,
   restatedDayAlert,
   type StalenessLimits,
   type SweepFindings,
@@ -110,7 +111,9 @@ export async function readLedgerAlerts(
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
-    ...[stale, staleSweep, stalePayables].filter((alert) => alert !== null),
+    ...[stale, staleSweep, stalePayables, await readPaidToSupplier(tx)].filter(
+      (alert) => alert !== null,
+    ),
   ];
 }
 
@@ -176,6 +179,14 @@ function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
             WHERE sweep_id = sweep.id AND ledger_fold_count IS NOT NULL)::int AS "datesDiffering",
            undated_titles AS undated, future_titles AS future, early_titles AS early
     FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
+}
+
+/** Of the newest run of the matching. */
+async function readPaidToSupplier(tx: Transaction): Promise<Alert | null> {
+  const [run] = await tx.$queryRaw<[{ breaks: number; dates: CivilDate[] }?]>`
+    SELECT urgent_breaks AS breaks, urgent_dates::text[] AS dates
+    FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
+  return run === undefined ? null : paidToSupplierAlert(run.breaks, run.dates);
 }
 
 /** Null where the ERP has given no payables. */

@@ -261,7 +261,11 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => totals.stop());
   const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
   stops.push(() => checks.stop());
-  const matching = startMatchingLoop({ database, logger });
+  const matching = startMatchingLoop({
+    database,
+    logger,
+    maxAgeHours: config.erpPayablesMaxAgeHours,
+  });
   stops.push(() => matching.stop());
   return ticker;
 }

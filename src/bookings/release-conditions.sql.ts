@@ -5,15 +5,28 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
+ * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change
+ * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
-export type ReleaseFault = 'booked_outside' | 'receipts';
+export type ReleaseFault = 'booked_outside' | 'receipts' | 'not_matched' | 'urgent_break';
 
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {
   booked_outside: (date) => Prisma.sql`NOT EXISTS (
     SELECT FROM conciliation.booking_batch AS batch
     WHERE batch.date = ${date} AND batch.kind <> 'adopted')`,
+  not_matched: (date) => Prisma.sql`
+    EXISTS (SELECT FROM conciliation.erp_payable) AND NOT EXISTS (
+      SELECT FROM conciliation.match_run AS run
+      WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND run.urgent_known
+        -- The checks ran after the commit of the content. So the run has seen the content.
+        AND run.started_at >= (
+          SELECT done.checked_at FROM conciliation.day_check AS done
+          JOIN conciliation.day USING (date, content_digest) WHERE done.date = ${date}))`,
+  urgent_break: (date) => Prisma.sql`EXISTS (
+    SELECT FROM conciliation.match_run AS run
+    WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND ${date} = ANY(run.urgent_dates))`,
   receipts: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.booking_receipt AS receipt
     WHERE receipt.date = ${date} AND receipt.outcome IN ('unknown_key', 'other_content'))`,

@@ -78,8 +78,8 @@ function checkDay(
     );
     await countBuyers(tx, date);
     await tx.$executeRaw`
-      INSERT INTO conciliation.day_check AS done (date, content_digest, rules)
-      SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}
+      INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
+      SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}, clock_timestamp()
       FROM conciliation.day WHERE date = ${date}::date
       ON CONFLICT (date) DO UPDATE
       SET content_digest = excluded.content_digest, rules = excluded.rules, checked_at = excluded.checked_at`;

@@ -30,6 +30,7 @@ export const ALERT_KINDS = [
   'push_failing',
   'account_changed',
   'payables_stale',
+  'paid_to_supplier',
   'contract_drift',
   'platform_auth',
   'clock_skew',
@@ -49,6 +50,7 @@ const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'checkpoint_stale',
   'titles_altered',
   'account_changed',
+  'paid_to_supplier',
 ];
 
 export function severityOf(kind: AlertKind): AlertSeverity {
@@ -791,6 +793,26 @@ export interface PayableAge {
   readonly maxAgeHours: number;
 }
 
+/** Whether payables are so old that nothing is concluded from them. */
+export function isStale({ snapshotAt, maxAgeHours }: PayableAge, now: Date): boolean {
+  return snapshotAt === null || now.getTime() - snapshotAt.getTime() >= maxAgeHours * HOUR_MS;
+}
+
+/** Returns the alert for titles that the ERP has paid to the supplier; null: there are none. */
+export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[]): Alert | null {
+  const [first = null] = dates;
+  if (breaks === 0) return null;
+  const titles = `${breaks} ${breaks === 1 ? 'title' : 'titles'}`;
+  return {
+    kind: 'paid_to_supplier',
+    dedupeKey: `paid_to_supplier:${dates.join(',')}`,
+    message: `the ERP has paid ${titles} to the supplier although the payment was anticipated: ${listDates(dates, 'en')}`,
+    messagePt: `o ERP pagou ao fornecedor ${countPt(breaks, 'título já antecipado', 'títulos já antecipados')}: ${listDates(dates, 'pt-BR')}`,
+    date: first,
+    pullId: null,
+  };
+}
+
 /** Returns the alert for payables that are stale. Null otherwise. */
 export function stalePayablesAlert(
   { snapshotAt, maxAgeHours }: PayableAge,
@@ -798,7 +820,7 @@ export function stalePayablesAlert(
 ): Alert | null {
   const ageHours =
     snapshotAt === null ? null : Math.floor((now.getTime() - snapshotAt.getTime()) / HOUR_MS);
-  if (ageHours !== null && ageHours < maxAgeHours) return null;
+  if (!isStale({ snapshotAt, maxAgeHours }, now)) return null;
   return {
     kind: 'payables_stale',
     dedupeKey: 'payables_stale',

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { DUE_TOLERANCE_DAYS, PAYABLE_GROUND, TITLE_GROUND } from './candidates.sql.ts';
@@ -223,6 +223,24 @@ export async function listBreaks(
               ORDER BY place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN conciliation.title AS title ON title.id = title_id
        LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = place.erp_key) AS breaks`;
+  return row;
+}
+
+/** The urgent breaks of the whole ledger. */
+export interface UrgentBreaks {
+  readonly breaks: number;
+  /** Their accepted dates, in order. */
+  readonly dates: readonly CivilDate[];
+}
+
+export async function readUrgentBreaks(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<UrgentBreaks> {
+  const [row] = await client.$queryRaw<[UrgentBreaks]>`
+    WITH ${BREAKS}
+    SELECT count(*)::int AS breaks,
+           coalesce(array_agg(DISTINCT accepted_date::text) FILTER (WHERE accepted_date IS NOT NULL), '{}') AS dates
+    FROM broken WHERE kind = ANY(${[...URGENT_BREAKS]}::text[])`;
   return row;
 }
 

@@ -54,6 +54,7 @@ export function matchByPerson(
         erpGround: payable.ground,
       },
     });
+    await forgetUrgent(tx);
     await recordAudit(tx, {
       actor: by,
       action: 'match.make',
@@ -84,6 +85,7 @@ export function undoMatch(
       RETURNING title_id AS "titleId",
         (SELECT accepted_date::text FROM conciliation.title WHERE id = title_id) AS date`;
     if (match === undefined) throw refuse('match_gone');
+    await forgetUrgent(tx);
     await recordAudit(tx, {
       actor: by,
       action: 'match.undo',
@@ -117,6 +119,7 @@ export function undoRun(
         UPDATE conciliation.title_match
         SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
         WHERE run_id = ${runId} AND ended_at IS NULL`;
+      await forgetUrgent(tx);
       await recordAudit(tx, {
         actor: by,
         action: 'match.undo_run',
@@ -153,6 +156,7 @@ export function resolveBreak(
       await tx.breakDecision.create({
         data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, reason },
       });
+      await forgetUrgent(tx);
       await recordAudit(tx, {
         actor: by,
         action: 'break.resolve',
@@ -163,4 +167,11 @@ export function resolveBreak(
     },
     { timeout: 60_000 },
   );
+}
+
+/** The urgent breaks are computed again by the next run. */
+async function forgetUrgent(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.match_run SET urgent_known = false
+    WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
 }

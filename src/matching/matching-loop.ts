@@ -7,14 +7,18 @@ const EVERY_MS = 60_000;
 
 /** Matches titles with payables within a minute after one of them has changed. */
 export function startMatchingLoop(
-  { database, logger }: { readonly database: Database; readonly logger: Logger },
+  {
+    database,
+    logger,
+    maxAgeHours,
+  }: { readonly database: Database; readonly logger: Logger; readonly maxAgeHours: number },
   everyMs = EVERY_MS,
 ): Loop {
   return loop({
     everyMs,
     run: async () => {
       try {
-        if (!(await isMatchingDue(database))) return;
+        if (!(await isMatchingDue(database, maxAgeHours))) return;
         logger.info({ ...(await runMatching(database, { by: MATCHING_ACTOR })) }, 'titles matched');
       } catch (error) {
         logger.error({ err: describeError(error) }, 'titles were not matched');

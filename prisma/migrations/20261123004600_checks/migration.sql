@@ -18,7 +18,7 @@ COMMENT ON COLUMN conciliation.day_check.content_digest IS
 COMMENT ON COLUMN conciliation.day_check.rules IS
   'The checks with version and severity, and their parameters.';
 COMMENT ON COLUMN conciliation.day_check.checked_at IS
-  'When the checks ran.';
+  'When the checks ran, after the commit of the content.';
 
 CREATE TABLE conciliation.check_finding (
   id            bigserial   PRIMARY KEY,

@@ -34,6 +34,7 @@ import {
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
+  paidToSupplierAlert,
   refusedProvidersAlert,
   restatedDayAlert,
   STALENESS_LIMITS,
@@ -173,6 +174,7 @@ const ALERTS: readonly Alert[] = [
     { snapshotAt: new Date('2026-03-01T12:00:00Z'), maxAgeHours: 30 },
     new Date('2026-03-04T12:00:00Z'),
   ),
+  paidToSupplierAlert(2, [date, addDays(date, 1)]),
   contractDriftAlert({ pullId: 12n, date, paths: ['titles[].a_b'], pathCount: 3 }),
   ...faultyProcessAlerts([
     { kind: 'token_refused', processes: 2 },
