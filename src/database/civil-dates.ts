@@ -25,6 +25,7 @@ export const CIVIL_DATES = {
   dayBuyer: { date: civilDate('date') },
   dayCheck: { date: civilDate('date') },
   erpPayable: { dueDate: optionalCivilDate('dueDate') },
+  matchRun: { urgentDates: civilDates('urgentDates') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
@@ -98,6 +99,13 @@ function optionalCivilDate<Field extends string>(field: Field) {
       const date = row[field];
       return date === null ? null : toText(date);
     },
+  };
+}
+
+function civilDates<Field extends string>(field: Field) {
+  return {
+    needs: { [field]: true } as Record<Field, true>,
+    compute: (row: Record<Field, Date[]>) => row[field].map(toText),
   };
 }
 

@@ -22,7 +22,7 @@ export interface ComparedField {
  * - `not_unique`: it fits, and so does another payable or another title
  * - `undone`: a person has undone this match
  */
-export type NotTaken =
+type NotTaken =
   | 'matched'
   | 'not_open'
   | 'value'
@@ -32,7 +32,7 @@ export type NotTaken =
   | 'undone';
 
 /** A payable that shares the order, the value or the due date with a title. */
-export interface ExplainedCandidate {
+interface ExplainedCandidate {
   readonly payable: BreakPayable;
   readonly compared: readonly ComparedField[];
   readonly notTaken: NotTaken;

@@ -17,7 +17,7 @@ export interface PlausibilityLimits {
 export const MIN_TITLES = 20;
 
 /** Of one buyer, whose titles vanish. */
-export const MIN_BUYER_TITLES = 5;
+const MIN_BUYER_TITLES = 5;
 
 /** The newest reconciled dates of the same weekday; fewer make nothing usual. */
 export const MIN_USUAL_DAYS = 4;
