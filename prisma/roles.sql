@@ -88,6 +88,7 @@ BEGIN
     conciliation.booking_batch, conciliation.booking_consumer, conciliation.booking_feed,
     conciliation.booking_line, conciliation.booking_offer, conciliation.booking_receipt,
     conciliation.title_succession, conciliation.payment_hold,
+    conciliation.check_finding, conciliation.day_check, conciliation.day_buyer,
     conciliation.erp_payable, conciliation.erp_payable_import, conciliation.match_run,
     conciliation.title_match, conciliation.title_payable, conciliation.break_decision,
     conciliation.account_change, conciliation.audit_entry, conciliation.audit_chain

@@ -12,6 +12,7 @@ const kindsEn: Texts = {
   filters_disagree: 'Platform contradicts itself',
   day_held: 'Day held',
   day_attention: 'Rejected titles',
+  findings_open: 'Findings to resolve',
   checkpoint_stale: 'Checkpoint does not advance',
   restated_after_sign_off: 'Restated after sign-off',
   booking_failed: 'Failed booking lines',
@@ -24,8 +25,8 @@ const kindsEn: Texts = {
   provider_rejected: 'Provider refused',
   push_failing: 'Providers not sent',
   account_changed: 'Bank account changed',
-  paid_to_supplier: 'Paid to the supplier already',
   payables_stale: 'Payables are stale',
+  paid_to_supplier: 'Paid to the supplier',
   contract_drift: 'Interface differs',
   platform_auth: 'No accepted token',
   clock_skew: 'Clock is wrong',
@@ -42,6 +43,7 @@ const kindsPt: Texts = {
   filters_disagree: 'Filtros da plataforma divergem',
   day_held: 'Dia retido',
   day_attention: 'Títulos rejeitados',
+  findings_open: 'Apontamentos a resolver',
   checkpoint_stale: 'Ponto de controle parado',
   restated_after_sign_off: 'Alterado depois do fechamento',
   booking_failed: 'Lançamentos com falha',
@@ -54,8 +56,8 @@ const kindsPt: Texts = {
   provider_rejected: 'Fornecedor recusado',
   push_failing: 'Fornecedores não enviados',
   account_changed: 'Conta bancária mudou',
-  paid_to_supplier: 'Já pago ao fornecedor',
   payables_stale: 'Contas a pagar desatualizadas',
+  paid_to_supplier: 'Pago ao fornecedor',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
@@ -76,6 +78,8 @@ const nextStepsEn: Texts = {
     'Ask the platform whether the titles are really gone; if they are, release the pull, otherwise wait for a fuller response.',
   day_attention:
     'Pull the date again when the platform has corrected the titles, or accept the rejects.',
+  findings_open:
+    'Compare the titles with the platform and the ERP; then resolve the findings with the reason, or ask for a corrected answer.',
   checkpoint_stale: 'See which date is the first one missing, and what that date needs.',
   restated_after_sign_off: 'Review the changes and sign the day off again.',
   booking_failed: 'Correct the reason in the ERP, which then posts the lines again.',
@@ -90,9 +94,9 @@ const nextStepsEn: Texts = {
     'Look up the error code in the runbook; for PLATFORM_AUTH, ask the platform for the right to send providers.',
   account_changed:
     'Before paying, call the party on a number that you know; then acknowledge the change.',
-  paid_to_supplier:
-    'Stop the payment to the financial agent or ask the supplier for the money, then resolve the breaks of the date.',
   payables_stale: 'Let the ERP send a snapshot, and correct the lines that were rejected.',
+  paid_to_supplier:
+    'Stop the second payment, or reclaim the first one from the supplier; then resolve the break with the reason.',
   contract_drift: 'Ask the platform what the fields and values mean, then acknowledge them.',
   platform_auth: 'Put a new token in place.',
   clock_skew: 'Let NTP set the clocks of the process and of the database.',
@@ -112,6 +116,8 @@ const nextStepsPt: Texts = {
     'Pergunte à plataforma se os títulos foram mesmo retirados; se foram, libere a busca; se não, aguarde uma resposta mais completa.',
   day_attention:
     'Busque a data de novo quando a plataforma tiver corrigido os títulos, ou aceite os rejeitados.',
+  findings_open:
+    'Compare os títulos com a plataforma e com o ERP; depois resolva os apontamentos com o motivo, ou peça a correção à plataforma.',
   checkpoint_stale: 'Veja qual é a primeira data que falta e o que ela exige.',
   restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',
@@ -127,10 +133,10 @@ const nextStepsPt: Texts = {
     'Procure o código de erro no runbook; com PLATFORM_AUTH, peça à plataforma o direito de enviar fornecedores.',
   account_changed:
     'Antes de pagar, ligue para a parte em um número que você já conhece; depois confirme ciência da mudança.',
-  paid_to_supplier:
-    'Suspenda o pagamento ao agente financeiro ou peça a devolução ao fornecedor e depois resolva as divergências da data.',
   payables_stale:
     'Envie do ERP uma nova posição das contas a pagar e corrija as linhas rejeitadas.',
+  paid_to_supplier:
+    'Suspenda o segundo pagamento ou peça a devolução do primeiro ao fornecedor; depois resolva a divergência com o motivo.',
   contract_drift:
     'Pergunte à plataforma o que significam os campos e valores; depois confirme ciência.',
   platform_auth: 'Instale um novo token.',

@@ -34,10 +34,12 @@ import {
   heldDayAlert,
   LEDGER_ALERT_KINDS,
   type NewDrift,
+  type OpenFindings,
   type OpenRejects,
   OVERDUE_HOURS,
   type OverdueChecks,
   type OverduePulls,
+  openFindingsAlert,
   openRejectsAlert,
   overdueChecksAlert,
   overdueLinesAlert,
@@ -53,7 +55,6 @@ import {
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
-import { datesWithUrgentBreaks, type UrgentDate } from '../matching/urgent-breaks.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
@@ -100,6 +101,7 @@ export async function readLedgerAlerts(
     ...(await readContradictedDates(tx)).map(contradictedDateAlert),
     ...(await readHeldDays(tx)).map(heldDayAlert),
     ...(await readOpenRejects(tx)).map(openRejectsAlert),
+    ...(await readFindings(tx)).map(openFindingsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
     ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
     ...(await readBookingAlerts(tx, now)),
@@ -107,10 +109,11 @@ export async function readLedgerAlerts(
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
-    ...(await readUrgentDates(tx)).map(paidToSupplierAlert),
     ...(await readNewDrift(tx)).map(contractDriftAlert),
     ...faultyProcessAlerts(await readFaults(tx)),
-    ...[stale, staleSweep, stalePayables].filter((alert) => alert !== null),
+    ...[stale, staleSweep, stalePayables, await readPaidToSupplier(tx)].filter(
+      (alert) => alert !== null,
+    ),
   ];
 }
 
@@ -178,6 +181,14 @@ function readSweepFindings(tx: Transaction): Promise<SweepFindings[]> {
     FROM conciliation.sweep WHERE state = 'complete' ORDER BY fence DESC LIMIT 1`;
 }
 
+/** Of the newest run of the matching. */
+async function readPaidToSupplier(tx: Transaction): Promise<Alert | null> {
+  const [run] = await tx.$queryRaw<[{ breaks: number; dates: CivilDate[] }?]>`
+    SELECT urgent_breaks AS breaks, urgent_dates::text[] AS dates
+    FROM conciliation.match_run ORDER BY id DESC LIMIT 1`;
+  return run === undefined ? null : paidToSupplierAlert(run.breaks, run.dates);
+}
+
 /** Null where the ERP has given no payables. */
 async function readStalePayables(
   tx: Transaction,
@@ -186,11 +197,6 @@ async function readStalePayables(
 ): Promise<Alert | null> {
   if (maxAgeHours === undefined || !(await hasPayables(tx))) return null;
   return stalePayablesAlert({ snapshotAt: await readSnapshotAt(tx), maxAgeHours }, now);
-}
-
-/** Empty where the ERP has given no payables. */
-async function readUrgentDates(tx: Transaction): Promise<UrgentDate[]> {
-  return (await hasPayables(tx)) ? datesWithUrgentBreaks(tx) : [];
 }
 
 /** Sweeps whose differences may still be an alert. */
@@ -253,7 +259,7 @@ async function readStaleSweep(
 function readHeldDays(tx: Transaction): Promise<HeldDay[]> {
   return tx.$queryRaw<HeldDay[]>`
     SELECT day.date::text AS date, day.held_pull_id AS "pullId", day.title_count AS titles,
-           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason
+           held.titles AS "responseTitles", held.withdrawn AS withdrawals, held.hold_reason AS reason, held.hold_detail AS detail
     FROM conciliation.day AS day
     JOIN conciliation.pull AS held ON held.id = day.held_pull_id
     WHERE day.state = 'held'`;
@@ -267,6 +273,17 @@ function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
     JOIN conciliation.rejected_title AS reject ON reject.date = day.date AND reject.status = 'open'
     WHERE day.state = 'attention'
     GROUP BY reject.date`;
+}
+
+/** A held day has an alert of its own. */
+function readFindings(tx: Transaction): Promise<OpenFindings[]> {
+  return tx.$queryRaw<OpenFindings[]>`
+    SELECT finding.accepted_date::text AS date, count(*)::int AS findings,
+           array_agg(DISTINCT finding.code ORDER BY finding.code) AS codes, day.last_pull_id AS "pullId"
+    FROM conciliation.check_finding AS finding
+    JOIN conciliation.day AS day ON day.date = finding.accepted_date AND day.state = 'attention'
+    WHERE finding.severity = 'review' AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
+    GROUP BY finding.accepted_date, day.last_pull_id`;
 }
 
 async function readRestatedDays(

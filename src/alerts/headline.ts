@@ -17,6 +17,7 @@ export interface Headline {
 const COUNTED_KINDS: readonly AlertKind[] = [
   'day_held',
   'day_attention',
+  'findings_open',
   'restated_after_sign_off',
   'checkpoint_stale',
   'account_changed',
@@ -42,7 +43,7 @@ const en = {
     failed: 'Pull failed, all attempts spent',
     restated: 'Restated after the sign-off',
     held: 'Held, the newest response is not merged',
-    attention: 'Rejected titles are missing',
+    attention: 'Rejected titles or findings to resolve',
     sign_off: 'Reconciled, not signed off',
   } as Readonly<Record<Need, string>>,
   count: (count: number, oldest: string) =>
@@ -73,7 +74,7 @@ const ptBR: typeof en = {
     failed: 'Busca falhou, tentativas esgotadas',
     restated: 'Alterado depois do fechamento',
     held: 'Retido, a última resposta não foi incorporada',
-    attention: 'Faltam títulos rejeitados',
+    attention: 'Títulos rejeitados ou apontamentos a resolver',
     sign_off: 'Conciliado, sem fechamento',
   },
   count: (count, oldest) => (count === 1 ? oldest : `${count} dias, o mais antigo ${oldest}`),

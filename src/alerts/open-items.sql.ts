@@ -21,7 +21,7 @@ export interface OpenItems {
   readonly lastReconciledDate: CivilDate | null;
   /** Number of closed dates after the last reconciled one. */
   readonly lagDays: number;
-  /** Dates up to the last reconciled one that are failed, held or lack rejected titles now. */
+  /** Dates up to the last reconciled one that are failed, held, lack rejected titles or have findings to resolve now. */
   readonly exceptions: number;
   /** With the oldest days of each reason. */
   readonly needs: NeedCounts;

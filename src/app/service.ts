@@ -5,6 +5,7 @@
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { startCheckLoop } from '../checks/check-loop.ts';
 import type { Config } from '../config/config.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
 import { createConsole } from '../console/shell/server.ts';
@@ -36,6 +37,7 @@ import { startReleases } from '../scheduler/releases.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
+import { checkRules } from './check-rules.ts';
 import { openPlatform, openPulls, openStaging, openToken } from './parts.ts';
 import { startWorkers, type WorkerParts, workerConcurrency } from './worker-role.ts';
 
@@ -257,10 +259,12 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => verification.stop());
   const totals = startTotals({ database, logger, ...overrides.totals });
   stops.push(() => totals.stop());
+  const checks = startCheckLoop({ database, logger, rules: checkRules(config) });
+  stops.push(() => checks.stop());
   const matching = startMatchingLoop({
     database,
     logger,
-    payablesMaxAgeHours: config.erpPayablesMaxAgeHours,
+    maxAgeHours: config.erpPayablesMaxAgeHours,
   });
   stops.push(() => matching.stop());
   return ticker;
@@ -297,6 +301,7 @@ async function startConsole(
       alertPolicy: alertPolicy(config),
       fourEyes: config.signOffFourEyes,
       bookingsFrom: config.bookingsFrom,
+      requiresChecks: true,
       requiresSecondFactor: config.requiresSecondFactor,
       publicUrl: config.consolePublicUrl,
       oidc: config.oidc === null ? null : createOidcClient(config.oidc),

@@ -2,25 +2,39 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { hasUrgentBreaks } from '../matching/urgent-breaks.sql.ts';
 
 /**
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
+ * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change
+ * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
- * - `urgent_breaks`: the ERP has paid a title of the day to the supplier, and no person has decided
  */
-export type ReleaseFault = 'booked_outside' | 'receipts' | 'urgent_breaks';
+export type ReleaseFault = 'booked_outside' | 'receipts' | 'not_matched' | 'urgent_break';
 
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {
   booked_outside: (date) => Prisma.sql`NOT EXISTS (
     SELECT FROM conciliation.booking_batch AS batch
     WHERE batch.date = ${date} AND batch.kind <> 'adopted')`,
+  not_matched: (date) => Prisma.sql`
+    EXISTS (SELECT FROM conciliation.erp_payable) AND NOT EXISTS (
+      SELECT FROM conciliation.match_run AS run
+      WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND run.urgent_known
+        -- The checks ran after the commit of the content. So the run has seen the content.
+        AND run.started_at >= (
+          SELECT done.checked_at FROM conciliation.day_check AS done
+          JOIN conciliation.day USING (date, content_digest) WHERE done.date = ${date}))`,
+  urgent_break: (date) => Prisma.sql`EXISTS (
+    SELECT FROM conciliation.match_run AS run
+    WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND ${date} = ANY(run.urgent_dates))`,
   receipts: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.booking_receipt AS receipt
     WHERE receipt.date = ${date} AND receipt.outcome IN ('unknown_key', 'other_content'))`,
-  urgent_breaks: hasUrgentBreaks,
 };
+
+/** True where `fault` keeps the day from being released. */
+export const hasFault = (fault: ReleaseFault, date: Prisma.Sql): Prisma.Sql =>
+  CONDITIONS[fault](date);
 
 /** True where nothing keeps the day from being released. */
 export const isReleasable = (date: Prisma.Sql): Prisma.Sql =>

@@ -3,10 +3,9 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { hasUrgentBreaks } from '../matching/urgent-breaks.sql.ts';
 import { currentTitles, writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { isReleasable, readReleaseFaults } from './release-conditions.sql.ts';
+import { hasFault, isReleasable, readReleaseFaults } from './release-conditions.sql.ts';
 
 /** Room for the lines of a day with hundreds of thousands of titles, in milliseconds. */
 export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;
@@ -93,7 +92,7 @@ export async function releaseWaitingDays(database: Database): Promise<CivilDate[
 /** Returns the signed-off days that wait because the ERP has paid a title of the day to the supplier. */
 export async function readDaysWithUrgentBreaks(database: Database): Promise<CivilDate[]> {
   const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date ${unreleased} AND ${hasUrgentBreaks(Prisma.sql`day.date`)}
+    SELECT day.date::text AS date ${unreleased} AND ${hasFault('urgent_break', Prisma.sql`day.date`)}
     ORDER BY day.date`;
   return days.map(({ date }) => date);
 }

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   'start-date': async () => (await import('./start-date.ts')).addStartDateCommand,
   release: async () => (await import('./decide.ts')).addReleaseCommand,
   'accept-rejects': async () => (await import('./decide.ts')).addAcceptRejectsCommand,
+  findings: async () => (await import('./findings/findings.ts')).addFindingsCommand,
   bookings: async () => (await import('./bookings/bookings.ts')).addBookingsCommand,
   month: async () => (await import('./month/month.ts')).addMonthCommand,
   verify: async () => (await import('./verify.ts')).addVerifyCommand,

@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { checkRules } from '../app/check-rules.ts';
 import { openPlatform, openPulls, openStaging, requireAbleToPull } from '../app/parts.ts';
+import { checkDays } from '../checks/check-day.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
@@ -23,7 +25,7 @@ many attempts as PULL_ATTEMPTS allows, waiting between them. Pulling a date agai
 titles that did not change are not written.
 
 Exit status: 0 merged or unchanged, 1 failed, 2 wrong usage, 3 merged but a person must look (rejected
-titles, a date that is held, a signed day that was restated, or changed bank accounts).
+titles, a date that is held, a signed day that was restated, changed bank accounts, or findings).
 
 Example: conciliation pull 2026-03-02`,
     )
@@ -60,6 +62,7 @@ async function pullDate(run: CommandRun, date: CivilDate): Promise<CommandResult
         `${date}: ${retry.error.message}; next attempt in ${Math.ceil(retry.delayMs / 1000)} s\n`,
       );
     });
+    await checkDays(staging.database, checkRules(run.config), run.signal);
     return pullResult(pullId, outcome, await readConcerns(staging.database, date, pullId));
   } finally {
     line.end();

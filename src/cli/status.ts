@@ -21,7 +21,7 @@ import {
 } from '../sweep/sweep-reads.sql.ts';
 import { dateArgument } from './arguments.ts';
 import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
-import { holdAdvice, withheldText } from './output/pull-text.ts';
+import { findingsAdvice, holdAdvice, withheldText } from './output/pull-text.ts';
 import { formatAmount, formatCount, renderTable } from './output/table.ts';
 
 /** Days shown by default. */
@@ -189,7 +189,8 @@ function needsText({ days, pulls, rejects }: Status): string[] {
         `${day.date} failed: ${day.lastError ?? 'no error was recorded'}; try again with: conciliation pull ${day.date}`,
       );
     }
-    if (day.state === 'attention') {
+    if (day.openFindings > 0) lines.push(findingsAdvice(day.date, day.openFindings));
+    if ((rejects.get(day.date)?.length ?? 0) > 0) {
       lines.push(
         `${day.date}: pull again after the correction, or: conciliation accept-rejects ${day.date} --reason "…"`,
       );

@@ -6,7 +6,8 @@ import {
 } from '../domain/alert.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { PlausibilityLimits } from '../domain/plausibility.ts';
+import type { CheckSeverities } from '../domain/checks/checks.ts';
+import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
 import { ConfigError } from '../runtime/errors.ts';
 import { readSecretFile } from '../runtime/secret-file.ts';
 import {
@@ -82,6 +83,9 @@ export interface Config {
   readonly pullBackoffSeconds: number;
   readonly withdrawalLimitPercent: number;
   readonly plausibility: PlausibilityLimits;
+  readonly checkSeverities: CheckSeverities;
+  /** See `CheckParameters`. */
+  readonly feeFactor: number;
   readonly logLevel: LogLevel;
   readonly logFormat: 'json' | 'pretty';
 }
@@ -170,6 +174,8 @@ export function readConfig(
       changedPercent: reader.integer('CHANGED_LIMIT_PERCENT', 50, 0, 100),
       valueFactor: reader.integer('VALUE_LIMIT', 20, 2, 1_000_000),
     },
+    checkSeverities: reader.checkSeverities('CHECK_SEVERITIES'),
+    feeFactor: reader.integer('FEE_LIMIT', 3, 1, 1_000_000),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
     logFormat: reader.choice('LOG_FORMAT', process.stderr.isTTY ? 'pretty' : 'json', [
       'json',

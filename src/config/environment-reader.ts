@@ -7,6 +7,13 @@ import {
   UNKNOWN_MEANINGS,
 } from '../domain/amount-meaning.ts';
 import { type CivilDate, parseCivilDate } from '../domain/business-day.ts';
+import {
+  CHECK_CODES,
+  CHECK_SEVERITIES,
+  type CheckSeverities,
+  DEFAULT_SEVERITIES,
+  parseCheckSeverities,
+} from '../domain/checks/checks.ts';
 import { cronFault } from './cron-schedule.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -77,6 +84,17 @@ export class EnvironmentReader {
       .join(',');
     this.#fault(name, text, `any of ${expected}, each field once`);
     return UNKNOWN_MEANINGS;
+  }
+
+  checkSeverities(name: string): CheckSeverities {
+    const text = this.text(name);
+    if (text === null) return DEFAULT_SEVERITIES;
+    const severities = parseCheckSeverities(text);
+    if (severities !== null) return severities;
+    const checks = CHECK_CODES.join(', ');
+    const expected = `<check>=${CHECK_SEVERITIES.join('|')} for some of ${checks}, each once`;
+    this.#fault(name, text, `${expected}, separated by commas`);
+    return DEFAULT_SEVERITIES;
   }
 
   cron(name: string, fallback: string): string {

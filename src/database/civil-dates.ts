@@ -16,12 +16,16 @@ export const CIVIL_DATES = {
     anticipatedDueDate: optionalCivilDate('anticipatedDueDate'),
   },
   bookingReceipt: { date: civilDate('date') },
+  checkFinding: { acceptedDate: civilDate('acceptedDate') },
   checkpoint: {
     startDate: civilDate('startDate'),
     lastReconciledDate: optionalCivilDate('lastReconciledDate'),
   },
   day: { date: civilDate('date'), latestDueDate: optionalCivilDate('latestDueDate') },
+  dayBuyer: { date: civilDate('date') },
+  dayCheck: { date: civilDate('date') },
   erpPayable: { dueDate: optionalCivilDate('dueDate') },
+  matchRun: { urgentDates: civilDates('urgentDates') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },
@@ -46,7 +50,9 @@ export const JSON_FIELDS: ReadonlySet<string> = new Set([
   'after',
   'before',
   'countsAs',
+  'detail',
   'details',
+  'holdDetail',
   'emailAddresses',
   'extra',
   'issuedBy',
@@ -93,6 +99,13 @@ function optionalCivilDate<Field extends string>(field: Field) {
       const date = row[field];
       return date === null ? null : toText(date);
     },
+  };
+}
+
+function civilDates<Field extends string>(field: Field) {
+  return {
+    needs: { [field]: true } as Record<Field, true>,
+    compute: (row: Record<Field, Date[]>) => row[field].map(toText),
   };
 }
 

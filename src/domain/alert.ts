@@ -1,7 +1,8 @@
 import type { CivilDate } from './business-day.ts';
 import { addDays, daysBetween } from './business-day.ts';
+import { CHECK_TEXTS, type CheckCode } from './checks/checks.ts';
+import { type HoldDetail, implausibleText, isImplausible } from './checks/plausibility.ts';
 import type { HoldReason } from './day-state.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from './plausibility.ts';
 import type { ProcessFault } from './process-fault.ts';
 
 /** Conditions that a person should know. All of them can be derived from the tables at any time. */
@@ -15,6 +16,7 @@ export const ALERT_KINDS = [
   'filters_disagree',
   'day_held',
   'day_attention',
+  'findings_open',
   'checkpoint_stale',
   'restated_after_sign_off',
   'booking_failed',
@@ -27,8 +29,8 @@ export const ALERT_KINDS = [
   'provider_rejected',
   'push_failing',
   'account_changed',
-  'paid_to_supplier',
   'payables_stale',
+  'paid_to_supplier',
   'contract_drift',
   'platform_auth',
   'clock_skew',
@@ -294,6 +296,7 @@ export interface HeldDay {
   readonly responseTitles: number;
   readonly withdrawals: number;
   readonly reason: HoldReason | null;
+  readonly detail: HoldDetail | null;
 }
 
 export function heldDayAlert(day: HeldDay): Alert {
@@ -301,13 +304,13 @@ export function heldDayAlert(day: HeldDay): Alert {
     day.reason === 'unreadable'
       ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
       : isImplausible(day.reason)
-        ? `${IMPLAUSIBLE_TEXTS.en[day.reason]} (pull ${day.pullId})`
+        ? `${implausibleText('en', day.reason, day.detail)} (pull ${day.pullId})`
         : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
   const whyPt =
     day.reason === 'unreadable'
       ? `a resposta da busca ${day.pullId} tem ${countPt(day.responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`
       : isImplausible(day.reason)
-        ? `${IMPLAUSIBLE_TEXTS['pt-BR'][day.reason]} (busca ${day.pullId})`
+        ? `${implausibleText('pt-BR', day.reason, day.detail)} (busca ${day.pullId})`
         : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
   return {
     kind: 'day_held',
@@ -332,6 +335,28 @@ export function openRejectsAlert(open: OpenRejects): Alert {
     dedupeKey: `day_attention:${open.date}`,
     message: `${open.date} lacks ${titles} that broke the contract`,
     messagePt: `o dia ${dayPt(open.date)} está incompleto: ${countPt(open.rejects, 'título fora do contrato não entrou', 'títulos fora do contrato não entraram')} nas somas`,
+    date: open.date,
+    pullId: open.pullId,
+  };
+}
+
+export interface OpenFindings {
+  readonly date: CivilDate;
+  readonly findings: number;
+  /** The checks that found them. */
+  readonly codes: readonly CheckCode[];
+  readonly pullId: bigint;
+}
+
+export function openFindingsAlert(open: OpenFindings): Alert {
+  const names = (language: 'en' | 'pt-BR') =>
+    open.codes.map((code) => CHECK_TEXTS[language][code].name.toLowerCase()).join(', ');
+  const findings = `${open.findings} ${open.findings === 1 ? 'finding' : 'findings'}`;
+  return {
+    kind: 'findings_open',
+    dedupeKey: `findings_open:${open.date}`,
+    message: `${open.date} has ${findings} of the checks that a person has to resolve: ${names('en')}`,
+    messagePt: `o dia ${dayPt(open.date)} tem ${countPt(open.findings, 'apontamento', 'apontamentos')} a resolver: ${names('pt-BR')}`,
     date: open.date,
     pullId: open.pullId,
   };
@@ -761,29 +786,31 @@ export function staleCheckpointAlert(
   };
 }
 
-/** The alert for a date with titles that the ERP has paid to the supplier. */
-export function paidToSupplierAlert({
-  date,
-  titles,
-}: {
-  readonly date: CivilDate;
-  readonly titles: number;
-}): Alert {
-  return {
-    kind: 'paid_to_supplier',
-    dedupeKey: `paid_to_supplier:${date}`,
-    message: `the ERP has paid ${titles} ${titles === 1 ? 'title' : 'titles'} of ${date} to the supplier; the value is due to the financial agent`,
-    messagePt: `o ERP já pagou ao fornecedor ${countPt(titles, 'título', 'títulos')} de ${dayPt(date)}; o valor é devido ao agente financeiro`,
-    date,
-    pullId: null,
-  };
-}
-
 /** The payables of the ERP and the age from which they count as stale. */
 export interface PayableAge {
   /** When the payables were complete last; null: never. */
   readonly snapshotAt: Date | null;
   readonly maxAgeHours: number;
+}
+
+/** Whether payables are so old that nothing is concluded from them. */
+export function isStale({ snapshotAt, maxAgeHours }: PayableAge, now: Date): boolean {
+  return snapshotAt === null || now.getTime() - snapshotAt.getTime() >= maxAgeHours * HOUR_MS;
+}
+
+/** Returns the alert for titles that the ERP has paid to the supplier; null: there are none. */
+export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[]): Alert | null {
+  const [first = null] = dates;
+  if (breaks === 0) return null;
+  const titles = `${breaks} ${breaks === 1 ? 'title' : 'titles'}`;
+  return {
+    kind: 'paid_to_supplier',
+    dedupeKey: `paid_to_supplier:${dates.join(',')}`,
+    message: `the ERP has paid ${titles} to the supplier although the payment was anticipated: ${listDates(dates, 'en')}`,
+    messagePt: `o ERP pagou ao fornecedor ${countPt(breaks, 'título já antecipado', 'títulos já antecipados')}: ${listDates(dates, 'pt-BR')}`,
+    date: first,
+    pullId: null,
+  };
 }
 
 /** Returns the alert for payables that are stale. Null otherwise. */
@@ -793,7 +820,7 @@ export function stalePayablesAlert(
 ): Alert | null {
   const ageHours =
     snapshotAt === null ? null : Math.floor((now.getTime() - snapshotAt.getTime()) / HOUR_MS);
-  if (ageHours !== null && ageHours < maxAgeHours) return null;
+  if (!isStale({ snapshotAt, maxAgeHours }, now)) return null;
   return {
     kind: 'payables_stale',
     dedupeKey: 'payables_stale',

@@ -1,8 +1,8 @@
-import { IMPLAUSIBLE_REASONS } from './plausibility.ts';
+import { IMPLAUSIBLE_REASONS } from './checks/plausibility.ts';
 
 /**
  * The states of a day of the ledger. `pending`: known, but not reconciled or not over yet. `attention`:
- * merged, but the response held titles that broke the contract. `held`: the newest response would remove more
+ * merged, but the response held titles that broke the contract, or a person has to resolve a finding of the checks. `held`: the newest response would remove more
  * titles than allowed. `failed`: all attempts failed and the day was never reconciled.
  */
 export const DAY_STATES = ['pending', 'reconciled', 'attention', 'held', 'failed'] as const;
@@ -16,8 +16,10 @@ export type DayState = (typeof DAY_STATES)[number];
 export function stateAfterMerge(day: {
   readonly wasClosed: boolean;
   readonly openRejects: number;
+  /** Of the severity `review`. */
+  readonly hasOpenFindings: boolean;
 }): DayState {
-  if (day.openRejects > 0) return 'attention';
+  if (day.openRejects > 0 || day.hasOpenFindings) return 'attention';
   return day.wasClosed ? 'reconciled' : 'pending';
 }
 

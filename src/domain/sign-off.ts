@@ -10,6 +10,8 @@ export interface SignOffCandidate {
   readonly isRestated: boolean;
   /** Titles of the day whose payment is held: they name a changed bank account that no person has acknowledged. */
   readonly heldPayments: number;
+  /** Whether the checks ran on the present content. */
+  readonly isChecked: boolean;
   /** The author of each release into the day and of each acceptance of its rejects. */
   readonly deciders: readonly Identity[];
 }
@@ -20,6 +22,8 @@ export interface SignOffRequest {
   readonly seenDigest: string;
   /** Whether a user who decided about the day may not sign it. */
   readonly fourEyes: boolean;
+  /** Whether the checks have to run on the content of the day before. Absent: no. */
+  readonly requiresChecks?: boolean;
 }
 
 /** Why a day cannot be signed off. The codes do not change, because the console has a sentence for each. */
@@ -27,6 +31,7 @@ export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'
   | 'changed_meanwhile'
+  | 'not_checked'
   | 'payment_held'
   | FourEyesFault;
 
@@ -38,13 +43,14 @@ export type FourEyesFault = 'own_decision' | 'linked_decision';
 
 /**
  * Returns null when the day may be signed off: it is reconciled, is not signed in its present
- * state, has the content that the user has seen, has no payment on hold, and had its decisions made by other
+ * state, has the content that the user has seen, was checked, has no payment on hold, and had its decisions made by other
  * users.
  */
 export function signOffFault(day: SignOffCandidate, request: SignOffRequest): SignOffFault | null {
   if (day.state !== 'reconciled' || day.contentDigest === null) return 'not_reconciled';
   if (day.isSignedOff && !day.isRestated) return 'already_signed_off';
   if (day.contentDigest !== request.seenDigest) return 'changed_meanwhile';
+  if (request.requiresChecks === true && !day.isChecked) return 'not_checked';
   if (day.heldPayments > 0) return 'payment_held';
   return request.fourEyes ? fourEyesFault(day.deciders, request.signer) : null;
 }
@@ -69,6 +75,7 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_reconciled: 'only a reconciled day can be signed off',
   already_signed_off: 'the day is signed off already',
   changed_meanwhile: 'the day has changed since it was looked at; look again',
+  not_checked: 'the checks of the day have not run yet; try again in a few seconds',
   payment_held:
     'titles of the day name a changed bank account; acknowledge the change before the sign-off',
   own_decision: 'a user who released or accepted something on the day may not sign it off',

@@ -39,6 +39,12 @@ function kindOf(column: TitleColumn): ColumnKind {
   return AMOUNT_COLUMNS.some((amount) => amount === column) ? 'amount' : 'text';
 }
 
+/** What waits for a person at a title: whether its payment is held, and the checks with open findings. */
+export const NOTE_COLUMNS: readonly ExportColumn[] = [
+  { name: 'payment_hold', kind: 'boolean' },
+  { name: 'open_findings', kind: 'text' },
+];
+
 /** The columns of an exported title: its key and state, then the platform's columns. */
 export const TITLE_EXPORT_COLUMNS: readonly ExportColumn[] = [
   { name: 'id', kind: 'integer' },

@@ -43,7 +43,7 @@ export interface TitleSnapshot {
   readonly days: readonly (TitleTotals & { readonly date: CivilDate })[];
   /**
    * The selected titles by accepted date, order uid and occurrence, in the columns of
-   * `TITLE_EXPORT_COLUMNS`. Can be read once.
+   * `TITLE_EXPORT_COLUMNS` and `NOTE_COLUMNS`. Can be read once.
    */
   readonly titles: RowBatches;
 }
@@ -56,8 +56,23 @@ const SELECTED = `accepted_date BETWEEN $1::date AND $2::date AND (status = 'cur
  * that every server has the same order.
  */
 const TITLES_SQL = `
-  SELECT ${TITLE_EXPORT_COLUMNS.map(({ name }) => `${name}::text`).join(', ')}
-  FROM conciliation.title WHERE ${SELECTED}
+  SELECT ${TITLE_EXPORT_COLUMNS.map(({ name }) => `title.${name}::text`).join(', ')},
+         (held.title_id IS NOT NULL)::text AS payment_hold, found.codes AS open_findings
+  FROM conciliation.title
+  LEFT JOIN (
+    SELECT DISTINCT hold.title_id
+    FROM conciliation.payment_hold AS hold
+    JOIN conciliation.account_change AS change ON change.id = hold.account_change_id
+    WHERE hold.accepted_date BETWEEN $1::date AND $2::date AND change.acknowledged_at IS NULL
+  ) AS held ON held.title_id = title.id
+  LEFT JOIN (
+    SELECT finding.title_id, string_agg(finding.code, ' ' ORDER BY finding.code) AS codes
+    FROM conciliation.check_finding AS finding
+    WHERE finding.accepted_date BETWEEN $1::date AND $2::date
+      AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
+    GROUP BY finding.title_id
+  ) AS found ON found.title_id = title.id
+  WHERE ${SELECTED}
   ORDER BY title.accepted_date, title.order_uid COLLATE "C", title.occurrence, title.id`;
 
 const TOTALS_SQL = `

@@ -51,6 +51,8 @@ const HEADINGS_PT: Readonly<Record<string, string>> = {
   signed_off_by: 'Fechado por',
   content_digest: 'Código de integridade',
   signed_off_digest: 'Código no fechamento',
+  payment_hold: 'Pagamento retido',
+  open_findings: 'Apontamentos em aberto',
   day_state: 'Situação do dia',
   day_signed_off_at: 'Dia fechado em',
   day_signed_off_digest: 'Código do dia no fechamento',

@@ -9,6 +9,7 @@ import { type CsvLocale, writeCsv } from './csv.ts';
 import {
   type ExportColumn,
   type ExportRow,
+  NOTE_COLUMNS,
   type RowBatches,
   TITLE_EXPORT_COLUMNS,
 } from './export-columns.ts';
@@ -40,7 +41,7 @@ export function encodeTitles(
   locale: CsvLocale = 'pt-BR',
   language: FileLanguage = 'en',
 ): TitleFile {
-  const columns = [...TITLE_EXPORT_COLUMNS, ...DAY_COLUMNS];
+  const columns = [...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS, ...DAY_COLUMNS];
   switch (format) {
     case 'csv': {
       const rows = withDays(inWords(snapshot.titles, language), snapshot.ledger, language);
@@ -110,7 +111,7 @@ function titlesWorkbook(snapshot: TitleSnapshot, language: FileLanguage): Workbo
   // A day of the ledger may have no title, and a date with titles has a day.
   const dates = [...new Set([...totals.keys(), ...states.keys()])].sort();
   return writeXlsx({
-    columns: withHeadings(TITLE_EXPORT_COLUMNS, language),
+    columns: withHeadings([...TITLE_EXPORT_COLUMNS, ...NOTE_COLUMNS], language),
     batches: inWords(titles, language),
     rowCount: overall.current + overall.withdrawn,
     totals: {

@@ -5,6 +5,7 @@ import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
 /** The author in the seal and in the audit log. */
@@ -15,12 +16,12 @@ const isDecision = Prisma.sql`
   entry.action <> 'pull.request' AND entry.action NOT LIKE '%.reveal' AND entry.action NOT LIKE '%export'`;
 
 /**
- * True for a row of `day` that the program may seal: reconciled, and without a withheld
+ * True for a row of `day` that the program may seal: reconciled, checked, and without a withheld
  * withdrawal, a difference between a title and its record, a payment on hold, or a decision in
  * the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
 const isClean = Prisma.sql`
-  day.state = 'reconciled' AND day.content_digest IS NOT NULL
+  day.state = 'reconciled' AND ${isChecked}
   AND NOT EXISTS (SELECT FROM conciliation.pull AS merged
                   WHERE merged.id = day.last_pull_id AND merged.withheld > 0)
   AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding

@@ -1,7 +1,7 @@
 import type { Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import type { DayState } from '../domain/day-state.ts';
+import { type DayState, stateAfterMerge } from '../domain/day-state.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { TitleFold } from '../domain/title-fold.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -16,6 +16,8 @@ export interface LockedDay {
   readonly hasTitles: boolean;
   /** Rejects of the date that are open or accepted. */
   readonly rejected: number;
+  /** Whether a person has to resolve a finding of the checks. */
+  readonly hasOpenFindings: boolean;
   /** Whether a digest of the date was ever computed. */
   readonly hasDigest: boolean;
   /** `changed_at`, to the microsecond; null: the day never had a merge. */
@@ -35,6 +37,12 @@ const sums = Prisma.raw(
 const setSums = Prisma.raw(
   AMOUNT_COLUMNS.map((name) => `${name}_sum = coalesce(fresh.${name}, 0)`).join(', '),
 );
+
+/** Whether a row of `day` has an open finding of the severity `review`. */
+const hasOpenFindings = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.check_finding AS finding
+          WHERE finding.accepted_date = day.date AND finding.severity = 'review'
+            AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)`;
 
 /**
  * Creates the row of a date if it is missing, and locks it. This lock serialises merges, releases
@@ -57,7 +65,7 @@ export async function readDay(tx: Transaction, date: CivilDate): Promise<LockedD
     SELECT day.date::text AS date, day.state, day.title_count AS "titleCount",
            day.withdrawn_count AS "withdrawnCount",
            EXISTS (SELECT FROM conciliation.title WHERE accepted_date = day.date) AS "hasTitles",
-           day.rejected_count AS rejected, day.content_digest IS NOT NULL AS "hasDigest",
+           day.rejected_count AS rejected, ${hasOpenFindings} AS "hasOpenFindings", day.content_digest IS NOT NULL AS "hasDigest",
            day.changed_at::text AS "changedAt",
            merged.fence AS "mergedFence", day.held_pull_id AS "heldPullId", held.fence AS "heldFence"
     FROM conciliation.day day
@@ -127,6 +135,38 @@ export async function setHeldDay(tx: Transaction, day: SettledDay): Promise<void
     where: { date: day.date },
     data: { state: 'held', heldPullId: day.pullId, ...fold },
   });
+}
+
+/**
+ * Gives a merged date the state that follows from its open rejects and findings, after a person or a check has
+ * changed them, and advances the checkpoint where the date is reconciled now. The caller has locked the row of the
+ * day. The state of a held or failed date stays.
+ */
+export async function settleDay(tx: Transaction, date: CivilDate): Promise<void> {
+  const [day] = await tx.$queryRaw<
+    [
+      {
+        state: DayState;
+        pullId: bigint;
+        wasClosed: boolean;
+        openRejects: number;
+        hasOpenFindings: boolean;
+      }?,
+    ]
+  >`
+    SELECT day.state, merged.id AS "pullId", coalesce(merged.date_was_closed, false) AS "wasClosed",
+           (SELECT count(*) FROM conciliation.rejected_title AS reject
+            WHERE reject.date = day.date AND reject.status = 'open')::int AS "openRejects",
+           ${hasOpenFindings} AS "hasOpenFindings"
+    FROM conciliation.day AS day JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
+    WHERE day.date = ${date}::date AND day.state IN ('pending', 'reconciled', 'attention')`;
+  if (day === undefined) return;
+  const state = stateAfterMerge(day);
+  if (state === day.state) return;
+  await tx.day.updateMany({ where: { date }, data: { state } });
+  if (state !== 'reconciled') return;
+  await lockClosing(tx);
+  await advanceCheckpoint(tx, day.pullId);
 }
 
 /** Takes the lock of the closing phase, which the transaction keeps until it ends. */

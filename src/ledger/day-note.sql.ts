@@ -1,10 +1,13 @@
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
+import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { HoldReason } from '../domain/day-state.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** A response that waits for a person. */
 export interface Hold {
   readonly reason: HoldReason | null;
+  /** Null unless the response is held for its plausibility. */
+  readonly detail: HoldDetail | null;
   /** Titles of the response, including rejected ones. */
   readonly titles: number;
   /** Titles that a release would withdraw. */
@@ -27,6 +30,10 @@ export interface DayNote {
   readonly withheld: number;
   /** Titles whose payment is held: they name a changed bank account that no person has acknowledged. */
   readonly heldPayments: number;
+  /** Findings of the severity `review` that a person has to resolve. */
+  readonly openFindings: number;
+  /** Whether the checks ran on the present content. */
+  readonly isChecked: boolean;
 }
 
 /** The number of titles of a row of the table `day` whose payment is held, as a column. */
@@ -34,10 +41,15 @@ export const heldPaymentsColumn = Prisma.sql`
   (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
    WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
 
+/** Whether the checks ran on the present content of a row of the table `day`. */
+export const isChecked = Prisma.sql`
+  EXISTS (SELECT FROM conciliation.day_check AS done
+          WHERE done.date = day.date AND done.content_digest = day.content_digest)`;
+
 /** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`
   (SELECT jsonb_build_object(
-            'reason', held.hold_reason, 'titles', held.titles, 'withdrawals', held.withdrawn,
+            'reason', held.hold_reason, 'detail', held.hold_detail, 'titles', held.titles, 'withdrawals', held.withdrawn,
             'faults', CASE WHEN held.hold_reason = 'unreadable' THEN array(
               SELECT DISTINCT fault
               FROM conciliation.staged_reject AS reject CROSS JOIN unnest(reject.reasons) AS fault
@@ -45,4 +57,8 @@ export const dayNoteColumns = Prisma.sql`
    FROM conciliation.pull AS held WHERE held.id = day.held_pull_id) AS hold,
   coalesce((SELECT merged.withheld FROM conciliation.pull AS merged WHERE merged.id = day.last_pull_id),
            0) AS withheld,
-  ${heldPaymentsColumn}`;
+  ${heldPaymentsColumn},
+  (SELECT count(*) FROM conciliation.check_finding AS finding
+   WHERE finding.accepted_date = day.date AND finding.severity = 'review'
+     AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)::int AS "openFindings",
+  ${isChecked} AS "isChecked"`;

@@ -14,7 +14,7 @@ import {
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
-import { heldPaymentsColumn } from './day-note.sql.ts';
+import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
 
 /** A seal: the content of a date at its sign-off. Amounts are decimal text, exact. */
 export interface SignOff {
@@ -34,7 +34,12 @@ export interface SignOff {
 const sums = Prisma.raw(AMOUNT_COLUMNS.map((name) => `${name}_sum`).join(', '));
 
 /** The actions in the audit log after which a second person has to sign the date off. */
-const DECISIONS = ['pull.release', 'rejects.accept', 'account_change.acknowledge'];
+const DECISIONS = [
+  'pull.release',
+  'rejects.accept',
+  'account_change.acknowledge',
+  'findings.resolve',
+];
 
 /** The rules for the sign-off of a day. */
 export interface SigningRules {
@@ -42,6 +47,8 @@ export interface SigningRules {
   readonly fourEyes: boolean;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
+  /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
+  readonly requiresChecks?: boolean;
 }
 
 /**
@@ -57,7 +64,10 @@ export function signOffDay(
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
-    const fault = signOffFault(day, { ...signing, signer: identityOf(signing) });
+    const fault = signOffFault(day, {
+      ...signing,
+      signer: identityOf(signing),
+    });
     if (fault !== null) throw refusal(date, fault);
     await sealDay(tx, date, signing);
   }, RELEASE_TRANSACTION);
@@ -197,7 +207,10 @@ export function readNewestSeals(
     ORDER BY sign_off.date DESC, sign_off.id DESC`;
 }
 
-/** The authors of the releases into the date, of the acceptances of its rejects, and of the acknowledgements of its accounts. */
+/**
+ * The authors of the releases into the date, of the acceptances of its rejects, of the acknowledgements of its accounts
+ * and of the resolutions of its findings.
+ */
 export async function readDeciders(
   client: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
@@ -236,12 +249,13 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
         isSignedOff: boolean;
         isRestated: boolean;
         heldPayments: number;
+        isChecked: boolean;
       }?,
     ]
   >`
     SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
            restated_after_sign_off AS "isRestated",
-           ${heldPaymentsColumn}
+           ${heldPaymentsColumn}, ${isChecked} AS "isChecked"
     FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if (day === undefined) throw refusal(date, 'not_in_ledger');
   return { ...day, deciders: await readDeciders(tx, date) };

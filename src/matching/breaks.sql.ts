@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
@@ -80,7 +80,8 @@ export interface BreakList {
   readonly breaks: readonly Break[];
 }
 
-const SAME_SUPPLIER = Prisma.sql`(payable.supplier_external_id = title.provider_external_id
+/** Whether a title `title` and a payable `payable` may have the same supplier. Branches of one company count as one. */
+export const SAME_SUPPLIER = Prisma.sql`(payable.supplier_external_id = title.provider_external_id
   -- Branches of one company are near each other. left() has an index.
   OR left(payable.supplier_tax_id, 8) = left(${TITLE_TAX_ID}, 8)
      AND (payable.supplier_tax_id = ${TITLE_TAX_ID}
@@ -109,7 +110,7 @@ const RELATED = Prisma.sql`${NEAR}
     AND ${isUnmatched(Prisma.sql`erp_key`, Prisma.sql`payable.erp_key`)}`;
 
 /** The payable of a title `title` that the ERP has paid to the supplier. */
-export const PAID_PAYABLE = Prisma.sql`
+const PAID_PAYABLE = Prisma.sql`
   (SELECT erp_key FROM (${RELATED}) AS related
    WHERE status = 'paid' AND same_value AND (same_order OR same_due)
    ORDER BY erp_key LIMIT 1)`;
@@ -205,7 +206,7 @@ const BREAKS = Prisma.sql`
         AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
   )`;
 
-export const TITLE_JSON = Prisma.sql`
+const TITLE_JSON = Prisma.sql`
   CASE WHEN title.id IS NOT NULL THEN jsonb_build_object(
     'id', title.id, 'orderUid', title.order_uid, 'acceptedDate', title.accepted_date,
     'dueDate', title.anticipated_due_date, 'value', title.original_value::text,
@@ -247,6 +248,24 @@ export async function listBreaks(
               ORDER BY place.place, place.value DESC, title_id, place.erp_key), '[]')
        FROM place LEFT JOIN conciliation.title AS title ON title.id = title_id
        LEFT JOIN conciliation.erp_payable AS payable ON payable.erp_key = place.erp_key) AS breaks`;
+  return row;
+}
+
+/** The urgent breaks of the whole ledger. */
+export interface UrgentBreaks {
+  readonly breaks: number;
+  /** Their accepted dates, in order. */
+  readonly dates: readonly CivilDate[];
+}
+
+export async function readUrgentBreaks(
+  client: Pick<Transaction, '$queryRaw'>,
+): Promise<UrgentBreaks> {
+  const [row] = await client.$queryRaw<[UrgentBreaks]>`
+    WITH ${BREAKS}
+    SELECT count(*)::int AS breaks,
+           coalesce(array_agg(DISTINCT accepted_date::text) FILTER (WHERE accepted_date IS NOT NULL), '{}') AS dates
+    FROM broken WHERE kind = ANY(${[...URGENT_BREAKS]}::text[])`;
   return row;
 }
 

@@ -34,12 +34,12 @@ export const TITLE_TAX_ID = Prisma.sql`
 export const pairsBySupplier = (
   columns: Prisma.Sql,
   condition: Prisma.Sql,
-  { titles, payables } = { titles: 'open_title', payables: 'open_payable' },
+  { titles = Prisma.sql`open_title`, payables = Prisma.sql`open_payable` } = {},
 ) => Prisma.sql`
-  SELECT ${columns} FROM ${Prisma.raw(titles)} AS title JOIN ${Prisma.raw(payables)} AS payable
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.supplier_external_id = title.provider_external_id AND ${condition}
   UNION
-  SELECT ${columns} FROM ${Prisma.raw(titles)} AS title JOIN ${Prisma.raw(payables)} AS payable
+  SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.party = title.party AND ${condition}
    AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
    -- Otherwise the rows without a tax identifier are compared with one another.

@@ -1,219 +1,222 @@
 import type { Database } from '../database/database.ts';
-import type { CivilDate } from '../domain/business-day.ts';
+import { type CivilDate, daysBetween } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import {
-  type BreakKind,
+  type Break,
   type BreakPayable,
-  type BreakTitle,
   listBreaks,
   NEAR,
   PAYABLE_JSON,
-  TITLE_JSON,
+  SAME_SUPPLIER,
 } from './breaks.sql.ts';
 import { DUE_TOLERANCE_DAYS } from './candidates.sql.ts';
 import type { MatchRule } from './match-reads.sql.ts';
 import { MATCHING_ACTOR } from './run-matching.sql.ts';
 
-/** A field of both sides. */
-export interface Comparison {
-  readonly field: 'order' | 'supplier' | 'dueDate' | 'value';
+/** A field on both sides. Amounts are decimal text, exact. */
+export interface ComparedField {
+  readonly field: 'orderUid' | 'supplier' | 'value' | 'dueDate';
   readonly title: string | null;
   readonly payable: string | null;
-  readonly isSame: boolean;
+  readonly isEqual: boolean;
 }
 
-/** A payable that is near a title and is not matched with the title. */
-export interface OtherCandidate {
-  readonly erpKey: string;
-  readonly compared: readonly Comparison[];
-  readonly notTaken: string;
+/**
+ * Why a payable that resembles a title is not its match.
+ * - `matched`: another title has it
+ * - `not_open`: the ERP has paid, cancelled or closed it
+ * - `value`: the open value differs
+ * - `due_date`: the due date differs by more than the tolerance, and the order is not the same
+ * - `supplier`: neither order nor supplier is the same
+ * - `not_unique`: it fits, and so does another payable or another title
+ * - `undone`: a person has undone this match
+ */
+type NotTaken =
+  | 'matched'
+  | 'not_open'
+  | 'value'
+  | 'due_date'
+  | 'supplier'
+  | 'not_unique'
+  | 'undone';
+
+/** A payable of a title's match. */
+interface MatchedPayable {
+  readonly payable: BreakPayable;
+  readonly compared: readonly ComparedField[];
 }
 
-export interface ExplainedMatch {
-  readonly matchId: number;
+/** A payable that shares the order, or the supplier and the value or the due date, with a title. */
+interface ExplainedCandidate extends MatchedPayable {
+  readonly notTaken: NotTaken;
+}
+
+/** A current title of a date: its match or its break, and the other payables that resemble it. */
+export interface ExplainedTitle {
   readonly titleId: number;
-  readonly erpKey: string;
-  readonly rule: MatchRule;
-  readonly ruleVersion: number;
-  /** Null: a person made the match. */
-  readonly runId: number | null;
-  readonly madeBy: string;
-  readonly reason: string | null;
-  readonly compared: readonly Comparison[];
-  readonly otherCandidates: readonly OtherCandidate[];
-}
-
-export interface ExplainedBreak {
-  readonly kind: BreakKind;
-  readonly titleId: number | null;
-  readonly erpKey: string | null;
-  readonly compared: readonly Comparison[];
-  readonly otherCandidates: readonly OtherCandidate[];
+  readonly orderUid: string;
+  readonly supplier: string | null;
+  readonly dueDate: CivilDate | null;
+  readonly value: string;
+  readonly match: {
+    readonly rule: MatchRule;
+    readonly version: number;
+    readonly madeBy: string;
+    readonly madeAt: string;
+    readonly reason: string | null;
+    /** Several where their sum is the value of the title. */
+    readonly payables: readonly MatchedPayable[];
+    /** The other titles of the payable. Not empty: the payable is the sum of the titles. */
+    readonly otherTitles: readonly number[];
+  } | null;
+  readonly candidates: readonly ExplainedCandidate[];
 }
 
 export interface ExplainedDate {
-  readonly matches: readonly ExplainedMatch[];
-  readonly breaks: readonly ExplainedBreak[];
+  readonly titles: readonly ExplainedTitle[];
+  /** The breaks of the date, the most urgent first. */
+  readonly breaks: readonly Break[];
 }
 
-interface MatchRow
-  extends Omit<ExplainedMatch, 'titleId' | 'erpKey' | 'compared' | 'otherCandidates'> {
-  readonly title: BreakTitle;
-  readonly payable: BreakPayable;
-  readonly sameSupplier: boolean;
-}
-
-interface NearRow {
-  readonly title: BreakTitle;
-  readonly payable: BreakPayable;
-  readonly sameSupplier: boolean;
-  readonly sameValue: boolean;
-  readonly sameOrder: boolean;
-  readonly days: number | null;
-  readonly isClosed: boolean;
-  readonly matchedTitleId: number | null;
-  readonly hasMatch: boolean;
-  readonly isUndone: boolean;
-}
-
-/** The nearest payables of a title that are listed. */
-const CANDIDATES_LISTED = 12;
+/** The candidates that are shown of a title. */
+const CANDIDATES_SHOWN = 12;
 const MAX_BREAKS = 1_000_000;
 
-/** Explains the matches that last and the open breaks of the titles of an accepted date. Changes nothing. */
+interface ComparedPayable {
+  readonly payable: BreakPayable;
+  readonly isSameSupplier: boolean;
+}
+
+interface TitleRow extends Omit<ExplainedTitle, 'match' | 'candidates'> {
+  readonly match:
+    | (Omit<NonNullable<ExplainedTitle['match']>, 'payables'> & {
+        readonly payables: readonly ComparedPayable[];
+      })
+    | null;
+  readonly candidates: readonly (ComparedPayable & {
+    readonly isMatched: boolean;
+    readonly isClosed: boolean;
+    readonly isUndone: boolean;
+  })[];
+}
+
+/** Explains the match or the break of each current title of a date. */
 export async function explainDate(database: Database, date: CivilDate): Promise<ExplainedDate> {
-  const matches = await readMatches(database, date);
-  const near = byTitle(await readNear(database, date));
-  const { breaks } = await listBreaks(database, {
-    kind: null,
-    date,
-    supplier: null,
-    offset: 0,
-    limit: MAX_BREAKS,
+  const [rows, { breaks }] = await Promise.all([
+    readTitles(database, date),
+    listBreaks(database, { kind: null, date, supplier: null, offset: 0, limit: MAX_BREAKS }),
+  ]);
+  return { breaks, titles: rows.map(explainTitle) };
+}
+
+const COMPARED = Prisma.sql`
+  'payable', ${PAYABLE_JSON}, 'isSameSupplier', coalesce(${SAME_SUPPLIER}, false)`;
+
+function readTitles(database: Database, date: CivilDate): Promise<TitleRow[]> {
+  return database.prisma.$queryRaw<TitleRow[]>`
+    SELECT title.id::float8 AS "titleId", title.order_uid AS "orderUid",
+           title.provider_external_id AS supplier, title.anticipated_due_date::text AS "dueDate",
+           title.original_value::text AS value, matched.match, coalesce(candidates, '[]') AS candidates
+    FROM conciliation.title
+    LEFT JOIN LATERAL (
+      SELECT array_agg(payable.erp_key) AS erp_keys,
+             -- The rows of one match differ in the payable only.
+             jsonb_build_object(
+               'rule', min(rule), 'version', min(rule_version), 'madeBy', min(made_by),
+               'madeAt', min(made_at), 'reason', min(reason),
+               'payables', jsonb_agg(jsonb_build_object(${COMPARED}) ORDER BY title_part),
+               'otherTitles', to_jsonb(ARRAY(
+                 SELECT other.title_id FROM conciliation.title_match AS other
+                 WHERE other.sum_id = min(match.sum_id) AND other.title_id <> title.id
+                 ORDER BY other.title_id))) AS match
+      FROM conciliation.title_match AS match
+      JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
+      WHERE match.title_id = title.id AND match.ended_at IS NULL
+      HAVING count(*) > 0
+    ) AS matched ON true
+    LEFT JOIN LATERAL (
+      SELECT jsonb_agg(jsonb_build_object(
+               ${COMPARED}, 'isClosed', payable.closed_at IS NOT NULL,
+               'isMatched', EXISTS (
+                 SELECT FROM conciliation.title_match AS other
+                 WHERE other.erp_key = payable.erp_key AND other.ended_at IS NULL),
+               'isUndone', EXISTS (
+                 SELECT FROM conciliation.title_match AS undone
+                 WHERE undone.erp_key = payable.erp_key AND undone.title_id = title.id
+                   AND undone.ended_by <> ${MATCHING_ACTOR})) ORDER BY near.place) AS candidates
+      FROM (
+        SELECT erp_key, row_number() OVER (
+                 ORDER BY same_order DESC NULLS LAST, same_value DESC, days, erp_key) AS place
+        FROM (${NEAR}) AS all_near WHERE erp_key = ANY(matched.erp_keys) IS NOT TRUE
+      ) AS near JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
+      WHERE near.place <= ${CANDIDATES_SHOWN}::int
+    ) AS near ON true
+    WHERE title.accepted_date = ${date}::date AND title.status = 'current'
+    ORDER BY title.order_uid COLLATE "C", title.id`;
+}
+
+function explainTitle(row: TitleRow): ExplainedTitle {
+  const { match, candidates, ...title } = row;
+  const explain = ({ payable, isSameSupplier }: ComparedPayable): MatchedPayable => ({
+    payable,
+    compared: compare(row, payable, isSameSupplier),
   });
-  const others = (title: BreakTitle | null, own: readonly (string | undefined)[]) =>
-    (near.get(title?.id ?? -1) ?? [])
-      .filter(({ payable }) => !own.includes(payable.erpKey))
-      .map(otherCandidate);
-  const ownKeys = byTitle(matches);
   return {
-    matches: matches.map(({ title, payable, sameSupplier, ...match }) => ({
-      ...match,
-      titleId: title.id,
-      erpKey: payable.erpKey,
-      compared: compare(title, payable, sameSupplier),
-      otherCandidates: others(
-        title,
-        (ownKeys.get(title.id) ?? []).map((own) => own.payable.erpKey),
-      ),
-    })),
-    breaks: breaks.map(({ kind, title, payable }) => {
-      const row = near
-        .get(title?.id ?? -1)
-        ?.find((candidate) => candidate.payable.erpKey === payable?.erpKey);
-      return {
-        kind,
-        titleId: title?.id ?? null,
-        erpKey: payable?.erpKey ?? null,
-        compared:
-          title === null || payable === null
-            ? []
-            : compare(
-                title,
-                payable,
-                row?.sameSupplier ??
-                  (title.supplier !== null && title.supplier === payable.supplier),
-              ),
-        otherCandidates: others(title, [payable?.erpKey]),
-      };
+    ...title,
+    match: match === null ? null : { ...match, payables: match.payables.map(explain) },
+    candidates: candidates.map((candidate) => {
+      const { payable, compared } = explain(candidate);
+      return { payable, compared, notTaken: notTaken(candidate, compared) };
     }),
   };
 }
 
-function byTitle<Row extends { readonly title: BreakTitle }>(rows: readonly Row[]) {
-  const groups = new Map<number, Row[]>();
-  for (const row of rows) groups.set(row.title.id, [...(groups.get(row.title.id) ?? []), row]);
-  return groups;
-}
-
-/** The amounts are compared as numbers by the rules; here as texts without trailing zeros. */
-function compare(title: BreakTitle, payable: BreakPayable, isSameSupplier: boolean): Comparison[] {
+/** The tax identifier of the supplier is compared, and not shown. */
+function compare(title: TitleRow, payable: BreakPayable, isSameSupplier: boolean): ComparedField[] {
   const field = (
-    name: Comparison['field'],
-    own: string | null,
-    other: string | null,
-    isSame = own !== null && own === other,
-  ): Comparison => ({ field: name, title: own, payable: other, isSame });
+    name: ComparedField['field'],
+    ofTitle: string | null,
+    ofPayable: string | null,
+    isEqual: boolean,
+  ): ComparedField => ({ field: name, title: ofTitle, payable: ofPayable, isEqual });
   return [
-    field('order', title.orderUid, payable.orderUid),
+    field('orderUid', title.orderUid, payable.orderUid, title.orderUid === payable.orderUid),
     field('supplier', title.supplier, payable.supplier, isSameSupplier),
-    field('dueDate', title.dueDate, payable.dueDate),
+    field('value', title.value, payable.openValue, isSameAmount(title.value, payable.openValue)),
     field(
-      'value',
-      title.value,
-      payable.openValue,
-      trimZeros(title.value) === trimZeros(payable.openValue),
+      'dueDate',
+      title.dueDate,
+      payable.dueDate,
+      title.dueDate !== null && title.dueDate === payable.dueDate,
     ),
   ];
 }
 
-const trimZeros = (amount: string) =>
-  amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount;
-
-function otherCandidate(row: NearRow): OtherCandidate {
-  const { title, payable, sameSupplier } = row;
-  return {
-    erpKey: payable.erpKey,
-    compared: compare(title, payable, sameSupplier),
-    notTaken: reasonOf(row),
-  };
+/** Decimal texts of PostgreSQL, which may differ in their scale. */
+function isSameAmount(first: string, second: string): boolean {
+  const bare = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+  return bare(first) === bare(second);
 }
 
-function reasonOf(row: NearRow): string {
-  if (row.isClosed) return 'the last complete snapshot lacks the payable';
-  if (row.payable.status !== 'open') return `the payable is ${row.payable.status}`;
-  if (row.matchedTitleId !== null) return `the payable is matched with title ${row.matchedTitleId}`;
-  if (row.isUndone) return 'a person has undone the match with this payable';
-  if (!row.sameValue) return 'the value differs';
-  if (!row.sameOrder && !row.sameSupplier) return 'the supplier differs';
-  if (!row.sameOrder && (row.days === null || row.days > DUE_TOLERANCE_DAYS)) {
-    return `the due dates are not within ${DUE_TOLERANCE_DAYS} days`;
+function notTaken(
+  candidate: TitleRow['candidates'][number],
+  compared: readonly ComparedField[],
+): NotTaken {
+  const isEqual = (name: ComparedField['field']) =>
+    compared.some(({ field, isEqual: equal }) => field === name && equal);
+  if (candidate.isMatched) return 'matched';
+  if (candidate.isClosed || candidate.payable.status !== 'open') return 'not_open';
+  if (!isEqual('value')) return 'value';
+  if (!isEqual('orderUid') && !isEqual('supplier')) return 'supplier';
+  const due = compared.find(({ field }) => field === 'dueDate');
+  if (!isEqual('orderUid') && daysApart(due?.title, due?.payable) > DUE_TOLERANCE_DAYS) {
+    return 'due_date';
   }
-  return row.hasMatch
-    ? 'an earlier rule, or a person, matched the title'
-    : 'more than one title or payable fits';
+  return candidate.isUndone ? 'undone' : 'not_unique';
 }
 
-const SAME_SUPPLIER = `coalesce(payable.supplier_external_id = title.provider_external_id,
-  payable.supplier_tax_id = title.provider_identification, false)`;
-
-function readMatches(database: Database, date: CivilDate): Promise<MatchRow[]> {
-  return database.prisma.$queryRaw<MatchRow[]>`
-    SELECT match.id::float8 AS "matchId", rule, rule_version::int AS "ruleVersion",
-           run_id::float8 AS "runId", made_by AS "madeBy", reason, ${TITLE_JSON} AS title,
-           ${PAYABLE_JSON} AS payable, ${Prisma.raw(SAME_SUPPLIER)} AS "sameSupplier"
-    FROM conciliation.title JOIN conciliation.title_match AS match
-      ON match.title_id = title.id AND ended_at IS NULL
-    JOIN conciliation.erp_payable AS payable ON payable.erp_key = match.erp_key
-    WHERE accepted_date = ${date}::date ORDER BY title.id, payable.erp_key`;
-}
-
-function readNear(database: Database, date: CivilDate): Promise<NearRow[]> {
-  return database.prisma.$queryRaw<NearRow[]>`
-    SELECT ${TITLE_JSON} AS title, ${PAYABLE_JSON} AS payable,
-           ${Prisma.raw(SAME_SUPPLIER)} AS "sameSupplier", same_value AS "sameValue",
-           coalesce(same_order, false) AS "sameOrder", days, near.closed_at IS NOT NULL AS "isClosed",
-           (SELECT title_id::float8 FROM conciliation.title_match AS lasting
-            WHERE lasting.erp_key = near.erp_key AND ended_at IS NULL LIMIT 1) AS "matchedTitleId",
-           EXISTS (SELECT FROM conciliation.title_match AS lasting
-                   WHERE lasting.title_id = title.id AND ended_at IS NULL) AS "hasMatch",
-           EXISTS (SELECT FROM conciliation.title_match AS undone
-                   WHERE undone.title_id = title.id AND undone.erp_key = near.erp_key
-                     AND ended_by <> ${MATCHING_ACTOR}) AS "isUndone"
-    FROM conciliation.title CROSS JOIN LATERAL (
-      ${NEAR} ORDER BY same_order DESC NULLS LAST, same_value DESC, days, payable.erp_key
-      LIMIT ${CANDIDATES_LISTED}) AS near
-    JOIN conciliation.erp_payable AS payable ON payable.erp_key = near.erp_key
-    WHERE title.accepted_date = ${date}::date AND title.status = 'current'
-    ORDER BY title.id, same_order DESC NULLS LAST, same_value DESC, days, payable.erp_key`;
+/** Infinite where one of the dates is not known. */
+function daysApart(first: string | null | undefined, second: string | null | undefined): number {
+  if (first == null || second == null) return Number.POSITIVE_INFINITY;
+  return Math.abs(daysBetween(first as CivilDate, second as CivilDate));
 }

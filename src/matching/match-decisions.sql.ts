@@ -54,6 +54,7 @@ export function matchByPerson(
         erpGround: payable.ground,
       },
     });
+    await forgetUrgent(tx);
     await recordAudit(tx, {
       actor: by,
       action: 'match.make',
@@ -88,6 +89,7 @@ export function undoMatch(
         (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
     const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
     if (match === undefined) throw refuse('match_gone');
+    await forgetUrgent(tx);
     await recordAudit(tx, {
       actor: by,
       action: 'match.undo',
@@ -124,6 +126,7 @@ export function undoRun(
           WHERE run_id = ${runId} AND ended_at IS NULL RETURNING id, sum_id
         )
         SELECT count(DISTINCT coalesce(sum_id, id))::int AS undone FROM ended`;
+      await forgetUrgent(tx);
       await recordAudit(tx, {
         actor: by,
         action: 'match.undo_run',
@@ -160,6 +163,7 @@ export function resolveBreak(
       await tx.breakDecision.create({
         data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, reason },
       });
+      await forgetUrgent(tx);
       await recordAudit(tx, {
         actor: by,
         action: 'break.resolve',
@@ -170,4 +174,11 @@ export function resolveBreak(
     },
     { timeout: 60_000 },
   );
+}
+
+/** The urgent breaks are computed again by the next run. */
+async function forgetUrgent(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE conciliation.match_run SET urgent_known = false
+    WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
 }

@@ -1,31 +1,24 @@
 import type { Database } from '../database/database.ts';
-import { arePayablesStale } from '../payables/payable-state.sql.ts';
 import { describeError, type Logger } from '../runtime/logger.ts';
 import { type Loop, loop } from '../runtime/loop.ts';
 import { isMatchingDue, MATCHING_ACTOR, runMatching } from './run-matching.sql.ts';
 
 const EVERY_MS = 60_000;
 
-/** Matches titles with payables within a minute after one of them has changed, unless the payables are stale. */
+/** Matches titles with payables within a minute after one of them has changed. */
 export function startMatchingLoop(
   {
     database,
     logger,
-    payablesMaxAgeHours,
-  }: {
-    readonly database: Database;
-    readonly logger: Logger;
-    /** The age from which payables are stale. */
-    readonly payablesMaxAgeHours: number;
-  },
+    maxAgeHours,
+  }: { readonly database: Database; readonly logger: Logger; readonly maxAgeHours: number },
   everyMs = EVERY_MS,
 ): Loop {
   return loop({
     everyMs,
     run: async () => {
       try {
-        if (!(await isMatchingDue(database))) return;
-        if (await arePayablesStale(database.prisma, payablesMaxAgeHours)) return;
+        if (!(await isMatchingDue(database, maxAgeHours))) return;
         logger.info({ ...(await runMatching(database, { by: MATCHING_ACTOR })) }, 'titles matched');
       } catch (error) {
         logger.error({ err: describeError(error) }, 'titles were not matched');

@@ -1,6 +1,8 @@
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { arePayablesStale } from '../payables/payable-state.sql.ts';
+import { readUrgentBreaks } from './breaks.sql.ts';
 import {
   CANDIDATES,
   CERTAIN,
@@ -73,7 +75,13 @@ export function runMatching(
         RETURNING id, sum_id
       )
       SELECT count(DISTINCT coalesce(sum_id, id))::int AS matched FROM made`;
-    await tx.matchRun.update({ where: { id: runId }, data: { matched, reopened } });
+    await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
+    const urgent = await readUrgentBreaks(tx);
+    await tx.$executeRaw`
+      UPDATE conciliation.match_run
+      SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${urgent.breaks},
+          urgent_dates = ${[...urgent.dates]}::text[]::date[]
+      WHERE id = ${runId}`;
     return { runId, matched, reopened };
   }, TRANSACTION);
 }
@@ -107,13 +115,23 @@ const reasonOf = () => Prisma.sql`
        WHEN ${PAYABLE_GROUND} <> erp_ground AND payable.status = 'open' THEN 'the payable has changed'
   END`;
 
-/** Whether titles or payables changed after the newest run began. */
-export async function isMatchingDue(database: Database): Promise<boolean> {
+/**
+ * Whether titles or payables changed after the newest run began, or a person has decided since. Stale payables are not
+ * matched by the service.
+ * @param maxAgeHours the age from which payables are stale
+ */
+export async function isMatchingDue(database: Database, maxAgeHours: number): Promise<boolean> {
+  if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
   const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
-    WITH newest AS (SELECT max(started_at) AS at FROM conciliation.match_run)
+    WITH newest AS (
+      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown
+      FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
+    )
     SELECT EXISTS (SELECT FROM conciliation.erp_payable)
-       AND (at IS NULL
+       AND (at IS NULL OR is_unknown
             OR EXISTS (SELECT FROM conciliation.erp_payable WHERE changed_at >= at)
+            -- A merge may commit after the time of its pull. The checks of its date run after the commit.
+            OR EXISTS (SELECT FROM conciliation.day_check WHERE checked_at >= at)
             OR EXISTS (SELECT FROM conciliation.pull
                        WHERE finished_at >= at AND coalesce(inserted + changed + withdrawn + restored, 0) > 0)
            ) AS due

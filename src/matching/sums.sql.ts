@@ -15,15 +15,13 @@ const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, ti
 
 /** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
 const combinations = (names: {
-  readonly owner: string;
-  readonly item: string;
-  readonly target: string;
-  readonly value: string;
+  readonly owner: Prisma.Sql;
+  readonly item: Prisma.Sql;
+  readonly target: Prisma.Sql;
+  readonly value: Prisma.Sql;
   readonly among: Prisma.Sql;
 }) => {
-  const [owner, item, target, value] = [names.owner, names.item, names.target, names.value].map(
-    (name) => Prisma.raw(name),
-  ) as [Prisma.Sql, Prisma.Sql, Prisma.Sql, Prisma.Sql];
+  const { owner, item, target, value } = names;
   return Prisma.sql`
     SELECT ${owner} AS owner, ${target} AS target, ARRAY[${item}] AS items, ${item} AS last, ${value} AS total
     FROM near_by_due WHERE ${names.among}
@@ -45,7 +43,7 @@ export const SUMS = Prisma.sql`
   ), lone_payable AS MATERIALIZED (
     SELECT * FROM open_payable WHERE NOT EXISTS (SELECT FROM pair WHERE pair.erp_key = open_payable.erp_key)
   ), lone_pair AS MATERIALIZED (
-    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'lone_title', payables: 'lone_payable' })}
+    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
     SELECT * FROM open_title WHERE id IN (
       SELECT title_id FROM lone_pair GROUP BY title_id
@@ -56,12 +54,12 @@ export const SUMS = Prisma.sql`
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
     SELECT * FROM open_payable WHERE erp_key IN (
-      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'near_title', payables: 'open_payable' })}) AS near)
+      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`open_payable` })}) AS near)
   ), rival_title AS MATERIALIZED (
     SELECT * FROM open_title WHERE id IN (
-      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'open_title', payables: 'near_payable' })}) AS near)
+      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`open_title`, payables: Prisma.sql`near_payable` })}) AS near)
   ), unlimited AS MATERIALIZED (
-    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: 'rival_title', payables: 'open_payable' })}
+    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`rival_title`, payables: Prisma.sql`open_payable` })}
   ), near_by_due AS MATERIALIZED (
     SELECT *, max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES}
            OR max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES} AS is_large
@@ -70,20 +68,20 @@ export const SUMS = Prisma.sql`
           FROM unlimited) AS counted
   ), payable_sum AS MATERIALIZED (
     WITH RECURSIVE walk AS (${combinations({
-      owner: 'title_id',
-      item: 'erp_key',
-      target: 'original_value',
-      value: 'open_value',
+      owner: Prisma.sql`title_id`,
+      item: Prisma.sql`erp_key`,
+      target: Prisma.sql`original_value`,
+      value: Prisma.sql`open_value`,
       among: Prisma.sql`payables <= ${SUM_CANDIDATES}`,
     })})
     SELECT 'title ' || owner || ' ' || items::text AS sum, owner AS title_id, unnest(items) AS erp_key
     FROM walk WHERE total = target AND cardinality(items) > 1
   ), title_sum AS MATERIALIZED (
     WITH RECURSIVE walk AS (${combinations({
-      owner: 'erp_key',
-      item: 'title_id',
-      target: 'open_value',
-      value: 'original_value',
+      owner: Prisma.sql`erp_key`,
+      item: Prisma.sql`title_id`,
+      target: Prisma.sql`open_value`,
+      value: Prisma.sql`original_value`,
       among: Prisma.sql`titles <= ${SUM_CANDIDATES}
         AND erp_key IN (SELECT erp_key FROM near_payable)`,
     })})

@@ -1,4 +1,5 @@
 import type { Transaction } from '../database/database.ts';
+import { isStale } from '../domain/alert.ts';
 
 /** The state of the ERP's payables. */
 export interface PayableState {
@@ -22,11 +23,7 @@ export async function readSnapshotAt(tx: Transaction): Promise<Date | null> {
 
 /** Whether the payables were complete last before more than `maxAgeHours` hours, or never. */
 export async function arePayablesStale(tx: Transaction, maxAgeHours: number): Promise<boolean> {
-  const snapshotAt = await readSnapshotAt(tx);
-  const [row] = await tx.$queryRaw<[{ isStale: boolean }]>`
-    SELECT coalesce(${snapshotAt}::timestamptz <= now() - make_interval(hours => ${maxAgeHours}::int), true)
-      AS "isStale"`;
-  return row.isStale;
+  return isStale({ snapshotAt: await readSnapshotAt(tx), maxAgeHours }, new Date());
 }
 
 /** Whether the ERP has given any payable. Without one, nothing about payables is shown and no alert is raised. */

@@ -11,7 +11,7 @@ export async function readCommittedReport(
   attempt: Attempt,
 ): Promise<PullReport | null> {
   const [pull] = await database.prisma.$queryRaw<[PullReport?]>`
-    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", titles, rejected,
+    SELECT id AS "pullId", date::text AS date, state, hold_reason AS "holdReason", hold_detail AS "holdDetail", titles, rejected,
            inserted, changed, withdrawn, restored, unchanged, withheld
     FROM conciliation.pull
     WHERE id = ${attempt.pullId} AND fence = ${attempt.fence}

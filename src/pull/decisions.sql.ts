@@ -1,9 +1,8 @@
 import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
-import { stateAfterMerge } from '../domain/day-state.ts';
 import { identityOf } from '../domain/person.ts';
-import { advanceCheckpoint, lockClosing, lockDay } from '../ledger/day-ledger.sql.ts';
+import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
 import { discardStaged } from '../ledger/discard-staged.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { eraseErased } from '../privacy/erased-parties.sql.ts';
@@ -48,7 +47,6 @@ export function releasePull(
       day,
       plan,
       state: 'merged',
-      holdReason: null,
       dateWasClosed,
       fold: null,
       drift: [],
@@ -58,7 +56,15 @@ export function releasePull(
     await discardStaged(tx, fence);
     await recordAudit(tx, auditRecord('pull.release', decision, { date, pullId }));
     const titles = plan.titles + plan.rejected;
-    return { ...plan, pullId, date, state: 'merged' as const, holdReason: null, titles };
+    return {
+      ...plan,
+      pullId,
+      date,
+      state: 'merged' as const,
+      holdReason: null,
+      holdDetail: null,
+      titles,
+    };
   }, MERGE_TRANSACTION);
 }
 
@@ -75,7 +81,7 @@ export function acceptRejects(
   decision: Decision,
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
-    const day = await lockDay(tx, date);
+    await lockDay(tx, date);
     // Otherwise the person who signed the day could decide about it afterwards, without a second person.
     const { signedOffAt, restatedAfterSignOff } = await tx.day.findUniqueOrThrow({
       where: { date },
@@ -97,15 +103,7 @@ export function acceptRejects(
       });
     }
     await recordAudit(tx, auditRecord('rejects.accept', decision, { date, pullId: null }));
-    if (day.state === 'attention') {
-      const [merged] = await tx.$queryRaw<[{ pullId: bigint; wasClosed: boolean | null }]>`
-          SELECT id AS "pullId", date_was_closed AS "wasClosed" FROM conciliation.pull
-          WHERE id = (SELECT last_pull_id FROM conciliation.day WHERE date = ${date}::date)`;
-      const state = stateAfterMerge({ wasClosed: merged.wasClosed === true, openRejects: 0 });
-      await tx.day.updateMany({ where: { date }, data: { state } });
-      await lockClosing(tx);
-      await advanceCheckpoint(tx, merged.pullId);
-    }
+    await settleDay(tx, date);
     return accepted;
   }, MERGE_TRANSACTION);
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import type { HoldDetail } from '../domain/checks/plausibility.ts';
 import type { MergePlan } from './merge/merge-plan.sql.ts';
 
 /** Records that a person has released a held pull. */
@@ -22,6 +23,7 @@ export interface HeldPull {
   readonly dateWasClosed: boolean;
   readonly fetchedAt: Date | null;
   readonly holdReason: string | null;
+  readonly holdDetail: HoldDetail | null;
   /** See `isRepair`. */
   readonly isRepair: boolean;
   readonly titles: number;
@@ -37,7 +39,8 @@ export interface HeldPull {
 export async function readHeldPull(tx: Transaction, pullId: bigint): Promise<HeldPull | null> {
   const [pull] = await tx.$queryRaw<[HeldPull?]>`
     SELECT date::text AS date, fence, date_was_closed AS "dateWasClosed",
-           fetch_started_at AS "fetchedAt", hold_reason AS "holdReason", titles, inserted, changed,
+           fetch_started_at AS "fetchedAt", hold_reason AS "holdReason",
+           hold_detail AS "holdDetail", titles, inserted, changed,
            withdrawn, restored, withheld, rejected, origin = 'repair' AS "isRepair"
     FROM conciliation.pull WHERE id = ${pullId} AND state = 'held'`;
   return pull ?? null;

@@ -1,6 +1,6 @@
+import { implausibleHold } from '../domain/checks/plausibility.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
-import { implausibleReason } from '../domain/plausibility.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
 import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';
@@ -68,11 +68,12 @@ export async function loadNewDate(
     await connection.query('SET LOCAL statement_timeout TO DEFAULT');
     const plan = planOf(response);
     const state = plan.inserted > 0 ? 'merged' : 'unchanged';
-    const decision = { day, plan, state, holdReason: null, loadedAccounts: accounts } as const;
+    const decision = { day, plan, state, hold: null, loadedAccounts: accounts } as const;
     const report = await endAttempt(tx, attempt, response, decision);
     if (parts.plausibility !== null && plan.inserted > 0) {
       const facts = await readLoadedFacts(tx, attempt.date, plan, target.occurrences.repeats);
-      if (implausibleReason(facts, parts.plausibility) !== null) throw new ImplausibleLoad();
+      const limits = { ...parts.plausibility, withdrawalPercent: parts.withdrawalLimitPercent };
+      if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
     }
     return report;
   }, MERGE_TRANSACTION);

@@ -1,6 +1,6 @@
 import type { Database } from '../database/database.ts';
+import type { PlausibilityLimits } from '../domain/checks/plausibility.ts';
 import type { RetryPolicy } from '../domain/plan/retry.ts';
-import type { PlausibilityLimits } from '../domain/plausibility.ts';
 import type { Attempt } from '../ledger/pull-ledger.sql.ts';
 import type { PlatformClient } from '../platform/conciliation-client.ts';
 import type { PullProgress } from '../reader/title-stream.ts';

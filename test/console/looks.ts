@@ -31,6 +31,7 @@ export function addLooks(world: BrowserWorld): void {
         ['day-restated', `/days/${stage.dates.signed}`],
         ['day-released', `/days/${stage.dates.held}`],
         ['restated', '/restated'],
+        ['findings', `/findings?date=${stage.dates.open}&check=equal_in_day&state=all`],
         ['day-titles', `/days/${stage.dates.open}/titles`],
         ['titles', '/titles'],
         ['schedule', `/schedule?date=${titleRow.anticipatedDueDate}`],

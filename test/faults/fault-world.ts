@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import type { SeededRandom } from '../../src/sandbox/seeded-random.ts';
+import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type RedisServer, startRedisServer } from '../support/redis.ts';
 import { DATABASES, type DatabaseTemplate } from './database-template.ts';
 import type { RunCase } from './fault-names.ts';
@@ -96,6 +97,7 @@ export async function openFaultWorld(
       PULL_BACKOFF_SECONDS: '1',
       PLATFORM_TIMEOUT_SECONDS: '5',
       WITHDRAWAL_LIMIT_PERCENT: '100',
+      ...ANY_DAY_ENVIRONMENT,
       LOG_LEVEL: 'debug',
       // What one process has compiled, the next one reads, on a Node that knows this.
       NODE_COMPILE_CACHE: join(template.folder, 'compiled'),

@@ -13,7 +13,9 @@ const FEED = `
 
 const TITLES = `
   SELECT id::text, status || ' ' || ${rowSql('title')} AS row,
-         (SELECT count(*) FROM conciliation.title_revision WHERE title_id = title.id)::int AS revisions
+         (SELECT count(*) FROM conciliation.title_revision WHERE title_id = title.id)::int
+         + (SELECT count(*) FROM conciliation.title_change AS change
+            WHERE change.title_id = title.id AND change.kind = 'payment_released')::int AS changes
   FROM conciliation.title AS title`;
 
 /** An ERP: reads the feed page by page all along and knows nothing of titles but what the feed said. */
@@ -40,13 +42,13 @@ export class FeedConsumer {
 
   /** To be called once nothing changes any more and the consumer has stopped. */
   async compare(client: Client): Promise<void> {
-    const { rows } = await client.query<{ id: string; row: string; revisions: number }>(TITLES);
-    for (const { id, row, revisions } of rows) {
+    const { rows } = await client.query<{ id: string; row: string; changes: number }>(TITLES);
+    for (const { id, row, changes } of rows) {
       const mine = this.#titles.get(id);
       if (mine?.row !== row) this.#violations.add(9, `title ${id}: the feed told another state`);
-      // A title is delivered when it is first seen and once for each of its changes, at most.
-      if ((mine?.deliveries ?? 0) > 1 + revisions) {
-        this.#violations.add(9, `title ${id}: ${mine?.deliveries} deliveries of ${1 + revisions}`);
+      // A title is delivered when it is first seen and once for each of its changes and released payments, at most.
+      if ((mine?.deliveries ?? 0) > 1 + changes) {
+        this.#violations.add(9, `title ${id}: ${mine?.deliveries} deliveries of ${1 + changes}`);
       }
     }
     if (rows.length !== this.#titles.size) {

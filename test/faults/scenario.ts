@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { pino } from 'pino';
+import { acknowledgeAccountChange } from '../../src/accounts/account-changes.sql.ts';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { createPull } from '../../src/ledger/pull-ledger.sql.ts';
@@ -233,8 +234,21 @@ export class Scenario {
     await this.#untilDone('pulling again');
   }
 
+  /** A changed bank account keeps its days from being signed off. */
+  async #acknowledgeAccounts(): Promise<void> {
+    const staging = this.#openStaging();
+    const open = await staging.prisma.accountChange.findMany({
+      where: { acknowledgedAt: null },
+      select: { id: true },
+    });
+    for (const { id } of open) {
+      await acknowledgeAccountChange(staging, id, { by: 'checker', reason: 'asked the party' });
+    }
+  }
+
   async #signOff(): Promise<void> {
     const { served, random } = this.#parts;
+    await this.#acknowledgeAccounts();
     for (const date of served.dates.filter(() => random(2) === 0)) {
       const { digest, isOld } = await this.database.ask(async (client) => {
         const { rows } = await client.query<{ content: string; state: string }>(

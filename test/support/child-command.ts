@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import type { PullWorld } from './pull-world.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/conciliation.js');
@@ -53,19 +54,13 @@ export function runCommand(
   return startCommand(args, environment).ended;
 }
 
-/**
- * The environment of a command that works on the world's database and sandbox. The made-up days of a test vary in
- * size and value beyond what is plausible: the limits are set to what no response exceeds.
- */
+/** The environment of a command that works on the world's database and sandbox. */
 export function environmentOf(world: PullWorld): Record<string, string> {
   return {
     DATABASE_URL: world.databaseUrl,
     PLATFORM_BASE_URL: world.sandbox.baseUrl,
     PLATFORM_TOKEN: world.sandbox.issueToken(),
     PULL_BACKOFF_SECONDS: '1',
-    DUPLICATE_LIMIT_PERCENT: '100',
-    CHANGED_LIMIT_PERCENT: '100',
-    GROWTH_LIMIT: '1000000',
-    VALUE_LIMIT: '1000000',
+    ...ANY_DAY_ENVIRONMENT,
   };
 }

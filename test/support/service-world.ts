@@ -7,6 +7,7 @@ import { inject, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/database/database.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ANY_DAY_ENVIRONMENT } from './any-day-environment.ts';
 import { createMigratedDatabase } from './database.ts';
 import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
@@ -132,6 +133,7 @@ export async function openServiceWorld(
     PLATFORM_BASE_URL: sandbox.baseUrl,
     PULL_BACKOFF_SECONDS: '1',
     CONSOLE_PORT: '0',
+    ...ANY_DAY_ENVIRONMENT,
     ...(redisUrl !== null && { REDIS_URL: redisUrl }),
     ...options.environment,
   };

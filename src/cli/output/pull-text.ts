@@ -1,7 +1,11 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
+import {
+  type HoldDetail,
+  implausibleText,
+  isImplausible,
+} from '../../domain/checks/plausibility.ts';
 import type { HoldReason } from '../../domain/day-state.ts';
-import { IMPLAUSIBLE_TEXTS, isImplausible } from '../../domain/plausibility.ts';
 import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
 import type { ConciliationError } from '../../runtime/errors.ts';
@@ -16,6 +20,8 @@ export interface Concerns {
   readonly accountChanges: number;
   /** Rejected titles of the date that no person has accepted. */
   readonly openRejects: number;
+  /** Findings of the checks that a person has to resolve. */
+  readonly openFindings: number;
 }
 
 /** Reads the concerns after a pull of a date. */
@@ -24,12 +30,20 @@ export async function readConcerns(
   date: CivilDate,
   pullId: bigint,
 ): Promise<Concerns> {
-  const [day, accountChanges, openRejects] = await Promise.all([
+  const [day, accountChanges, openRejects, openFindings] = await Promise.all([
     prisma.day.findUnique({ where: { date }, select: { restatedAfterSignOff: true } }),
     prisma.accountChange.count({ where: { pullId, acknowledgedAt: null } }),
     prisma.rejectedTitle.count({ where: { date, status: 'open' } }),
+    prisma.checkFinding.count({
+      where: { acceptedDate: date, severity: 'review', closedAt: null, resolvedAt: null },
+    }),
   ]);
-  return { isRestated: day?.restatedAfterSignOff ?? false, accountChanges, openRejects };
+  return {
+    isRestated: day?.restatedAfterSignOff ?? false,
+    accountChanges,
+    openRejects,
+    openFindings,
+  };
 }
 
 /** The output of the command `pull`. */
@@ -54,7 +68,10 @@ export function pullResult(
   };
 }
 
-function concernsText(date: CivilDate, { isRestated, accountChanges }: Concerns): string[] {
+function concernsText(
+  date: CivilDate,
+  { isRestated, accountChanges, openFindings }: Concerns,
+): string[] {
   return [
     ...(isRestated
       ? [
@@ -66,7 +83,13 @@ function concernsText(date: CivilDate, { isRestated, accountChanges }: Concerns)
           `${formatCount(accountChanges)} bank account(s) changed: call the party on a number that you know before anything is paid, then acknowledge the change in the console.`,
         ]
       : []),
+    ...(openFindings > 0 ? [findingsAdvice(date, openFindings)] : []),
   ];
+}
+
+/** Describes the resolution that findings need. */
+export function findingsAdvice(date: CivilDate, findings: number): string {
+  return `${date} has ${formatCount(findings)} finding(s) of the checks to resolve: see conciliation findings --date ${date}`;
 }
 
 function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
@@ -83,8 +106,8 @@ function failedResult(pullId: bigint, error: ConciliationError): CommandResult {
 
 /** Returns the exit status of a pull: `needsPerson` for a held response and for each concern. */
 export function exitOf(report: PullReport, concerns: Concerns): ExitStatus {
-  const { isRestated, accountChanges, openRejects } = concerns;
-  const isOpen = isRestated || accountChanges > 0 || openRejects > 0;
+  const { isRestated, accountChanges, openRejects, openFindings } = concerns;
+  const isOpen = isRestated || accountChanges > 0 || openRejects > 0 || openFindings > 0;
   return isOpen || report.state === 'held' ? EXIT.needsPerson : EXIT.done;
 }
 
@@ -125,6 +148,7 @@ export function holdAdvice(hold: {
   readonly date: CivilDate;
   readonly pullId: bigint | number;
   readonly reason: HoldReason | null;
+  readonly detail: HoldDetail | null;
   readonly titles: number;
   readonly withdrawals: number;
 }): string[] {
@@ -139,7 +163,7 @@ export function holdAdvice(hold: {
     reason === 'emptied'
       ? 'the platform returned no title for a date that had titles'
       : isImplausible(reason)
-        ? IMPLAUSIBLE_TEXTS.en[reason]
+        ? implausibleText('en', reason, hold.detail)
         : 'more titles vanished than WITHDRAWAL_LIMIT_PERCENT allows';
   return [
     `${date} is held: ${why} (${formatCount(hold.withdrawals)} would be withdrawn). Nothing was changed.`,
@@ -155,12 +179,14 @@ export function withheldText(date: CivilDate, withheld: number): string {
 
 /** Describes the work for a person after a pull. */
 export function advice(report: PullReport, concerns: Concerns): string[] {
-  const { pullId, date, state, holdReason, withdrawn, withheld, titles } = report;
+  const { pullId, date, state, holdReason, holdDetail, withdrawn, withheld, titles } = report;
   const { openRejects } = concerns;
   const lines: string[] = [];
   if (state === 'held') {
     const withdrawals = withdrawn;
-    lines.push(...holdAdvice({ date, pullId, reason: holdReason, titles, withdrawals }));
+    lines.push(
+      ...holdAdvice({ date, pullId, reason: holdReason, detail: holdDetail, titles, withdrawals }),
+    );
   } else if (openRejects > 0) {
     lines.push(
       `${date} has ${formatCount(openRejects)} rejected titles: see "conciliation status --from ${date} --to ${date}"; pull again when they are corrected, or: conciliation accept-rejects ${date} --reason "…"`,

@@ -1,101 +1,102 @@
 import type { Command } from 'commander';
-import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import {
-  type Comparison,
+  type ComparedField,
   type ExplainedDate,
+  type ExplainedTitle,
   explainDate,
-  type OtherCandidate,
 } from '../../matching/explain-date.sql.ts';
-import { readDayMatching } from '../../matching/match-reads.sql.ts';
-import { MATCHING_ACTOR, runMatching } from '../../matching/run-matching.sql.ts';
+import { runMatching } from '../../matching/run-matching.sql.ts';
+import { arePayablesStale, hasPayables } from '../../payables/payable-state.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
 import { dateArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { EXIT, type ExitStatus } from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { formatCount } from '../output/table.ts';
 import { runOnStaging } from '../staging-run.ts';
 
-const STALE = 'The payables are stale. No matching was run.';
+const STALE = 'The payables of the ERP are stale. The command ran no matching.\n';
 
-interface MatchFlags {
-  readonly date: CivilDate;
-  readonly json?: boolean;
-}
-
+/** Adds the command that explains the matches and the breaks of a date. */
 export function addMatchCommand(program: Command, exit: (status: ExitStatus) => void): void {
   program
     .command('match')
-    .description("match titles with the ERP's payables, and explain the matches of a date")
-    .requiredOption('--date <date>', 'the accepted date that is explained', dateArgument)
+    .description("match titles with the ERP's payables, and explain one date")
+    .requiredOption('--date <date>', 'the accepted date', dateArgument)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `
-Runs the matching over all dates, as the service does within a minute after a change, then prints the matches and
-the breaks of the date: the rule and its version, both values of each compared field, and at most 12 other
-payables near the title, each with the reason why the rules did not take the payable.
+Runs the matching over all titles, as the service does within a minute after a change. Then prints for each current
+title of <date> its match, with the rule, the version of the rules and the compared fields, or its break. At most 12
+other payables that resemble the title follow, each with the reason why the payable is not the match. Where the
+payables are older than ERP_PAYABLES_MAX_AGE_HOURS, the command runs no matching.
 
-Exit status: 0 every title of the date is matched and no break is open, or the ERP has given no payables,
-3 a break is open or the payables are stale. On stale payables (ERP_PAYABLES_MAX_AGE_HOURS) the command runs no
-matching.
+Exit status: 0 no break, 3 the date has breaks, or the payables are stale.
 
-Example: conciliation match --date 2026-03-31 --json`,
+Example: conciliation match --date 2026-03-02 --json`,
     )
-    .action(async ({ date, json }: MatchFlags) => {
+    .action(async ({ date, json }: { date: CivilDate; json?: boolean }) => {
       exit(
-        await runOnStaging(json, (database, run) =>
-          matchAndExplain(database, date, run.config.erpPayablesMaxAgeHours),
-        ),
+        await runOnStaging(json, async (database, { config }) => {
+          if (!(await hasPayables(database.prisma))) {
+            throw new InputError('the ERP has given no payables: see conciliation erp-payables');
+          }
+          const isStale = await arePayablesStale(database.prisma, config.erpPayablesMaxAgeHours);
+          const run = isStale ? null : await runMatching(database, { by: operatorName() });
+          const explained = await explainDate(database, date);
+          return {
+            document: {
+              date,
+              isStale,
+              run: run === null ? null : { matched: run.matched, reopened: run.reopened },
+              ...explained,
+            },
+            text: `${isStale ? STALE : ''}${explainedText(date, explained)}`,
+            exit: isStale || explained.breaks.length > 0 ? EXIT.needsPerson : EXIT.done,
+          };
+        }),
       );
     });
 }
 
-async function matchAndExplain(
-  database: Database,
-  date: CivilDate,
-  maxAgeHours: number,
-): Promise<CommandResult> {
-  const matching = await readDayMatching(database, date, maxAgeHours);
-  if (matching === null) {
-    return {
-      document: { date, payables: null },
-      text: 'The ERP has given no payables.',
-      exit: EXIT.done,
-    };
-  }
-  const { isStale } = matching;
-  const run = isStale ? null : await runMatching(database, { by: MATCHING_ACTOR });
-  const explained = await explainDate(database, date);
-  return {
-    document: {
-      date,
-      isStale,
-      run: run === null ? null : { matched: run.matched, reopened: run.reopened },
-      ...explained,
-    },
-    text: `${isStale ? `${STALE}\n` : ''}${textOf(date, explained)}`,
-    exit: explained.breaks.length === 0 && !isStale ? EXIT.done : EXIT.needsPerson,
-  };
-}
-
-function textOf(date: CivilDate, { matches, breaks }: ExplainedDate): string {
+function explainedText(date: CivilDate, { titles, breaks }: ExplainedDate): string {
+  const matched = titles.filter(({ match }) => match !== null).length;
   return [
-    `${date}: ${matches.length} matches, ${breaks.length} breaks.`,
-    ...matches.flatMap(({ titleId, erpKey, rule, ruleVersion, compared, otherCandidates }) => [
-      `title ${titleId} = payable ${erpKey}: rule ${rule}, version ${ruleVersion}`,
-      ...linesOf(compared, otherCandidates),
-    ]),
-    ...breaks.flatMap(({ kind, titleId, erpKey, compared, otherCandidates }) => [
-      `${kind}: title ${titleId ?? '-'}, payable ${erpKey ?? '-'}`,
-      ...linesOf(compared, otherCandidates),
-    ]),
+    `${date}: ${formatCount(matched)} of ${formatCount(titles.length)} titles are matched; ${formatCount(breaks.length)} break(s).`,
+    ...titles.flatMap((title) => ['', ...titleText(title)]),
+    ...(breaks.length > 0 ? ['', 'Breaks:'] : []),
+    ...breaks.map(
+      ({ kind, title, payable }) =>
+        `  ${kind}: ${title === null ? 'no title' : `title ${title.id} (order ${title.orderUid})`}, ${payable === null ? 'no payable' : `payable ${payable.erpKey}`}`,
+    ),
   ].join('\n');
 }
 
-function linesOf(compared: readonly Comparison[], others: readonly OtherCandidate[]): string[] {
+function titleText({ titleId, orderUid, value, match, candidates }: ExplainedTitle): string[] {
   return [
-    ...compared.map(
-      ({ field, title, payable, isSame }) =>
-        `  ${field}: ${title ?? '-'} ${isSame ? '=' : '<>'} ${payable ?? '-'}`,
+    `title ${titleId}, order ${orderUid}, ${value}: ${match === null ? 'no match' : matchText(match)}`,
+    ...(match?.payables ?? []).map(
+      ({ payable, compared }) => `  ${payable.erpKey}: ${comparedText(compared)}`,
     ),
-    ...others.map(({ erpKey, notTaken }) => `  not ${erpKey}: ${notTaken}`),
+    ...candidates.map(
+      ({ payable, compared, notTaken }) =>
+        `  not ${payable.erpKey} (${notTaken}): ${comparedText(compared)}`,
+    ),
   ];
+}
+
+function matchText(match: NonNullable<ExplainedTitle['match']>): string {
+  const { rule, version, madeBy, payables, otherTitles } = match;
+  const keys = payables.map(({ payable }) => payable.erpKey).join(' + ');
+  const others = otherTitles.length > 0 ? `, with the titles ${otherTitles.join(', ')}` : '';
+  return `payable ${keys}${others}, by the rule "${rule}", version ${version}, by ${madeBy}`;
+}
+
+function comparedText(compared: readonly ComparedField[]): string {
+  return compared
+    .map(({ field, title, payable, isEqual }) =>
+      isEqual ? `${field} equal` : `${field} ${title ?? 'none'} against ${payable ?? 'none'}`,
+    )
+    .join(', ');
 }

@@ -8,6 +8,7 @@ import type { ConsoleParts } from '../shell/console-parts.ts';
 import { addApiBookingReads } from './api-booking-reads.ts';
 import { addApiBookings } from './api-bookings.ts';
 import { addApiDecisions } from './api-decisions.ts';
+import { addApiFindings } from './api-findings.ts';
 import { addApiMatching } from './api-matching.ts';
 import { addApiPayables } from './api-payables.ts';
 import { addApiReads } from './api-reads.ts';
@@ -43,6 +44,7 @@ export async function addApiRoutes(
       api.setSerializerCompiler(() => (data) => JSON.stringify(data));
       addApiReads(api, parts);
       addApiDecisions(api, parts);
+      addApiFindings(api, parts);
       addApiSuppliers(api, parts);
       addApiBookings(api, parts);
       addApiPayables(api, parts);

@@ -1,9 +1,11 @@
 /** The input and output of `/api` as JSON Schema. It validates the input and is published as OpenAPI. */
 
 import { Type } from 'typebox';
+import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
 import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
+import { CHECK_CODES } from '../../domain/checks/checks.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { PAYABLE_FIELDS, PAYABLE_STATUSES } from '../../domain/payable.ts';
 import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
@@ -54,6 +56,17 @@ export const Day = Type.Object({
     [
       Type.Object({
         reason: orNull('string', { enum: [...HOLD_REASONS, null] }),
+        detail: Type.Union(
+          [
+            Type.Object({
+              found: Type.Integer(),
+              of: orNull('integer'),
+              limit: Type.Integer(),
+            }),
+            Type.Null(),
+          ],
+          { description: 'What the limit was compared with, for a hold for plausibility.' },
+        ),
         titles: count,
         withdrawals: count,
         faults: Type.Array(Type.String()),
@@ -71,6 +84,11 @@ export const Day = Type.Object({
     minimum: 0,
     description: 'Titles that name a changed bank account that no person has acknowledged.',
   }),
+  openFindings: Type.Integer({
+    minimum: 0,
+    description: 'Findings of the checks that a person has to resolve.',
+  }),
+  isChecked: Type.Boolean({ description: 'Whether the checks ran on the present content.' }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,
   signedOffAt: instantOrNull,
@@ -534,6 +552,50 @@ export const AccountChanges = Type.Object({
     { description: 'The oldest first where all are open, otherwise the newest first.' },
   ),
 });
+export const FindingsQuery = Type.Object({
+  state: Type.Optional(words([...FINDING_STATES, 'all'])),
+  check: Type.Optional(words(CHECK_CODES)),
+  severity: Type.Optional(words(['info', 'review'])),
+  date: Type.Optional(date),
+  ...pageOfList,
+});
+export const Findings = Type.Object({
+  total: count,
+  findings: Type.Array(
+    Type.Object({
+      id,
+      code: words(CHECK_CODES),
+      severity: words(['info', 'review']),
+      state: words(FINDING_STATES),
+      date,
+      titleId: Type.Integer(),
+      orderUid: Type.String(),
+      providerExternalId: orNull('string'),
+      dueDate: dateOrNull,
+      originalValue: amount,
+      detail: Type.Record(Type.String(), Type.String(), {
+        description:
+          'What was compared: field, value, limit and other title, as far as the check has them.',
+      }),
+      foundAt: instant,
+      resolvedAt: instantOrNull,
+      resolvedBy: orNull('string'),
+      reason: orNull('string'),
+    }),
+    { description: 'The newest date first.' },
+  ),
+});
+export const ResolveFindingsBody = Type.Object({
+  date,
+  check: words(CHECK_CODES),
+  newestId: Type.Integer({
+    minimum: 1,
+    description: 'The greatest id that was seen. Later findings are not resolved.',
+  }),
+  titleId: Type.Optional(id),
+  reason,
+});
+
 const PAYABLE_HELP = {
   erpKey: "The ERP's key, unique over all companies. Required.",
   company: 'The company or branch that owes.',

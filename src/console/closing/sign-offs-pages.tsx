@@ -367,6 +367,7 @@ function Remarks(props: {
     day.heldPayments > 0 ? (
       <a href="/account-changes">{signOffs.paymentsHeld(formats.count(day.heldPayments))}</a>
     ) : null,
+    day.isChecked ? null : props.context.text.findings.notChecked,
     day.rejected > 0 ? signOffs.rejects(formats.count(day.rejected)) : null,
     day.withheld > 0 ? signOffs.withheld(formats.count(day.withheld)) : null,
   ].filter((remark) => remark !== null);

@@ -125,7 +125,11 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
         isSignedOff: day.signedOffAt !== null,
         deciders: fourEyes ? await readDeciders(database.prisma, day.date) : [],
       },
-      { signer: authorOf(request).countsAs, seenDigest: day.contentDigest ?? '', fourEyes },
+      {
+        signer: authorOf(request).countsAs,
+        seenDigest: day.contentDigest ?? '',
+        ...signingRules(parts),
+      },
     );
 }
 

@@ -41,6 +41,7 @@ const en = {
       not_reconciled: 'Only a reconciled day can be signed off.',
       already_signed_off: 'The day is signed off already.',
       changed_meanwhile: 'The day has changed since the preview.',
+      not_checked: 'The checks of the day have not run yet. Try again in a few seconds.',
       payment_held: 'Titles of the day name a changed bank account. Acknowledge the change first.',
       own_decision:
         'You released or accepted something on this day. Another user has to sign it off.',
@@ -94,6 +95,7 @@ const ptBR: typeof en = {
       not_reconciled: 'Só um dia conciliado pode ser fechado.',
       already_signed_off: 'O dia já está fechado.',
       changed_meanwhile: 'O dia mudou depois da conferência.',
+      not_checked: 'A análise do dia ainda não terminou. Tente de novo em alguns segundos.',
       payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a ciência.',
       own_decision: 'Você liberou ou aceitou algo neste dia. Outra pessoa precisa fechá-lo.',
       linked_decision:

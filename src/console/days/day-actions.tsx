@@ -69,6 +69,7 @@ export function SignOffCard(props: {
         {isSignable && props.fourEyesFault !== null && (
           <p class="quiet">{text.day.fourEyes[props.fourEyesFault]}</p>
         )}
+        {isSignable && !day.isChecked && <p class="quiet">{text.findings.notChecked}</p>}
         {isSignable && day.heldPayments > 0 && <p class="quiet">{text.day.paymentsHeldSign}</p>}
         {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
           <ActionForm context={context} action={`/days/${day.date}/sign-off`}>

@@ -1,6 +1,6 @@
 import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { isImplausible } from '../../domain/plausibility.ts';
+import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { Hold } from '../../ledger/day-note.sql.ts';
@@ -12,6 +12,7 @@ import type { DayMatching } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
 import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
+import { findingsHref } from '../findings/finding-address.ts';
 import { DayStages } from '../matching/match-cards.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { Amount, Banner, Card } from '../shell/parts.tsx';
@@ -21,6 +22,7 @@ import { DayActions, SignOffCard } from './day-actions.tsx';
 import { DayHead } from './day-head.tsx';
 import { DayRejects } from './day-rejects.tsx';
 import type { DayTotalsBy } from './day-totals.sql.ts';
+import { holdText } from './hold-text.ts';
 import { MovedTable } from './moved.tsx';
 import { PullsTable } from './pulls-table.tsx';
 
@@ -151,10 +153,21 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
         </Banner>
       )}
       {day.hold !== null && <HeldBanner context={context} day={day} hold={day.hold} />}
-      {day.state === 'attention' && (
+      {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
         <Banner look="attention" title={text.day.attentionTitle}>
           <p>
             {text.day.rejectsHelp} <a href="#rejects">{text.day.rejects}</a>
+          </p>
+        </Banner>
+      )}
+      {day.openFindings > 0 && (
+        <Banner
+          look="attention"
+          title={text.findings.ofDay(context.formats.count(day.openFindings))}
+        >
+          <p>
+            {text.findings.ofDayHelp}{' '}
+            <a href={findingsHref({ date: day.date })}>{text.findings.title}</a>
           </p>
         </Banner>
       )}
@@ -206,7 +219,7 @@ function HeldBanner(props: {
     <Banner look="held" title={text.day.heldTitle}>
       <p>
         {isImplausible(hold.reason)
-          ? `${text.release.reasons[hold.reason]} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
+          ? `${holdText(context, hold.reason, hold.detail)} ${text.day.heldImplausible(pull, formats.count(hold.titles), titles)}`
           : hold.reason === 'emptied'
             ? text.day.heldEmptied(pull, titles)
             : text.day.held(pull, formats.count(hold.withdrawals), titles)}

@@ -1,21 +1,4 @@
-import type { AlertLanguage } from '../../domain/alert.ts';
-import {
-  IMPLAUSIBLE_REASONS,
-  IMPLAUSIBLE_TEXTS,
-  type ImplausibleReason,
-} from '../../domain/plausibility.ts';
 import type { FourEyesFault } from '../../domain/sign-off.ts';
-
-/** Each reason of an implausible response as a sentence of its own. */
-function sentences(language: AlertLanguage): Record<ImplausibleReason, string> {
-  const texts = IMPLAUSIBLE_TEXTS[language];
-  return Object.fromEntries(
-    IMPLAUSIBLE_REASONS.map((reason) => [
-      reason,
-      `${texts[reason].charAt(0).toUpperCase()}${texts[reason].slice(1)}.`,
-    ]),
-  ) as Record<ImplausibleReason, string>;
-}
 
 const en = {
   day: {
@@ -159,10 +142,10 @@ const en = {
     now: 'Titles now',
     response: 'In the response',
     withdrawnSum: 'Withdrawn, original value',
+    ofBuyer: (buyer: string) => `Buyer: ${buyer}.`,
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
-      ...sentences('en'),
       unreadable:
         'The response has titles, and every one of them breaks the contract. Pull again when the platform has corrected them.',
     },
@@ -172,6 +155,7 @@ const en = {
         : `${titles} titles are not in the response and would stay as they are, because a rejected title may be one of them.`,
     signedOff: 'This day is signed off: a release restates it.',
     withdrawals: 'Titles that would be withdrawn',
+    concerned: 'Titles that the limit counts',
     release: 'Release',
     releaseHelp: 'Withdrawn titles are kept, and can come back.',
     confirm: 'Why is this right?',
@@ -319,10 +303,10 @@ const ptBR: typeof en = {
     now: 'Títulos agora',
     response: 'Na resposta',
     withdrawnSum: 'Retirados, valor original',
+    ofBuyer: (buyer) => `Comprador: ${buyer}.`,
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem títulos.',
       withdrawal_limit: 'Sumiram mais títulos do que o limite permite.',
-      ...sentences('pt-BR'),
       unreadable:
         'A resposta tem títulos, e nenhum segue o contrato. O melhor é buscar de novo quando a plataforma os corrigir.',
     },
@@ -332,6 +316,7 @@ const ptBR: typeof en = {
         : `${titles} títulos não estão na resposta e continuariam como estão, porque podem estar entre os rejeitados.`,
     signedOff: 'Este dia está fechado: a liberação o altera.',
     withdrawals: 'Títulos que seriam retirados',
+    concerned: 'Títulos contados pelo limite',
     release: 'Liberar',
     releaseHelp: 'Títulos retirados são guardados e podem voltar.',
     confirm: 'Justificativa',

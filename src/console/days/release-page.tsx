@@ -1,8 +1,10 @@
+import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { ReleasePreview } from '../../pull/release-preview.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
 import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { holdText } from './hold-text.ts';
 
 export function ReleasePage(props: {
   readonly context: PageContext;
@@ -53,7 +55,9 @@ export function ReleasePage(props: {
             <td class="right number">{formats.count(preview.changed)}</td>
             <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
             <td>
-              {preview.holdReason !== null && release.reasons[preview.holdReason]}
+              {isImplausible(preview.holdReason)
+                ? holdText(context, preview.holdReason, preview.holdDetail)
+                : preview.holdReason !== null && release.reasons[preview.holdReason]}
               {preview.isSignedOff && <strong> {release.signedOff}</strong>}
             </td>
           </tr>
@@ -77,36 +81,63 @@ export function ReleasePage(props: {
           <p class="quiet small">{release.releaseHelp}</p>
         </ActionForm>
       </Card>
-      {preview.withdrawals.length > 0 && (
-        <Card title={release.withdrawals}>
-          <DataTable
-            label={release.withdrawals}
-            heads={[
-              text.titles.order,
-              text.titles.accepted,
-              text.titles.provider,
-              text.title.agent,
-              right(text.titles.value),
-            ]}
-          >
-            {preview.withdrawals.map((title) => (
-              <tr key={title.titleId}>
-                <th scope="row">
-                  <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
-                </th>
-                <td>
-                  <DayLink context={context} date={preview.date} />
-                </td>
-                <td>{title.provider ?? '–'}</td>
-                <td>{title.agent ?? '–'}</td>
-                <td class="right">
-                  <Amount context={context} value={title.originalValue} />
-                </td>
-              </tr>
-            ))}
-          </DataTable>
-        </Card>
-      )}
+      <PreviewedTitles
+        context={context}
+        preview={preview}
+        label={release.withdrawals}
+        titles={preview.withdrawals}
+      />
+      <PreviewedTitles
+        context={context}
+        preview={preview}
+        label={release.concerned}
+        titles={preview.concerned}
+      />
     </>
+  );
+}
+
+function PreviewedTitles(props: {
+  readonly context: PageContext;
+  readonly preview: ReleasePreview;
+  readonly label: string;
+  readonly titles: ReleasePreview['withdrawals'];
+}) {
+  const { context, preview, label } = props;
+  const { text } = context;
+  if (props.titles.length === 0) return null;
+  return (
+    <Card title={label}>
+      <DataTable
+        label={label}
+        heads={[
+          text.titles.order,
+          text.titles.accepted,
+          text.titles.provider,
+          text.title.agent,
+          right(text.titles.value),
+        ]}
+      >
+        {props.titles.map((title, index) => (
+          <tr key={index}>
+            <th scope="row">
+              {title.titleId === null ? (
+                title.orderUid
+              ) : (
+                <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
+              )}
+            </th>
+            <td>
+              <DayLink context={context} date={preview.date} />
+            </td>
+            <td>{title.provider ?? '–'}</td>
+            <td>{title.agent ?? '–'}</td>
+            <td class="right">
+              <Amount context={context} value={title.originalValue} />
+            </td>
+          </tr>
+        ))}
+      </DataTable>
+    </Card>
   );
 }

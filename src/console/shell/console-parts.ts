@@ -22,6 +22,8 @@ export interface ConsoleParts {
   readonly fourEyes: boolean;
   /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
   readonly bookingsFrom?: CivilDate | null;
+  /** Whether the checks have to run on the content of a day before its sign-off. Absent: no. */
+  readonly requiresChecks?: boolean;
   /** Whether users who sign in with a password have to set up a second factor. */
   readonly requiresSecondFactor: boolean;
   /** The address of the console for browsers; null: the address on which it listens. */
@@ -36,7 +38,6 @@ export interface ConsoleParts {
   readonly now?: () => Date;
 }
 
-/** The rules for a sign-off by a page or the API. */
 /** A century. */
 const NEVER_STALE_HOURS = 876_000;
 
@@ -44,6 +45,8 @@ const NEVER_STALE_HOURS = 876_000;
 export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
   alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
 
-export function signingRules({ fourEyes, bookingsFrom = null }: ConsoleParts): SigningRules {
-  return { fourEyes, bookingsFrom };
+/** The rules for a sign-off by a page or the API. */
+export function signingRules(parts: ConsoleParts): SigningRules {
+  const { fourEyes, bookingsFrom = null, requiresChecks = false } = parts;
+  return { fourEyes, bookingsFrom, requiresChecks };
 }

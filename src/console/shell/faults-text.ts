@@ -21,6 +21,9 @@ const en = {
     already_signed_off: ({ date }: Values) => `${date} is signed off already.`,
     changed_meanwhile: ({ date }: Values) =>
       `${date} has changed since you looked at it. Look again, then sign it off.`,
+    not_checked: ({ date }: Values) =>
+      `The checks of ${date} have not run yet. Try again in a few seconds.`,
+    no_findings: ({ date }: Values) => `${date} has no open finding of this check.`,
     payment_held: ({ date }: Values) =>
       `Titles of ${date} name a changed bank account. Acknowledge the change, then sign the day off.`,
     own_decision: ({ date }: Values) =>
@@ -73,6 +76,9 @@ const ptBR: typeof en = {
     already_signed_off: ({ date }) => `O dia ${date} já está fechado.`,
     changed_meanwhile: ({ date }) =>
       `O dia ${date} mudou depois que você abriu a página. Confira de novo antes de fechar.`,
+    not_checked: ({ date }) =>
+      `A análise de ${date} ainda não terminou. Tente de novo em alguns segundos.`,
+    no_findings: ({ date }) => `${date} não tem apontamento em aberto desta regra.`,
     payment_held: ({ date }) =>
       `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a ciência da mudança antes de fechar o dia.`,
     own_decision: ({ date }) =>

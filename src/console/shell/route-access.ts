@@ -63,6 +63,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   // The export.
   'POST /restated': people(EVERYBODY),
   'GET /sign-offs': people(EVERYBODY),
+  'GET /findings': people(EVERYBODY),
   'GET /months': people(EVERYBODY),
   'GET /months/:month': people(EVERYBODY),
   'GET /titles': people(EVERYBODY),
@@ -107,6 +108,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /schedule': people(DECIDE),
   'POST /account-changes': people(DECIDE),
   'POST /account-changes/:id/acknowledge': people(DECIDE),
+  'POST /findings': people(DECIDE),
   'POST /drift/acknowledge': people(DECIDE),
 
   'POST /days/:date/pull': people(OPERATE),
@@ -141,6 +143,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'GET /api/providers': api(EVERYBODY, 'read'),
   'GET /api/provider': api(EVERYBODY, 'read'),
   'GET /api/account-changes': api(EVERYBODY, 'read'),
+  'GET /api/findings': api(EVERYBODY, 'read'),
   'GET /api/titles/:id': api(EVERYBODY, 'read'),
   'GET /api/alerts': api(EVERYBODY, 'read'),
   'GET /api/drift': api(EVERYBODY, 'read'),
@@ -171,6 +174,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, RouteAccess>> = {
   'POST /api/days/:date/reopen': api(REVIEW, 'decide'),
   'POST /api/days/:date/accept-rejects': api(DECIDE, 'decide'),
   'POST /api/account-changes/:id/acknowledge': api(DECIDE, 'decide'),
+  'POST /api/findings/resolve': api(DECIDE, 'decide'),
   'POST /api/drift/acknowledge': api(DECIDE, 'decide'),
   'POST /api/days/:date/pull': api(OPERATE, 'pull'),
   'POST /api/pulls/:id/release': api(OPERATE, 'decide'),

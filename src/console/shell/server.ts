@@ -35,6 +35,7 @@ import { addSignOffsRoutes } from '../closing/sign-offs-routes.tsx';
 import { addDayRoutes } from '../days/day-routes.tsx';
 import { addDaysRoutes } from '../days/days-routes.tsx';
 import { addRestatedRoutes } from '../days/restated-routes.tsx';
+import { addFindingsRoutes } from '../findings/findings-routes.tsx';
 import { addMatchingRoutes } from '../matching/matching-routes.tsx';
 import { addProviderRoutes } from '../providers/provider-routes.tsx';
 import { addScheduleRoutes } from '../schedule/schedule-routes.tsx';
@@ -157,6 +158,7 @@ async function addPages(
   addAmountsRoutes(server, parts);
   addExportRoutes(server, parts);
   addScheduleRoutes(server, parts);
+  addFindingsRoutes(server, parts);
   addMatchingRoutes(server, parts);
   addBookingsRoutes(server, parts);
   addBackfillRoutes(server, parts);
@@ -187,6 +189,9 @@ function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): voi
   });
 }
 
+/** The faults of a day that is not ready for a sign-off. */
+const CONFLICTS: ReadonlySet<unknown> = new Set(['payment_held', 'not_checked']);
+
 /** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {
   server.setNotFoundHandler((request, reply) =>
@@ -200,7 +205,7 @@ function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | n
     if (error instanceof InputError) {
       const { code, message } = error;
       return answerError(request, reply, timeZone, {
-        status: error.context['fault'] === 'payment_held' ? 409 : 400,
+        status: CONFLICTS.has(error.context['fault']) ? 409 : 400,
         code,
         message,
         forPerson: error,

@@ -15,6 +15,7 @@ import { signOffsText } from '../closing/sign-offs-text.ts';
 import { dayText } from '../days/day-text.ts';
 import { daysText } from '../days/days-text.ts';
 import { restatedText } from '../days/restated-text.ts';
+import { findingsText } from '../findings/findings-text.ts';
 import { matchingText } from '../matching/matching-text.ts';
 import { providersText } from '../providers/providers-text.ts';
 import { scheduleText } from '../schedule/schedule-text.ts';
@@ -35,6 +36,7 @@ const en = {
   ...titlesText.en,
   ...amountsText.en,
   ...scheduleText.en,
+  ...findingsText.en,
   ...matchingText.en,
   ...backfillsText.en,
   ...bookingsText.en,
@@ -59,6 +61,7 @@ const ptBR: Text = {
   ...titlesText['pt-BR'],
   ...amountsText['pt-BR'],
   ...scheduleText['pt-BR'],
+  ...findingsText['pt-BR'],
   ...matchingText['pt-BR'],
   ...backfillsText['pt-BR'],
   ...bookingsText['pt-BR'],

@@ -1,10 +1,12 @@
 import { Fragment } from 'preact';
+import type { FindingRow } from '../../checks/findings.sql.ts';
 import { DISCOUNTED_COLUMNS } from '../../domain/amount-meaning.ts';
 import { toCivilDate } from '../../domain/business-day.ts';
 import type { TitleColumn } from '../../domain/title.ts';
 import type { TitleMatch } from '../../matching/match-reads.sql.ts';
 import { Undocumented } from '../amounts/undocumented.tsx';
 import { Moves } from '../days/moved.tsx';
+import { TitleFindings } from '../findings/title-findings.tsx';
 import { TitleMatches } from '../matching/match-cards.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
@@ -54,9 +56,10 @@ export function TitlePageBody(props: {
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
+  readonly findings: readonly FindingRow[];
   readonly isRevealed: boolean;
 }) {
-  const { context, title, matches, isRevealed } = props;
+  const { context, title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
@@ -120,6 +123,7 @@ export function TitlePageBody(props: {
           </Card>
         ))}
       </div>
+      <TitleFindings context={context} findings={findings} />
       {matches !== null && <TitleMatches context={context} matches={matches} />}
       <Card title={text.title.history}>
         <ol class="timeline">

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
+import { readTitleFindings } from '../../checks/findings.sql.ts';
 import { type CivilDate, dateIn } from '../../domain/business-day.ts';
 import { readLedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { readTitleMatches } from '../../matching/match-reads.sql.ts';
@@ -69,12 +70,11 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     const matches = (await hasPayables(database.prisma))
       ? await readTitleMatches(database, BigInt(title.id))
       : null;
+    const findings = await readTitleFindings(database, BigInt(title.id));
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.title.title(title.fields.order_uid ?? ''),
       active: '/titles',
-      body: (
-        <TitlePageBody context={context} title={title} matches={matches} isRevealed={isRevealed} />
-      ),
+      body: <TitlePageBody {...{ context, title, matches, findings, isRevealed }} />,
     }));
   };
   server.get('/titles/:id', (request, reply) => showTitle(request, reply, false));

@@ -1,7 +1,7 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
-import { type HoldReason, stateAfterMerge } from '../../domain/day-state.ts';
+import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import {
@@ -34,7 +34,6 @@ export interface MergedResponse {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
-  readonly holdReason: HoldReason | null;
   /** Whether the date was over when the request was sent. */
   readonly dateWasClosed: boolean;
   readonly drift: readonly DriftRecord[];
@@ -97,7 +96,11 @@ async function mergeOwnDate(
   const hasRejects = plan.rejected > 0 || day.rejected > 0;
   if (hasRejects) await mergeRejects(tx, { pullId, fence, date });
   const openRejects = hasRejects ? await countOpenRejects(tx, date) : 0;
-  const newState = stateAfterMerge({ wasClosed: dateWasClosed, openRejects });
+  const newState = stateAfterMerge({
+    wasClosed: dateWasClosed,
+    openRejects,
+    hasOpenFindings: day.hasOpenFindings,
+  });
   if (merge.isRepair) await restoreSeal(tx, date);
   const isDayStale = isChanged || !day.hasDigest || merge.isRepair;
   await setMergedDay(tx, { date, pullId, state: newState, fold }, isDayStale);

@@ -7,10 +7,15 @@
  */
 
 import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
+import {
+  type HoldDetail,
+  type ImplausibleHold,
+  implausibleHold,
+  type PlausibilityLimits,
+} from '../../domain/checks/plausibility.ts';
 import { decideHold, type HoldReason } from '../../domain/day-state.ts';
 import type { MissingText } from '../../domain/known-titles.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
-import { implausibleReason, type PlausibilityLimits } from '../../domain/plausibility.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
@@ -60,6 +65,8 @@ export interface PullReport extends ChangeCounts {
   readonly date: LockedDay['date'];
   readonly state: MergeState;
   readonly holdReason: HoldReason | null;
+  /** Null unless the response is held for its plausibility. */
+  readonly holdDetail: HoldDetail | null;
   /** Titles of the response, rejected ones included. */
   readonly titles: number;
   readonly rejected: number;
@@ -96,11 +103,18 @@ export function mergeStaged(
     await eraseErased(tx, attempt.fence);
     await stageKnown(tx, attempt.fence, response.known);
     const plan = await planChanges(tx, attempt.fence, day, isRepair(attempt));
-    const holdReason =
-      withdrawalHold(day, plan, policy) ??
-      (await implausibleHold(tx, attempt.fence, { day, plan }, policy));
-    return endAttempt(tx, attempt, response, decide(day, plan, holdReason));
+    const reason = withdrawalHold(day, plan, policy);
+    const hold =
+      reason === null
+        ? await findImplausible(tx, attempt.fence, { day, plan }, policy)
+        : { reason, detail: null };
+    return endAttempt(tx, attempt, response, decide(day, plan, hold));
   }, MERGE_TRANSACTION);
+}
+
+interface Hold {
+  readonly reason: HoldReason;
+  readonly detail: HoldDetail | null;
 }
 
 /** The end that a response comes to, and its changes. */
@@ -108,7 +122,8 @@ export interface MergeDecision {
   readonly day: LockedDay;
   readonly plan: MergePlan;
   readonly state: MergeState;
-  readonly holdReason: HoldReason | null;
+  /** Null: the response is not held. */
+  readonly hold: Hold | null;
   /** See `MergedResponse`. */
   readonly loadedAccounts: NamedAccounts | null;
 }
@@ -121,9 +136,17 @@ export async function endAttempt(
   decision: MergeDecision,
 ): Promise<PullReport> {
   const { pullId, fence } = attempt;
-  const { day, plan, state, holdReason, loadedAccounts } = decision;
+  const { day, plan, state, hold, loadedAccounts } = decision;
   const titles = plan.titles + plan.rejected;
-  const report = { ...plan, pullId, date: day.date, state, holdReason, titles };
+  const report = {
+    ...plan,
+    pullId,
+    date: day.date,
+    state,
+    holdReason: hold?.reason ?? null,
+    holdDetail: hold?.detail ?? null,
+    titles,
+  };
   await finishPull(tx, report, response);
   await endMerge(tx, { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) });
   if (state === 'held') await discardPlan(tx, fence);
@@ -149,6 +172,7 @@ async function finishPull(
         finished_at = CASE WHEN ${report.state} <> 'held' THEN clock_timestamp() END,
         http_status = ${response.httpStatus}::int, response_bytes = ${response.responseBytes}::bigint,
         date_was_closed = ${response.dateWasClosed}::boolean, hold_reason = ${report.holdReason},
+        hold_detail = ${report.holdDetail === null ? null : JSON.stringify(report.holdDetail)}::jsonb,
         titles = ${report.titles}::int, inserted = ${report.inserted}::int,
         changed = ${report.changed}::int, withdrawn = ${report.withdrawn}::int,
         restored = ${report.restored}::int, unchanged = ${report.unchanged}::int,
@@ -241,7 +265,7 @@ function supersede(day: LockedDay, response: ReadResponse): MergeDecision {
     unchanged: 0,
     withheld: 0,
   };
-  return { day, plan, state: 'superseded', holdReason: null, loadedAccounts: null };
+  return { day, plan, state: 'superseded', hold: null, loadedAccounts: null };
 }
 
 function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): HoldReason | null {
@@ -255,20 +279,20 @@ function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): H
 }
 
 /** Only where the response changes the date: the question costs a statement. */
-async function implausibleHold(
+async function findImplausible(
   tx: Transaction,
   fence: bigint,
   { day, plan }: Pick<MergeDecision, 'day' | 'plan'>,
   { plausibility, withdrawalLimitPercent }: MergePolicy,
-): Promise<HoldReason | null> {
+): Promise<ImplausibleHold | null> {
   if (plausibility === null || plan.inserted + plan.changed + plan.withdrawn === 0) return null;
-  const facts = await readStagedFacts(tx, fence, day, plan, withdrawalLimitPercent);
-  return implausibleReason(facts, plausibility);
+  const facts = await readStagedFacts(tx, fence, day, plan);
+  return implausibleHold(facts, { ...plausibility, withdrawalPercent: withdrawalLimitPercent });
 }
 
-function decide(day: LockedDay, plan: MergePlan, holdReason: HoldReason | null): MergeDecision {
+function decide(day: LockedDay, plan: MergePlan, hold: Hold | null): MergeDecision {
   const changes = plan.inserted + plan.changed + plan.withdrawn + plan.restored;
   const merged = changes === 0 ? 'unchanged' : 'merged';
-  const state = holdReason === null ? merged : 'held';
-  return { day, plan, state, holdReason, loadedAccounts: null };
+  const state = hold === null ? merged : 'held';
+  return { day, plan, state, hold, loadedAccounts: null };
 }

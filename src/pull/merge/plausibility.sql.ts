@@ -1,11 +1,10 @@
 import type { Transaction } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import {
-  MIN_BUYER_TITLES,
   MIN_TITLES,
   MIN_USUAL_DAYS,
   type ResponseFacts,
-} from '../../domain/plausibility.ts';
+} from '../../domain/checks/plausibility.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { LockedDay } from '../../ledger/day-ledger.sql.ts';
 import type { MergePlan } from './merge-plan.sql.ts';
@@ -15,26 +14,73 @@ const USUAL_DAYS = 8;
 /** How far back they may be. */
 const USUAL_WEEKS = 12;
 
-type Usual = Pick<ResponseFacts, 'usualTitles' | 'valueRatio'>;
+const recent = (date: CivilDate, condition: Prisma.Sql) => Prisma.sql`
+  SELECT date, title_count, original_value_sum / title_count AS mean
+  FROM conciliation.day
+  WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(1, ${USUAL_WEEKS}::int) AS week))
+    AND state = 'reconciled' AND title_count > 0 AND ${condition}
+  ORDER BY date DESC LIMIT ${USUAL_DAYS}`;
+
+/** How many times the greater one of two means is the other one; null where one of them is not positive. */
+const ratio = (first: string, second: string) =>
+  Prisma.raw(
+    `CASE WHEN ${first} > 0 AND ${second} > 0
+          THEN least(greatest(${first} / ${second}, ${second} / ${first}), 1e6)::float8 END`,
+  );
+
+type Usual = Pick<ResponseFacts, 'usualTitles' | 'leastTitles' | 'valueRatio'>;
 
 /** What is usual for the weekday of a date. The mean value is that of a row `response (mean)`. */
 const usual = (date: CivilDate, response: Prisma.Sql) => Prisma.sql`
-  WITH response (mean) AS (${response}), recent AS (
-    SELECT title_count, original_value_sum / title_count AS mean
-    FROM conciliation.day
-    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(1, ${USUAL_WEEKS}::int) AS week))
-      AND state = 'reconciled' AND title_count > 0
-    ORDER BY date DESC LIMIT ${USUAL_DAYS}
-  ), usual AS (
-    SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles,
+  WITH response (mean) AS (${response}), recent AS (${recent(date, Prisma.sql`true`)}), usual AS (
+    SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY title_count) AS titles, min(title_count) AS least,
            percentile_disc(0.5) WITHIN GROUP (ORDER BY mean) AS mean
     FROM recent HAVING count(*) >= ${MIN_USUAL_DAYS}
   )
-  SELECT usual.titles AS "usualTitles",
-         CASE WHEN response.mean > 0 AND usual.mean > 0
-              THEN least(greatest(response.mean / usual.mean, usual.mean / response.mean), 1e6)::float8
-         END AS "valueRatio"
+  SELECT usual.titles AS "usualTitles", usual.least AS "leastTitles",
+         ${ratio('response.mean', 'usual.mean')} AS "valueRatio"
   FROM response LEFT JOIN usual ON true`;
+
+/**
+ * What is usual for each buyer on the weekday of a date: rows (buyer, titles, least, mean). Only dates that the checks
+ * have counted by buyer count.
+ */
+const usualOfBuyers = (date: CivilDate) => Prisma.sql`
+  SELECT buyer.name AS buyer,
+         percentile_disc(0.5) WITHIN GROUP (ORDER BY coalesce(counted.titles, 0)) AS titles,
+         min(coalesce(counted.titles, 0)) AS least,
+         percentile_disc(0.5) WITHIN GROUP (ORDER BY counted.original_value_sum / nullif(counted.titles, 0)) AS mean
+  FROM recent CROSS JOIN (
+    SELECT DISTINCT buyer_identification AS name FROM conciliation.day_buyer
+    WHERE date = ANY(ARRAY(SELECT date FROM recent))
+  ) AS buyer
+  LEFT JOIN conciliation.day_buyer AS counted
+    ON counted.date = recent.date AND counted.buyer_identification = buyer.name
+  WHERE recent.date <> ${date}::date
+  GROUP BY buyer.name HAVING count(*) >= ${MIN_USUAL_DAYS}`;
+
+/** The facts of each buyer, from rows (buyer, titles, duplicates, current, inserted, changed, withdrawn, mean). */
+const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
+  WITH recent AS (${recent(
+    date,
+    Prisma.sql`EXISTS (SELECT FROM conciliation.day_buyer AS counted WHERE counted.date = day.date)`,
+  )}), usual AS (${usualOfBuyers(date)}), counted AS (${counted})
+  SELECT coalesce(counted.buyer, usual.buyer) AS buyer, coalesce(counted.titles, 0)::float8 AS titles,
+         coalesce(duplicates, 0)::float8 AS duplicates, coalesce(present, 0)::float8 AS "currentTitles",
+         coalesce(inserted, 0)::float8 AS inserted, coalesce(changed, 0)::float8 AS changed,
+         coalesce(withdrawn, 0)::float8 AS withdrawn, usual.titles::float8 AS "usualTitles",
+         usual.least::float8 AS "leastTitles", ${ratio('counted.mean', 'usual.mean')} AS "valueRatio"
+  FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
+  ORDER BY 1`;
+
+/** Whether several buyers have had titles on the weekday of the date. Otherwise all titles are those of one buyer. */
+async function hasSeveralBuyers(tx: Transaction, date: CivilDate): Promise<boolean> {
+  const buyers = await tx.$queryRaw<unknown[]>`
+    SELECT DISTINCT buyer_identification FROM conciliation.day_buyer
+    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
+    LIMIT 2`;
+  return buyers.length > 1;
+}
 
 /** The facts of a response whose titles were loaded into a date without titles and added up in its day. */
 export async function readLoadedFacts(
@@ -42,14 +88,26 @@ export async function readLoadedFacts(
   date: CivilDate,
   plan: MergePlan,
   duplicates: number,
-): Promise<ResponseFacts> {
+): Promise<ResponseFacts[]> {
   const [found] = await tx.$queryRaw<[Usual]>(
     usual(
       date,
       Prisma.sql`SELECT original_value_sum / nullif(title_count, 0) FROM conciliation.day WHERE date = ${date}::date`,
     ),
   );
-  return { ...countsOf(plan, 0), ...found, duplicates, hasLostBuyer: false };
+  const whole = { ...countsOf(plan, 0), ...found, duplicates };
+  if (!(await hasSeveralBuyers(tx, date))) return [whole];
+  const buyers = await tx.$queryRaw<ResponseFacts[]>(
+    factsOfBuyers(
+      date,
+      Prisma.sql`
+        SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+               count(*) FILTER (WHERE occurrence > 1) AS duplicates, 0 AS present, count(*) AS inserted,
+               0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+        FROM conciliation.title WHERE accepted_date = ${date}::date GROUP BY 1`,
+    ),
+  );
+  return [whole, ...buyers];
 }
 
 /** The facts of a staged response after `planChanges`. */
@@ -58,8 +116,7 @@ export async function readStagedFacts(
   fence: bigint,
   day: LockedDay,
   plan: MergePlan,
-  withdrawalLimitPercent: number,
-): Promise<ResponseFacts> {
+): Promise<ResponseFacts[]> {
   const { date } = day;
   const isNew = !day.hasTitles;
   const mean = isNew
@@ -67,14 +124,13 @@ export async function readStagedFacts(
     : Prisma.sql`SELECT NULL::numeric`;
   const [found] = await tx.$queryRaw<[Usual]>(usual(date, mean));
   const duplicates = plan.inserted < MIN_TITLES ? 0 : await countDuplicates(tx, fence, isNew);
-  const hasLostBuyer =
-    plan.withdrawn >= MIN_BUYER_TITLES &&
-    (await losesBuyer(tx, fence, date, withdrawalLimitPercent));
-  return { ...countsOf(plan, day.titleCount), ...found, duplicates, hasLostBuyer };
+  const whole = { ...countsOf(plan, day.titleCount), ...found, duplicates };
+  const counted = isNew ? newTitlesOfBuyers(fence) : changesOfBuyers(fence, day);
+  return [whole, ...(await tx.$queryRaw<ResponseFacts[]>(factsOfBuyers(date, counted)))];
 }
 
-function countsOf({ titles, inserted, changed }: MergePlan, currentTitles: number) {
-  return { titles, inserted, changed, currentTitles };
+function countsOf({ titles, inserted, changed, withdrawn }: MergePlan, currentTitles: number) {
+  return { buyer: null, titles, inserted, changed, withdrawn, currentTitles };
 }
 
 async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): Promise<number> {
@@ -88,25 +144,45 @@ async function countDuplicates(tx: Transaction, fence: bigint, isNew: boolean): 
   return count;
 }
 
-/** Whether a buyer with at least `MIN_BUYER_TITLES` current titles loses more than the limit of its titles. */
-async function losesBuyer(
-  tx: Transaction,
-  fence: bigint,
-  date: CivilDate,
-  limitPercent: number,
-): Promise<boolean> {
-  const [{ isLost }] = await tx.$queryRaw<[{ isLost: boolean }]>`
-    WITH withdrawn AS (
-      SELECT title.buyer_identification AS buyer, count(*) AS titles
-      FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
-      WHERE change.fence = ${fence} AND change.kind = 'withdrawn' GROUP BY 1
-    ), present AS (
-      SELECT buyer_identification AS buyer, count(*) AS titles FROM conciliation.title
-      WHERE accepted_date = ${date}::date AND status = 'current' GROUP BY 1
-    )
-    SELECT EXISTS (
-      SELECT FROM withdrawn JOIN present ON present.buyer IS NOT DISTINCT FROM withdrawn.buyer
-      WHERE present.titles >= ${MIN_BUYER_TITLES} AND withdrawn.titles * 100 > ${limitPercent}::int * present.titles
-    ) AS "isLost"`;
-  return isLost;
-}
+/** A date without titles has no rows in `staged_change`. */
+const newTitlesOfBuyers = (fence: bigint) => Prisma.sql`
+  SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles,
+         count(*) - count(DISTINCT identity_hash) AS duplicates, 0 AS present, count(*) AS inserted,
+         0 AS changed, 0 AS withdrawn, avg(original_value) AS mean
+  FROM conciliation.staged_title WHERE fence = ${fence} GROUP BY 1`;
+
+/** The titles that the date has are those that the checks have counted, if they ran on its present content. */
+const changesOfBuyers = (fence: bigint, { date }: LockedDay) => Prisma.sql`
+  WITH change AS (
+    SELECT coalesce(title.buyer_identification, '') AS buyer, change.kind, change.occurrence
+    FROM conciliation.staged_change AS change JOIN conciliation.title ON title.id = change.title_id
+    WHERE change.fence = ${fence}
+      AND title.id = ANY(ARRAY(SELECT title_id FROM conciliation.staged_change
+                               WHERE fence = ${fence} AND title_id IS NOT NULL))
+    UNION ALL
+    SELECT coalesce(staged.buyer_identification, ''), change.kind, change.occurrence
+    FROM conciliation.staged_change AS change
+    JOIN conciliation.staged_title AS staged USING (fence, ordinal)
+    WHERE change.fence = ${fence} AND change.title_id IS NULL
+  ), changes AS (
+    SELECT buyer, count(*) FILTER (WHERE kind = 'inserted') AS inserted,
+           count(*) FILTER (WHERE kind = 'inserted' AND occurrence > 1) AS duplicates,
+           count(*) FILTER (WHERE kind = 'changed') AS changed,
+           count(*) FILTER (WHERE kind = 'withdrawn') AS withdrawn,
+           count(*) FILTER (WHERE kind = 'restored') AS restored
+    FROM change GROUP BY buyer
+  ), checked AS (
+    SELECT FROM conciliation.day JOIN conciliation.day_check AS done USING (date, content_digest)
+    WHERE date = ${date}::date
+  ), present AS (
+    SELECT buyer_identification AS buyer, titles::bigint AS titles FROM conciliation.day_buyer
+    WHERE date = ${date}::date AND EXISTS (SELECT FROM checked)
+    UNION ALL
+    SELECT coalesce(buyer_identification, ''), count(*) FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'current' AND NOT EXISTS (SELECT FROM checked)
+    GROUP BY 1
+  )
+  SELECT buyer, coalesce(present.titles, 0) + coalesce(inserted, 0) + coalesce(restored, 0)
+                - coalesce(withdrawn, 0) AS titles,
+         duplicates, present.titles AS present, inserted, changed, withdrawn, NULL::numeric AS mean
+  FROM changes FULL JOIN present USING (buyer)`;

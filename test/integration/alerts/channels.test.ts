@@ -29,6 +29,7 @@ import {
   failingPushAlert,
   faultyProcessAlerts,
   heldDayAlert,
+  openFindingsAlert,
   openRejectsAlert,
   overdueChecksAlert,
   overdueLinesAlert,
@@ -140,8 +141,15 @@ const ALERTS: readonly Alert[] = [
     responseTitles: 30,
     withdrawals: 30,
     reason: 'withdrawal_limit',
+    detail: null,
   }),
   openRejectsAlert({ date, rejects: 2, pullId: 12n }),
+  openFindingsAlert({
+    date,
+    findings: 3,
+    codes: ['equal_on_two_dates', 'tax_id_invalid'],
+    pullId: 12n,
+  }),
   staleCheckpointAlert(
     { startDate: date, lastReconciledDate: date, advancedAt: new Date('2026-03-03T09:00:00Z') },
     { now: new Date('2026-03-08T09:00:00Z'), lastClosedDate: addDays(date, 5) },
@@ -162,11 +170,11 @@ const ALERTS: readonly Alert[] = [
   refusedProvidersAlert({ writtenDate: date, rejected: 2, invalid: 1 }),
   failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
   changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
-  paidToSupplierAlert({ date, titles: 2 }),
   stalePayablesAlert(
     { snapshotAt: new Date('2026-03-01T12:00:00Z'), maxAgeHours: 30 },
     new Date('2026-03-04T12:00:00Z'),
   ),
+  paidToSupplierAlert(2, [date, addDays(date, 1)]),
   contractDriftAlert({ pullId: 12n, date, paths: ['titles[].a_b'], pathCount: 3 }),
   ...faultyProcessAlerts([
     { kind: 'token_refused', processes: 2 },
@@ -298,6 +306,7 @@ const held = heldDayAlert({
   titles: 60,
   responseTitles: 30,
   withdrawals: 30,
+  detail: null,
   reason: 'withdrawal_limit',
 });
 

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { recordAudit } from '../../../src/audit/audit.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -22,7 +24,9 @@ beforeEach(() => {
 
 async function pull(...texts: string[]) {
   world.sandbox.setDayTexts(date, texts);
-  return world.pull(date);
+  const report = await world.pull(date);
+  await checkDays(world.database, ANY_DAY_RULES);
+  return report;
 }
 const title = (uid: string, more: Parameters<typeof titleText>[0] = {}) =>
   titleText({ uid, date, ...more });

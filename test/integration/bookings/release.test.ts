@@ -6,16 +6,12 @@ import { adoptReceipts, dismissReceipts } from '../../../src/bookings/receipt-de
 import {
   lockDay,
   openBookings,
-  readDaysWithUrgentBreaks,
   releaseSealedDay,
   releaseWaitingDays,
 } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { reopenDay, signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { listBreaks } from '../../../src/matching/breaks.sql.ts';
-import { resolveBreak } from '../../../src/matching/match-decisions.sql.ts';
-import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -313,40 +309,4 @@ test('a release waits for another one before it is numbered', async () => {
     return all.filter((line) => line.date === day).map(({ seq }) => Number(seq));
   };
   expect(Math.max(...(await seqs(first)))).toBeLessThan(Math.min(...(await seqs(second))));
-});
-
-test('a day with a title that the ERP has paid to the supplier is released once the break is resolved', async () => {
-  await pull(title('paid', { value: '10', dueDate: '2026-06-30' }));
-  const payable = { erpKey: `paid-${date}`, openValue: '10', orderUid: 'paid', status: 'paid' };
-  await importPayables(world.database, [payable]);
-  await sign();
-  expect(await lines()).toEqual([]);
-  expect(await readDaysWithUrgentBreaks(world.database)).toEqual([date]);
-  await deriveAlerts(world.database, new Date(), NO_LIMITS);
-  const urgent = () =>
-    world.database.prisma.alert.findMany({
-      where: { kind: 'paid_to_supplier', resolvedAt: null },
-      select: { message: true },
-    });
-  expect(await urgent()).toEqual([
-    {
-      message: `the ERP has paid 1 title of ${date} to the supplier; the value is due to the financial agent`,
-    },
-  ]);
-  const filter = { kind: null, date, supplier: null, offset: 0, limit: 9 };
-  const [found] = (await listBreaks(world.database, filter)).breaks;
-  await resolveBreak(
-    world.database,
-    {
-      kind: 'paid_to_supplier',
-      titleId: BigInt(found?.title?.id ?? 0),
-      erpKey: payable.erpKey,
-      seenGround: found?.ground ?? '',
-    },
-    { by: 'rita', reason: 'the supplier has returned the money' },
-  );
-  expect(await releaseWaitingDays(world.database)).toEqual([date]);
-  expect(await lines()).toHaveLength(1);
-  await deriveAlerts(world.database, new Date(), NO_LIMITS);
-  expect(await urgent()).toEqual([]);
 });

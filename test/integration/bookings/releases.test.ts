@@ -1,6 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { startReleases } from '../../../src/scheduler/releases.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -18,6 +20,7 @@ test('the service compares receipts, signs clean days off and releases them', as
     VALUES ('erp', 'a', '2020-01-01', gen_random_uuid(), 1, 1, gen_random_uuid(), 'posted', 'D')`;
   world.sandbox.setDayTexts(DAY, [titleText()]);
   await world.pull(DAY);
+  await checkDays(world.database, DEFAULT_RULES);
   const releases = startReleases({
     database: world.database,
     logger: pino({ level: 'silent' }),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { acknowledgeAccountChange } from '../../../src/accounts/account-changes.sql.ts';
 import { migrate } from '../../../src/database/migrate.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -163,6 +164,10 @@ async function prepare(): Promise<void> {
 }
 
 async function sign(date: CivilDate): Promise<void> {
+  const changes = await world.database.prisma.accountChange.findMany({ select: { id: true } });
+  for (const { id } of changes) {
+    await acknowledgeAccountChange(world.database, id, { by: 'caio', reason: 'asked the party' });
+  }
   const { rows } = await owner.query(
     'SELECT content_digest FROM conciliation.day WHERE date = $1',
     [date],

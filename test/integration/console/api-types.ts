@@ -477,6 +477,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Findings of the checks */
+        get: operations["listFindings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/findings/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolve findings of one check on one date */
+        post: operations["resolveFindings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/match-runs/{id}/undo": {
         parameters: {
             query?: never;
@@ -879,7 +913,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -974,7 +1008,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1010,7 +1044,7 @@ export interface operations {
                         /** Format: date-time */
                         deliveredAt: string | null;
                         id: number;
-                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, checkpoint_stale, restated_after_sign_off, booking_failed, booking_overdue, booking_receipts, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, contract_drift, platform_auth, clock_skew, planning_failed. */
+                        /** @description Such as pull_failed, pull_overdue, sweep_failed, sweep_stale, sweep_differs, sweep_unplaced, filters_disagree, day_held, day_attention, findings_open, checkpoint_stale, restated_after_sign_off, booking_failed, booking_overdue, booking_receipts, consumer_behind, month_seal_broken, titles_altered, verification_overdue, provider_rejected, push_failing, account_changed, payables_stale, paid_to_supplier, contract_drift, platform_auth, clock_skew, planning_failed. */
                         kind: string;
                         message: string;
                         /** @description The message in Portuguese. */
@@ -1075,7 +1109,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1175,7 +1209,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1286,7 +1320,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1414,7 +1448,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1527,7 +1561,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1640,7 +1674,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1771,7 +1805,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1884,7 +1918,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2027,7 +2061,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2128,7 +2162,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2148,7 +2182,7 @@ export interface operations {
             query?: {
                 /** @example 2026-03-02 */
                 date?: string;
-                kind?: "paid_to_supplier" | "withdrawn_open" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                kind?: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                 limit?: number;
                 /** @description To skip. */
                 offset?: number;
@@ -2172,7 +2206,7 @@ export interface operations {
                             /** @description Names both sides as they are; to be given back. */
                             ground: string;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             payable: {
                                 company: string | null;
                                 document: string | null;
@@ -2214,7 +2248,7 @@ export interface operations {
                         counts: {
                             breaks: number;
                             /** @enum {string} */
-                            kind: "paid_to_supplier" | "withdrawn_open" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                            kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                             /**
                              * @description An exact decimal.
                              * @example 1234.50
@@ -2277,7 +2311,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2309,7 +2343,7 @@ export interface operations {
                      */
                     ground: string;
                     /** @enum {string} */
-                    kind: "paid_to_supplier" | "withdrawn_open" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
+                    kind: "paid_to_supplier" | "withdrawn_open" | "match_lost" | "payee_changed" | "duplicated_in_erp" | "in_doubt" | "value_differs" | "due_date_differs" | "missing_in_erp" | "missing_on_platform";
                     reason: string;
                     titleId?: number;
                 };
@@ -2379,7 +2413,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2428,14 +2462,24 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2536,7 +2580,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2583,14 +2627,24 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2691,7 +2745,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2744,14 +2798,24 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -2852,7 +2916,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +3036,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3062,7 +3126,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3115,14 +3179,24 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -3223,7 +3297,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3278,14 +3352,24 @@ export interface operations {
                         heldPullId: number | null;
                         /** @description The response that waits for a person, and the withdrawals of a release. */
                         hold: {
+                            /** @description What the limit was compared with, for a hold for plausibility. */
+                            detail: {
+                                found: number;
+                                limit: number;
+                                of: number | null;
+                            } | null;
                             faults: string[];
                             /** @enum {string|null} */
-                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
+                            reason: "emptied" | "unreadable" | "withdrawal_limit" | "buyer_withdrawals" | "buyer_missing" | "duplicates" | "growth" | "changed_share" | "value_jump" | null;
                             titles: number;
                             withdrawals: number;
                         } | null;
+                        /** @description Whether the checks ran on the present content. */
+                        isChecked: boolean;
                         /** @description Restated after it was signed off. */
                         isRestated: boolean;
+                        /** @description Findings of the checks that a person has to resolve. */
+                        openFindings: number;
                         rejected: number;
                         /** Format: date-time */
                         signedOffAt: string | null;
@@ -3386,7 +3470,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3521,7 +3605,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3618,7 +3702,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3713,7 +3797,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3812,7 +3896,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3921,7 +4005,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4015,7 +4099,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4121,7 +4205,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4225,7 +4309,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4320,7 +4404,241 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    listFindings: {
+        parameters: {
+            query?: {
+                check?: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                /** @example 2026-03-02 */
+                date?: string;
+                limit?: number;
+                /** @description Rows to skip. */
+                offset?: number;
+                severity?: "info" | "review";
+                state?: "open" | "resolved" | "closed" | "all";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The newest date first. */
+                        findings: {
+                            /** @enum {string} */
+                            code: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                            /**
+                             * Format: date
+                             * @example 2026-03-02
+                             */
+                            date: string;
+                            /** @description What was compared: field, value, limit and other title, as far as the check has them. */
+                            detail: {
+                                [key: string]: string;
+                            };
+                            /** Format: date */
+                            dueDate: string | null;
+                            /** Format: date-time */
+                            foundAt: string;
+                            id: number;
+                            orderUid: string;
+                            /**
+                             * @description An exact decimal.
+                             * @example 1234.50
+                             */
+                            originalValue: string;
+                            providerExternalId: string | null;
+                            reason: string | null;
+                            /** Format: date-time */
+                            resolvedAt: string | null;
+                            resolvedBy: string | null;
+                            /** @enum {string} */
+                            severity: "info" | "review";
+                            /** @enum {string} */
+                            state: "open" | "resolved" | "closed";
+                            titleId: number;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+        };
+    };
+    resolveFindings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    check: "due_before_acceptance" | "value_not_positive" | "discount_above_value" | "fee_unusual" | "tax_id_invalid" | "agent_is_provider" | "equal_in_day" | "equal_on_two_dates" | "unit_jump";
+                    /**
+                     * Format: date
+                     * @example 2026-03-02
+                     */
+                    date: string;
+                    /** @description The greatest id that was seen. Later findings are not resolved. */
+                    newestId: number;
+                    reason: string;
+                    titleId?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        resolved: number;
+                    };
+                };
+            };
+            /** @description A parameter is invalid, or the present state does not allow the action. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The key is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description The role or the scopes of the key do not allow the request. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description There is no such record. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Stable; may be matched. */
+                        code: string;
+                        message: string;
+                    };
+                };
+            };
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4415,7 +4733,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4510,7 +4828,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4605,7 +4923,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -4779,7 +5097,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,7 +5363,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5133,7 +5451,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5407,7 +5725,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5499,7 +5817,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +5959,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5756,7 +6074,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5852,7 +6170,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6269,7 +6587,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6326,7 +6644,7 @@ export interface operations {
                          * @description Why the day was not signed off. The other days do not depend on it.
                          * @enum {string|null}
                          */
-                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
+                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "not_checked" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
                     }[];
                 };
             };
@@ -6382,7 +6700,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6499,7 +6817,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6613,7 +6931,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6784,7 +7102,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Payments of the day are on hold: a changed bank account is not acknowledged. */
+            /** @description Payments of the day are on hold, because a changed bank account is not acknowledged, or the checks of the day have not run yet. */
             409: {
                 headers: {
                     [name: string]: unknown;

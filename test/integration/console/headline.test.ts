@@ -131,7 +131,7 @@ test('each open item has a line, and the command ends with 3', async () => {
     `Every date from ${FIRST} to ${CLOSED} is reconciled, except 2.`,
     `Restated after the sign-off: 2 days, the oldest ${THIRD}.`,
     `Held, the newest response is not merged: ${FIRST}.`,
-    `Rejected titles are missing: ${SECOND}.`,
+    `Rejected titles or findings to resolve: ${SECOND}.`,
     expect.stringMatching(/^Bank account changes that are not acknowledged: \d\.$/),
     expect.stringMatching(/^No accepted token: the platform refuses the token of 1 process: /),
     expect.stringMatching(

@@ -68,6 +68,7 @@ test.each([
   ...['kind', 'date', 'supplier', 'page'].map((name) => ['/breaks', name]),
   ['/', 'to'],
   ['/', 'notice'],
+  ...['state', 'check', 'severity', 'date', 'page'].map((name) => ['/findings', name]),
   ['/restated', 'mine'],
   ['/restated', 'page'],
   ['/alerts', 'open'],

@@ -142,6 +142,7 @@ test('no page in Portuguese has English text', async () => {
     ),
     'GET /days/:date/titles': [`/days/${DAY}/titles`, `/days/${DAY}/titles?minValue=x`],
     'GET /restated': ['/restated'],
+    'GET /findings': ['/findings', `/findings?date=${DAY}&check=value_not_positive&state=all`],
     'GET /titles': ['/titles', '/titles?status=withdrawn&order=zz'],
     'GET /titles/:id': [`/titles/${titleId}`],
     'GET /bookings': ['/bookings', '/bookings?state=overdue&days=0', '/bookings?from=x'],

@@ -46,12 +46,15 @@ const EXPECTED = `
   booking_receipt(status)                erp=a
   booking_receipt(version)               erp=a
   break_decision finance=r worker=arw
+  check_finding finance=r worker=arw
   checkpoint                             erp=r finance=r worker=arw
   console_link                                           worker=arw
   console_oidc_login                                     worker=arwd
   console_session                                        worker=arwd
   console_user                                           worker=arw
   day                                    erp=r finance=r worker=arw
+  day_buyer finance=r worker=arw
+  day_check finance=r worker=arw
   digest_delivery                              finance=r worker=arw
   drift                                        finance=r worker=ar
   drift(acknowledged_at)                                 worker=w

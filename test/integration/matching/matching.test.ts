@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readDaysWithUrgentBreaks, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { readReleaseFaults } from '../../../src/bookings/release-conditions.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { listBreaks, readCandidates } from '../../../src/matching/breaks.sql.ts';
 import {
   matchByPerson,
@@ -7,6 +11,7 @@ import {
   undoRun,
 } from '../../../src/matching/match-decisions.sql.ts';
 import { isMatchingDue, runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -57,19 +62,23 @@ const titleId = async (orderUid: string) =>
 
 test('each rule matches, and says which rule matched', async () => {
   await pullTitles(['a', '10.10'], ['b', '20'], ['c', '30.5']);
-  await importPayables(world.database, [
-    { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2027-01-01' },
-    { erpKey: 'k2', openValue: '20.00' },
-    { erpKey: 'k3', openValue: '30.50', dueDate: '2026-07-05' },
-  ]);
-  expect(await isMatchingDue(world.database)).toBe(true);
+  await importPayables(
+    world.database,
+    [
+      { erpKey: 'k1', openValue: '10.1', orderUid: 'a', dueDate: '2027-01-01' },
+      { erpKey: 'k2', openValue: '20.00' },
+      { erpKey: 'k3', openValue: '30.50', dueDate: '2026-07-05' },
+    ],
+    'snapshot',
+  );
+  expect(await isMatchingDue(world.database, 24)).toBe(true);
   expect(await run()).toMatchObject({ matched: 3, reopened: 0 });
   expect(await matches()).toEqual([
     { order: 'a', key: 'k1', rule: 'order' },
     { order: 'b', key: 'k2', rule: 'exact' },
     { order: 'c', key: 'k3', rule: 'tolerance' },
   ]);
-  expect(await isMatchingDue(world.database)).toBe(false);
+  expect(await isMatchingDue(world.database, 24)).toBe(false);
   expect(await run()).toMatchObject({ matched: 0, reopened: 0 });
 });
 
@@ -241,4 +250,92 @@ test('a resolved break is back once a side changes', async () => {
   expect((await list()).total).toBe(0);
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '20.02' }]);
   expect((await list()).breaks).toMatchObject([{ kind: 'value_differs' }]);
+});
+
+describe('urgent breaks', () => {
+  const newestRun = () =>
+    world.database.prisma.matchRun.findFirstOrThrow({ orderBy: { id: 'desc' } });
+
+  test('are counted by the run, and again after a decision of a person', async () => {
+    await pullTitles(['paid', '10'], ['open', '20']);
+    await importPayables(
+      world.database,
+      [
+        { erpKey: 'k1', openValue: '10', orderUid: 'paid', status: 'paid' },
+        { erpKey: 'k2', openValue: '20', orderUid: 'open' },
+      ],
+      'snapshot',
+    );
+    await run();
+    expect(await newestRun()).toMatchObject({ urgentKnown: true, urgentBreaks: 1 });
+    expect(await isMatchingDue(world.database, 24)).toBe(false);
+    const { breaks: found } = await listBreaks(world.database, {
+      ...{ kind: 'paid_to_supplier', date: DAY, supplier: null, offset: 0, limit: 9 },
+    });
+    const [urgent] = found;
+    await resolveBreak(
+      world.database,
+      {
+        kind: 'paid_to_supplier',
+        titleId: BigInt(urgent?.title?.id ?? 0),
+        erpKey: 'k1',
+        seenGround: urgent?.ground ?? '',
+      },
+      decision,
+    );
+    expect(await newestRun()).toMatchObject({ urgentKnown: false });
+    expect(await isMatchingDue(world.database, 24)).toBe(true);
+    await run();
+    expect(await newestRun()).toMatchObject({
+      urgentKnown: true,
+      urgentBreaks: 0,
+      urgentDates: [],
+    });
+  });
+
+  test('of a date keep its bookings from being released, and so do titles that were not matched', async () => {
+    const prisma = world.database.prisma;
+    await pullTitles(['a', '10']);
+    await importPayables(
+      world.database,
+      [{ erpKey: 'k1', openValue: '10', status: 'paid' }],
+      'snapshot',
+    );
+    await checkDays(world.database, ANY_DAY_RULES);
+    const { contentDigest } = await prisma.day.findUniqueOrThrow({ where: { date: DAY } });
+    await signOffDay(world.database, DAY, {
+      ...{
+        by: 'rita',
+        reason: null,
+        seenDigest: contentDigest ?? '',
+        fourEyes: false,
+        bookingsFrom: DAY,
+      },
+    });
+    const faults = () => readReleaseFaults(prisma, DAY);
+    expect(await faults()).toEqual(['not_matched']);
+    expect(await releaseWaitingDays(world.database)).toEqual([]);
+    await run();
+    expect(await faults()).toEqual(['urgent_break']);
+    expect(await readDaysWithUrgentBreaks(world.database)).toEqual([DAY]);
+    expect(await releaseWaitingDays(world.database)).toEqual([]);
+    // The ERP takes the payment back.
+    await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'open' }]);
+    await run();
+    expect(await faults()).toEqual([]);
+    expect(await releaseWaitingDays(world.database)).toEqual([DAY]);
+    expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
+      { erpKey: 'k1' },
+    ]);
+  });
+
+  test('are not counted on stale payables: the service does not match them', async () => {
+    await pullTitles(['a', '10']);
+    await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
+    expect(await isMatchingDue(world.database, 24)).toBe(true);
+    await world.database.prisma.$executeRaw`
+      UPDATE conciliation.erp_payable_import SET started_at = now() - interval '25 hours'`;
+    expect(await isMatchingDue(world.database, 24)).toBe(false);
+    expect(await isMatchingDue(world.database, 26)).toBe(true);
+  });
 });

@@ -1,7 +1,7 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDayMatching } from '../../../src/matching/match-reads.sql.ts';
 import { startMatchingLoop } from '../../../src/matching/matching-loop.ts';
-import { createLogger } from '../../../src/runtime/logger.ts';
 import { pullTitles } from '../../support/matching-world.ts';
 import { importPayables } from '../../support/payables.ts';
 import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
@@ -12,10 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const logger = createLogger({ level: 'silent' });
 const runLoop = async () => {
-  const loop = startMatchingLoop({ database: world.database, logger, payablesMaxAgeHours: 30 });
-  await loop.runOnce();
+  const loop = startMatchingLoop({
+    database: world.database,
+    logger: pino({ level: 'silent' }),
+    maxAgeHours: 30,
+  });
   await loop.stop();
 };
 const setAge = (hours: number) =>

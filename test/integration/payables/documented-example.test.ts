@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BREAK_KINDS } from '../../../src/matching/breaks.sql.ts';
 import { importPayableFile } from '../../../src/payables/import-payables.ts';
 import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
@@ -38,8 +37,4 @@ test('the SQL changes a payable of the CSV', async () => {
     await world.database.prisma.$executeRawUnsafe(statement);
   }
   expect(await world.database.prisma.erpPayable.count()).toBe(2);
-});
-
-test('every kind of break is in the table', () => {
-  for (const kind of BREAK_KINDS) expect(document).toContain(`| \`${kind}\` |`);
 });

@@ -1,7 +1,9 @@
 /** The sandbox's implausible responses beside thirty ordinary days, with the default limits. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { readConfig } from '../../../src/config/config.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 
 const DAYS = 30;
@@ -30,6 +32,20 @@ test('thirty ordinary days are merged without a hold and without a payment on ho
     ]);
   }
   expect(await world.database.prisma.paymentHold.count()).toBe(0);
+});
+
+test('thirty ordinary days have no finding that a person has to resolve', async () => {
+  expect(await checkDays(world.database, DEFAULT_RULES)).toHaveLength(DAYS);
+  expect(await world.database.prisma.checkFinding.count({ where: { severity: 'review' } })).toBe(0);
+  // The sandbox has equal titles within a day, which are for information.
+  expect(await world.database.prisma.checkFinding.count()).toBeGreaterThan(0);
+});
+
+test('a restated due date is one title with its successor', async () => {
+  const report = await withFault('restated-due-date', 5);
+  expect(report.state).toBe('merged');
+  expect(await world.database.prisma.titleSuccession.count()).toBeGreaterThan(0);
+  await pull(5);
 });
 
 test.each([

@@ -1,9 +1,11 @@
 /** Responses that keep the contract and are not plausible wait for a person. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
-import type { PlausibilityLimits } from '../../../src/domain/plausibility.ts';
+import type { PlausibilityLimits } from '../../../src/domain/checks/plausibility.ts';
 import { releasePull } from '../../../src/pull/decisions.sql.ts';
 import type { PullParts } from '../../../src/pull/pull-parts.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import { openConsole } from '../../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -152,6 +154,121 @@ describe('a later response', () => {
     expect(held).toMatchObject({ state: 'held', holdReason: 'buyer_withdrawals', withdrawn: 5 });
     // As many withdrawals over the buyers are within the limit.
     expect(await pull(date, [...group.slice(5), ...small])).toMatchObject({ state: 'merged' });
+  });
+});
+
+describe('the titles of one buyer', () => {
+  const SMALL = '11444777000161';
+  const GROUP = 200;
+  const ofSmall = (texts: readonly string[]) =>
+    texts.map((text) =>
+      text.replace(/"buyerIdentification":"\d+"/, `"buyerIdentification":"${SMALL}"`),
+    );
+  const group = (date: CivilDate, small: Version | null = {}, large: Version = {}) => [
+    ...titles(date, { count: GROUP, uid: 'g', ...large }),
+    ...(small === null ? [] : ofSmall(titles(date, { count: 30, uid: 's', ...small }))),
+  ];
+  const held = (holdReason: string, found: number, of: number | null, limit: number) => ({
+    state: 'held',
+    holdReason,
+    holdDetail: { buyer: SMALL, found, of, limit },
+  });
+
+  /** Five ordinary weeks, counted by buyer. */
+  async function groupWeeks() {
+    for (const index of [0, 1, 2, 3, 4]) {
+      expect(await pull(week(index), group(week(index)))).toMatchObject({ state: 'merged' });
+    }
+    await checkDays(world.database, ANY_DAY_RULES);
+  }
+
+  test.each([
+    { way: 'loaded', alwaysStage: false },
+    { way: 'staged', alwaysStage: true },
+  ])('in a first response, $way', async ({ alwaysStage }) => {
+    await groupWeeks();
+    const first = (texts: readonly string[]) => pull(week(5), texts, { alwaysStage });
+    expect(await first(group(week(5), null))).toMatchObject(held('buyer_missing', 0, 30, 5));
+    expect(await first(group(week(5), { count: 151 }))).toMatchObject(held('growth', 151, 30, 5));
+    const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));
+    expect(await first([...group(week(5)), ...small])).toMatchObject(
+      held('duplicates', 30, 60, 25),
+    );
+    expect(await first(group(week(5), { value: '10.00' }))).toMatchObject(
+      held('value_jump', 100, null, 20),
+    );
+    // A new buyer, fewer titles and other values within the limits are ordinary.
+    const other = titles(week(5), { count: 40, uid: 'n' }).map((text) =>
+      text.replace(/"buyerIdentification":"\d+"/, '"buyerIdentification":"06990590000123"'),
+    );
+    const ordinary = [...group(week(5), { count: 1, value: '100.00' }), ...other];
+    expect(await first(ordinary)).toMatchObject({ state: 'merged', holdDetail: null });
+  });
+
+  test.each([
+    { counted: 'by the checks', isChecked: true },
+    { counted: 'in the titles', isChecked: false },
+  ])('in a later response, with the present titles counted $counted', async ({ isChecked }) => {
+    await groupWeeks();
+    await pull(week(5), group(week(5)));
+    if (isChecked) await checkDays(world.database, ANY_DAY_RULES);
+    const again = (texts: readonly string[]) => pull(week(5), texts);
+    expect(await again(group(week(5), { discount: '7' }))).toMatchObject(
+      held('changed_share', 30, 30, 50),
+    );
+    expect(await again(group(week(5), { count: 151 }))).toMatchObject(held('growth', 151, 30, 5));
+    expect(await again(group(week(5), { count: 23 }))).toMatchObject(
+      held('buyer_withdrawals', 7, 30, 20),
+    );
+    const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));
+    expect(await again([...group(week(5)), ...small])).toMatchObject(
+      held('duplicates', 30, 60, 25),
+    );
+    expect(await again(group(week(5), {}, { count: GROUP + 5 }))).toMatchObject({
+      state: 'merged',
+    });
+  });
+
+  test('are compared with the present titles where the checks ran on older ones', async () => {
+    await groupWeeks();
+    await pull(week(5), group(week(5)));
+    await checkDays(world.database, ANY_DAY_RULES);
+    expect(await pull(week(5), group(week(5), { count: 60 }))).toMatchObject({ state: 'merged' });
+    // 25 of 60, and not of the 30 that were checked.
+    const changed = ofSmall(titles(week(5), { count: 60, uid: 's' })).map((text, index) =>
+      index < 25
+        ? text.replace('"platformDiscountedValue":1,', '"platformDiscountedValue":2,')
+        : text,
+    );
+    expect(await pull(week(5), [...group(week(5), null), ...changed])).toMatchObject({
+      state: 'merged',
+      changed: 25,
+    });
+  });
+
+  test('are named by the page, masked, and the preview of the release lists those that count', async () => {
+    await groupWeeks();
+    const small = ofSmall(titles(week(5), { count: 30, uid: 's' }));
+    await pull(week(5), [...group(week(5)), ...small]);
+    const console = await openConsole(world.database, {
+      now: () => new Date(`${TODAY}T15:00:00Z`),
+    });
+    try {
+      const operator = await console.as('operator');
+      const page = await operator.get(`/days/${week(5)}`);
+      expect(page.text).toContain('of one buyer: 30 of 60 titles, limit 25 %');
+      expect(page.text).toContain('Buyer: ••••61.');
+      expect(page.text).not.toContain(SMALL);
+      const { id } = await world.database.prisma.pull.findFirstOrThrow({
+        where: { state: 'held' },
+      });
+      const preview = await operator.get(`/pulls/${id}/release`);
+      expect(preview.text).toContain('Titles that the limit counts');
+      expect(preview.text.match(/>s\d+<\/th>/g)).toHaveLength(30);
+      expect(preview.text).not.toMatch(/>g\d+<\/th>/);
+    } finally {
+      await console.close();
+    }
   });
 });
 

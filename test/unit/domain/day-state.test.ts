@@ -3,10 +3,11 @@ import { decideHold, stateAfterMerge } from '../../../src/domain/day-state.ts';
 
 describe('the state after a merge', () => {
   test.each([
-    [{ wasClosed: true, openRejects: 0 }, 'reconciled'],
-    [{ wasClosed: false, openRejects: 0 }, 'pending'],
-    [{ wasClosed: true, openRejects: 1 }, 'attention'],
-    [{ wasClosed: false, openRejects: 2 }, 'attention'],
+    [{ wasClosed: true, openRejects: 0, hasOpenFindings: false }, 'reconciled'],
+    [{ wasClosed: false, openRejects: 0, hasOpenFindings: false }, 'pending'],
+    [{ wasClosed: true, openRejects: 1, hasOpenFindings: false }, 'attention'],
+    [{ wasClosed: false, openRejects: 2, hasOpenFindings: false }, 'attention'],
+    [{ wasClosed: true, openRejects: 0, hasOpenFindings: true }, 'attention'],
   ] as const)('%o is %s', (day, state) => {
     expect(stateAfterMerge(day)).toBe(state);
   });

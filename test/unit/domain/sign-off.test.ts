@@ -12,6 +12,7 @@ const day: SignOffCandidate = {
   isSignedOff: false,
   isRestated: false,
   heldPayments: 0,
+  isChecked: true,
   deciders: [],
 };
 const person = (userId: number): Person => ({ userId, name: `user ${userId}` });

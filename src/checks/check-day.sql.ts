@@ -1,0 +1,184 @@
+import type { Database, Transaction } from '../database/database.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import {
+  CHECK_CODES,
+  CHECKS,
+  type CheckCode,
+  type CheckSeverities,
+} from '../domain/checks/checks.ts';
+import { parseTaxId } from '../domain/tax-id.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { lockDay, settleDay } from '../ledger/day-ledger.sql.ts';
+import { configurePlanner } from '../ledger/planner-settings.sql.ts';
+import { type CheckParameters, FAULT_QUERIES } from './find-faults.sql.ts';
+
+/** Which checks run, with their severities and parameters. */
+export interface CheckRules extends CheckParameters {
+  readonly severities: CheckSeverities;
+}
+
+export interface CheckedDay {
+  readonly date: CivilDate;
+  /** Findings that were not there before, or are there again. */
+  readonly found: number;
+  /** Findings whose title no longer has the fault. */
+  readonly closed: number;
+}
+
+/** Longer than the check of a date with millions of titles. The database's statement_timeout limits each statement. */
+export const CHECK_TRANSACTION = { timeout: 3_600_000, maxWait: 30_000 } as const;
+
+/** The rules as text. Another text makes the dates that are not signed off be checked again. */
+function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): string {
+  const checks = CHECK_CODES.map((code) => `${code}:${CHECKS[code].version}:${severities[code]}`);
+  const meanings = Object.entries(amountMeanings).map(
+    ([column, meaning]) => `${column}=${meaning}`,
+  );
+  return [...checks, `feeFactor=${feeFactor}`, ...meanings].join(' ');
+}
+
+/** Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. */
+const isUnchecked = (rules: CheckRules) => Prisma.sql`
+  day.content_digest IS NOT NULL AND day.signed_off_digest IS DISTINCT FROM day.content_digest
+  AND (done.content_digest IS DISTINCT FROM day.content_digest OR done.rules <> ${describeRules(rules)})`;
+
+/**
+ * The dates to check, newest first: those whose content, or whose rules, changed after the newest check.
+ */
+async function readUncheckedDates(database: Database, rules: CheckRules): Promise<CivilDate[]> {
+  const rows = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
+    SELECT day.date::text AS date
+    FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
+    WHERE ${isUnchecked(rules)} ORDER BY day.date DESC`;
+  return rows.map(({ date }) => date);
+}
+
+/**
+ * Runs the checks on the current titles of a date, opens and closes findings, and gives the day the state that
+ * follows. The transaction holds the lock of the date, so no merge and no sign-off of the date runs meanwhile.
+ * @returns null where another process has checked the date meanwhile
+ */
+function checkDay(
+  database: Database,
+  date: CivilDate,
+  rules: CheckRules,
+): Promise<CheckedDay | null> {
+  return database.prisma.$transaction(async (tx) => {
+    await configurePlanner(tx);
+    await lockDay(tx, date);
+    const unchecked = await tx.$queryRaw<unknown[]>`
+      SELECT FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
+      WHERE day.date = ${date}::date AND ${isUnchecked(rules)}`;
+    if (unchecked.length === 0) return null;
+    const invalidTaxIds = await readInvalidTaxIds(tx, date);
+    const counts = await storeFindings(
+      tx,
+      date,
+      faultsOf(rules, { ...rules, date, invalidTaxIds }),
+    );
+    await countBuyers(tx, date);
+    await tx.$executeRaw`
+      INSERT INTO conciliation.day_check AS done (date, content_digest, rules, checked_at)
+      SELECT date, coalesce(content_digest, ''), ${describeRules(rules)}, clock_timestamp()
+      FROM conciliation.day WHERE date = ${date}::date
+      ON CONFLICT (date) DO UPDATE
+      SET content_digest = excluded.content_digest, rules = excluded.rules, checked_at = excluded.checked_at`;
+    await settleDay(tx, date);
+    return { date, ...counts };
+  }, CHECK_TRANSACTION);
+}
+
+/** Checks each date that has to be checked. `signal` ends the run between two dates. */
+export async function checkDays(
+  database: Database,
+  rules: CheckRules,
+  signal?: AbortSignal,
+): Promise<CheckedDay[]> {
+  const checked: CheckedDay[] = [];
+  for (const date of await readUncheckedDates(database, rules)) {
+    if (signal?.aborted === true) break;
+    const day = await checkDay(database, date, rules);
+    if (day !== null) checked.push(day);
+  }
+  return checked;
+}
+
+/** The check digits are computed outside of the database, once for each text. */
+async function readInvalidTaxIds(tx: Transaction, date: CivilDate): Promise<string[]> {
+  const texts = await tx.$queryRaw<{ text: string }[]>`
+    SELECT provider_identification AS text FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(provider_identification) <> ''
+    UNION
+    SELECT financial_agent_identification FROM conciliation.title
+    WHERE accepted_date = ${date}::date AND status = 'current' AND btrim(financial_agent_identification) <> ''`;
+  return texts.map(({ text }) => text).filter((text) => parseTaxId(text) === null);
+}
+
+/** The limits for the titles of one buyer compare a response with these counts. */
+async function countBuyers(tx: Transaction, date: CivilDate): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.day_buyer AS known (date, buyer_identification, titles, original_value_sum)
+    SELECT ${date}::date, buyer, sum(titles), sum(value)
+    FROM (
+      SELECT coalesce(buyer_identification, '') AS buyer, count(*) AS titles, sum(original_value) AS value
+      FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current' GROUP BY 1
+      UNION ALL
+      SELECT buyer_identification, 0, 0 FROM conciliation.day_buyer WHERE date = ${date}::date
+    ) AS counted GROUP BY buyer
+    ON CONFLICT (date, buyer_identification) DO UPDATE
+    SET titles = excluded.titles, original_value_sum = excluded.original_value_sum
+    WHERE known.titles <> excluded.titles OR known.original_value_sum <> excluded.original_value_sum`;
+}
+
+/** Rows (code, version, severity, title_id, content_hash, detail) of all checks that run. */
+function faultsOf(
+  { severities }: CheckRules,
+  input: Parameters<(typeof FAULT_QUERIES)[CheckCode]>[0],
+): Prisma.Sql {
+  const queries = CHECK_CODES.flatMap((code) => {
+    const severity = severities[code];
+    const query = severity === 'off' ? null : FAULT_QUERIES[code](input);
+    if (query === null) return [];
+    return Prisma.sql`
+      SELECT ${code}::text AS code, ${CHECKS[code].version}::smallint AS version,
+             ${severity}::text AS severity, fault.*
+      FROM (${query}) AS fault`;
+  });
+  const none = Prisma.sql`
+    SELECT NULL::text AS code, NULL::smallint AS version, NULL::text AS severity,
+           NULL::bigint AS title_id, NULL::uuid AS content_hash, NULL::jsonb AS detail WHERE false`;
+  return Prisma.join([none, ...queries], ' UNION ALL ');
+}
+
+async function storeFindings(
+  tx: Transaction,
+  date: CivilDate,
+  faults: Prisma.Sql,
+): Promise<Pick<CheckedDay, 'found' | 'closed'>> {
+  // A date with an equal title is checked again, so that both dates have the finding, or neither.
+  const [counts] = await tx.$queryRaw<[Pick<CheckedDay, 'found' | 'closed'>]>`
+    WITH found AS MATERIALIZED (
+      SELECT DISTINCT ON (code, title_id) * FROM (${faults}) AS fault ORDER BY code, title_id, detail
+    ), closed AS (
+      UPDATE conciliation.check_finding AS finding SET closed_at = now()
+      WHERE finding.accepted_date = ${date}::date AND finding.closed_at IS NULL
+        AND (finding.code, finding.title_id, finding.content_hash) NOT IN (
+          SELECT code, title_id, content_hash FROM found)
+      RETURNING finding.detail
+    ), stored AS (
+      INSERT INTO conciliation.check_finding AS finding
+        (code, version, severity, accepted_date, title_id, content_hash, detail)
+      SELECT code, version, severity, ${date}::date, title_id, content_hash, detail FROM found
+      ON CONFLICT (code, title_id, content_hash) DO UPDATE
+      SET version = excluded.version, severity = excluded.severity, detail = excluded.detail, closed_at = NULL
+      WHERE finding.closed_at IS NOT NULL OR finding.version <> excluded.version
+         OR finding.severity <> excluded.severity OR finding.detail <> excluded.detail
+      RETURNING finding.detail
+    ), again AS (
+      UPDATE conciliation.day_check SET content_digest = ''
+      WHERE date IN (SELECT (detail->>'otherDate')::date FROM closed
+                     UNION SELECT (detail->>'otherDate')::date FROM stored)
+    )
+    SELECT (SELECT count(*) FROM stored)::int AS found, (SELECT count(*) FROM closed)::int AS closed`;
+  return counts;
+}

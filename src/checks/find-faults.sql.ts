@@ -1,0 +1,206 @@
+/** Each check as a query over the current titles of a date. docs/checks.md gives the reason for each check. */
+import type { AmountMeanings } from '../domain/amount-meaning.ts';
+import { DISCOUNTED_COLUMNS } from '../domain/amount-meaning.ts';
+import type { CivilDate } from '../domain/business-day.ts';
+import type { CheckCode } from '../domain/checks/checks.ts';
+import { AMOUNT_COLUMNS, IDENTITY_COLUMNS } from '../domain/title.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+
+/** What a check needs besides the titles. */
+export interface CheckParameters {
+  readonly amountMeanings: AmountMeanings;
+  /** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */
+  readonly feeFactor: number;
+}
+
+interface CheckInput extends CheckParameters {
+  readonly date: CivilDate;
+  /** The texts of the date in place of a CPF or CNPJ that are not valid. */
+  readonly invalidTaxIds: readonly string[];
+}
+
+/** The dates before that say which fees are usual. */
+const FEE_DATES = 4;
+/** Fewer titles of an agent on these dates make no fee usual. */
+const MIN_FEE_TITLES = 20;
+
+// The names below are constants of this program. No input reaches Prisma.raw.
+const FEE_COLUMNS = ['billing_fee', 'money_transfer_fee'] as const;
+const raw = (name: string) => Prisma.raw(name);
+
+const current = (date: CivilDate) =>
+  Prisma.sql`title.accepted_date = ${date}::date AND title.status = 'current'`;
+
+/** The titles of the date that fulfil a condition. */
+const where = (
+  date: CivilDate,
+  condition: Prisma.Sql,
+  detail: Prisma.Sql,
+): Prisma.Sql => Prisma.sql`
+  SELECT title.id AS title_id, title.content_hash, ${detail} AS detail
+  FROM conciliation.title WHERE ${current(date)} AND (${condition})`;
+
+/** A column without surrounding blanks; null for blanks alone. */
+const stated = (column: string) => raw(`nullif(btrim(title.${column}), '')`);
+
+/** Letters and digits of a tax identifier. */
+const bare = (column: string) =>
+  raw(`upper(regexp_replace(title.${column}, '[^0-9A-Za-z]', '', 'g'))`);
+
+/**
+ * Rows (title_id, content_hash, detail) of the titles with the fault. Null: the check has nothing to compare.
+ * A title may have several rows; the first one in the order of `detail` counts.
+ */
+export const FAULT_QUERIES: Readonly<Record<CheckCode, (input: CheckInput) => Prisma.Sql | null>> =
+  {
+    due_before_acceptance: ({ date }) =>
+      where(
+        date,
+        Prisma.sql`title.anticipated_due_date < title.accepted_date`,
+        Prisma.sql`jsonb_build_object('field', 'anticipatedDueDate', 'value', title.anticipated_due_date,
+                                    'limit', title.accepted_date)`,
+      ),
+    value_not_positive: ({ date }) =>
+      where(
+        date,
+        Prisma.sql`title.original_value <= 0`,
+        Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
+      ),
+    discount_above_value: ({ date, amountMeanings }) => {
+      const declared = (meaning: 'discount' | 'net') =>
+        DISCOUNTED_COLUMNS.filter((column) => amountMeanings[column] === meaning);
+      const amounts = [
+        ...declared('net').map((column) => raw(`title.${column}`)),
+        ...(declared('discount').length > 0
+          ? [
+              raw(
+                `title.original_value - ${declared('discount')
+                  .map((column) => `coalesce(title.${column}, 0)`)
+                  .join(' - ')}`,
+              ),
+            ]
+          : []),
+      ];
+      if (amounts.length === 0) return null;
+      const conditions = amounts.map(
+        (net) => Prisma.sql`${net} < 0 OR ${net} > greatest(title.original_value, 0)`,
+      );
+      return where(
+        date,
+        Prisma.sql`title.original_value > 0 AND (${Prisma.join(conditions, ' OR ')})`,
+        Prisma.sql`jsonb_build_object('field', 'originalValue', 'value', title.original_value::text)`,
+      );
+    },
+    fee_unusual: ({ date, feeFactor }) => Prisma.sql`
+    SELECT title.id AS title_id, title.content_hash,
+           jsonb_build_object('field', fee.field, 'value', fee.value::text,
+                              'least', usual.least::text, 'most', usual.most::text) AS detail
+    FROM conciliation.title
+    CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
+    JOIN (
+      SELECT title.financial_agent_identification AS agent, fee.field,
+             min(fee.value) AS least, max(fee.value) AS most
+      FROM conciliation.title CROSS JOIN LATERAL (VALUES ${feeValues}) AS fee (field, value)
+      WHERE title.status = 'current' AND title.accepted_date = ANY(ARRAY(
+              SELECT day.date FROM conciliation.day
+              WHERE day.date < ${date}::date AND day.title_count > 0
+              ORDER BY day.date DESC LIMIT ${FEE_DATES}::int))
+        AND fee.value IS NOT NULL
+      GROUP BY 1, 2 HAVING count(*) >= ${MIN_FEE_TITLES}::int
+    ) AS usual ON usual.agent = title.financial_agent_identification AND usual.field = fee.field
+    WHERE ${current(date)}
+      AND (fee.value > usual.most * ${feeFactor}::int OR fee.value * ${feeFactor}::int < usual.least)`,
+    tax_id_invalid: ({ date, invalidTaxIds }) => {
+      if (invalidTaxIds.length === 0) return null;
+      const invalid = Prisma.sql`(SELECT unnest(${invalidTaxIds}::text[]))`;
+      return where(
+        date,
+        Prisma.sql`title.erased_at IS NULL AND (title.provider_identification IN ${invalid}
+        OR title.financial_agent_identification IN ${invalid})`,
+        Prisma.sql`jsonb_build_object('field', CASE WHEN title.provider_identification IN ${invalid}
+        THEN 'provider.identification' ELSE 'financialAgent.identificationNumber' END)`,
+      );
+    },
+    agent_is_provider: ({ date }) =>
+      where(
+        date,
+        Prisma.sql`title.erased_at IS NULL AND ${stated('provider_identification')} IS NOT NULL
+        AND ${bare('provider_identification')} = ${bare('financial_agent_identification')}`,
+        Prisma.sql`'{}'::jsonb`,
+      ),
+    equal_in_day: ({ date }) =>
+      where(
+        date,
+        Prisma.sql`title.content_hash IN (
+        SELECT content_hash FROM conciliation.title WHERE ${current(date)}
+        GROUP BY content_hash HAVING count(*) > 1)`,
+        Prisma.sql`'{}'::jsonb`,
+      ),
+    equal_on_two_dates: ({ date }) => Prisma.sql`
+    SELECT title.id AS title_id, title.content_hash,
+           jsonb_build_object('otherDate', other.accepted_date, 'otherTitle', other.id::text) AS detail
+    FROM conciliation.title
+    JOIN conciliation.title AS other ON ${equalButForDate}
+    WHERE ${current(date)} AND other.status = 'current' AND other.accepted_date <> ${date}::date
+      AND other.order_uid = ANY(ARRAY(
+        SELECT DISTINCT title.order_uid FROM conciliation.title WHERE ${current(date)}))`,
+    unit_jump: ({ date }) => Prisma.sql`
+    WITH restated AS (
+      SELECT title.* FROM conciliation.title
+      WHERE ${current(date)} AND title.last_change_pull_id <> title.first_pull_id
+        -- Of titles with equal identities, which one was restated is a matter of their order.
+        AND title.identity_hash NOT IN (
+          SELECT identity_hash FROM conciliation.title WHERE accepted_date = ${date}::date
+          GROUP BY identity_hash HAVING count(*) > 1)
+    ), newest AS (
+      SELECT DISTINCT ON (title_id) title_id, before
+      FROM conciliation.title_revision
+      WHERE title_id = ANY(ARRAY(SELECT id FROM restated))
+      ORDER BY title_id, revision DESC
+    ), jump AS (
+      SELECT restated.id, restated.content_hash, amount.field, amount.before, amount.value
+      FROM restated JOIN newest ON newest.title_id = restated.id
+      CROSS JOIN LATERAL (VALUES ${restatedAmounts}) AS amount (field, before, value)
+      UNION ALL
+      SELECT title.id, title.content_hash, 'originalValue', predecessor.original_value, title.original_value
+      FROM conciliation.title
+      JOIN conciliation.title_succession AS link ON link.title_id = title.id
+      JOIN conciliation.title AS predecessor ON predecessor.id = link.predecessor_id
+      WHERE ${current(date)} AND link.accepted_date = ${date}::date AND predecessor.accepted_date = ${date}::date
+    )
+    SELECT id AS title_id, content_hash,
+           jsonb_build_object('field', field, 'before', before::text, 'value', value::text) AS detail
+    FROM jump
+    WHERE before <> 0 AND (value = before * 100 OR value * 100 = before)`,
+  };
+
+const FIELD_NAMES: Readonly<Record<(typeof AMOUNT_COLUMNS)[number], string>> = {
+  original_value: 'originalValue',
+  platform_discounted_value: 'platformDiscountedValue',
+  financial_discounted_value: 'financialDiscountedValue',
+  buyer_discounted_value: 'buyerDiscountedValue',
+  billing_fee: 'billingFee',
+  money_transfer_fee: 'moneyTransferFee',
+};
+
+const feeValues = raw(
+  FEE_COLUMNS.map((column) => `('${FIELD_NAMES[column]}', title.${column})`).join(', '),
+);
+
+const restatedAmounts = raw(
+  AMOUNT_COLUMNS.map(
+    (column) =>
+      `('${FIELD_NAMES[column]}', (newest.before->>'${column}')::numeric, restated.${column})`,
+  ).join(', '),
+);
+
+/** All columns of the identity except the accepted date. */
+const equalButForDate = raw(
+  IDENTITY_COLUMNS.filter((column) => column !== 'accepted_date')
+    .map((column) =>
+      column === 'order_uid'
+        ? 'other.order_uid = title.order_uid'
+        : `other.${column} IS NOT DISTINCT FROM title.${column}`,
+    )
+    .join(' AND '),
+);

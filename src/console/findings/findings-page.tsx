@@ -1,0 +1,227 @@
+import {
+  FINDING_STATES,
+  type FindingFilter,
+  type FindingGroup,
+  type FindingRow,
+} from '../../checks/findings.sql.ts';
+import { parseCivilDate } from '../../domain/business-day.ts';
+import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
+import { DataTable, right } from '../shell/data-table.tsx';
+import type { PageContext } from '../shell/page-context.ts';
+import { Pager, type Paging } from '../shell/paging.tsx';
+import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { mayUse } from '../shell/route-access.ts';
+import { findingsHref } from './finding-address.ts';
+
+export interface FindingsPageData {
+  readonly filter: FindingFilter;
+  /** The open findings by date and check, of the date of the filter. */
+  readonly groups: readonly FindingGroup[];
+  readonly findings: readonly FindingRow[];
+  readonly paging: Paging;
+}
+
+/** The findings of the checks. With one date and one check chosen, a person resolves all of them. */
+export function FindingsPage(props: {
+  readonly context: PageContext;
+  readonly data: FindingsPageData;
+}) {
+  const { context, data } = props;
+  const { text, formats } = context;
+  const { findings } = text;
+  const { filter, groups, paging } = data;
+  const chosen = groups.find(({ date, code }) => date === filter.date && code === filter.code);
+  const mayResolve = mayUse(context.principal?.role ?? 'viewer', 'POST', '/findings');
+  return (
+    <>
+      <nav class="crumbs" aria-label={text.nav.days}>
+        {filter.date === null ? (
+          <a href="/">← {text.nav.days}</a>
+        ) : (
+          <a href={`/days/${filter.date}`}>← {formats.date(filter.date)}</a>
+        )}
+      </nav>
+      <div>
+        <h1>
+          {findings.title}
+          {filter.date !== null && ` · ${formats.date(filter.date)}`}
+        </h1>
+        <p class="quiet">{findings.intro}</p>
+        {filter.date !== null && (
+          <p>
+            <a href={findingsHref({ ...filter, date: null })}>{findings.all}</a>
+          </p>
+        )}
+      </div>
+      <Card title={findings.states.open}>
+        {groups.length === 0 ? (
+          <p class="quiet">{findings.nothingOpen}</p>
+        ) : (
+          <DataTable
+            label={findings.states.open}
+            heads={[text.days.date, findings.check, findings.severity, right(findings.count)]}
+          >
+            {groups.map((group) => (
+              <tr key={`${group.date} ${group.code}`}>
+                <th scope="row">
+                  <DayLink context={context} date={group.date} />
+                </th>
+                <td>
+                  <a href={findingsHref({ date: group.date, code: group.code })}>
+                    {CHECK_TEXTS[context.language][group.code].name}
+                  </a>
+                </td>
+                <td>{findings.severities[group.severity]}</td>
+                <td class="right number">{formats.count(group.findings)}</td>
+              </tr>
+            ))}
+          </DataTable>
+        )}
+      </Card>
+      {filter.code !== null && (
+        <Card title={CHECK_TEXTS[context.language][filter.code].name}>
+          <p>{CHECK_TEXTS[context.language][filter.code].text}</p>
+          {chosen !== undefined && mayResolve && (
+            <ResolveForm
+              context={context}
+              group={chosen}
+              label={findings.resolveAll(formats.count(chosen.findings))}
+            />
+          )}
+        </Card>
+      )}
+      <nav class="tabs" aria-label={findings.state}>
+        {[...FINDING_STATES, null].map((state) => (
+          <a
+            key={state}
+            href={findingsHref({ ...filter, state })}
+            {...(filter.state === state && { 'aria-current': 'page' })}
+          >
+            {state === null ? findings.anyState : findings.states[state]}
+          </a>
+        ))}
+      </nav>
+      <section class="card stack">
+        {data.findings.length === 0 ? (
+          <p class="quiet">{findings.none}</p>
+        ) : (
+          <>
+            <DataTable
+              label={findings.title}
+              heads={[
+                text.days.date,
+                text.title.fields.order_uid,
+                text.title.fields.provider_external_id,
+                right(text.amounts.original_value),
+                findings.check,
+                findings.compared,
+                findings.state,
+              ]}
+            >
+              {data.findings.map((finding) => (
+                <tr key={finding.id}>
+                  <td>{formats.date(finding.date)}</td>
+                  <th scope="row">
+                    <a href={`/titles/${finding.titleId}`}>{finding.orderUid}</a>
+                  </th>
+                  <td>{finding.providerExternalId ?? '–'}</td>
+                  <td class="right">
+                    <Amount context={context} value={finding.originalValue} />
+                  </td>
+                  <td>{CHECK_TEXTS[context.language][finding.code].name}</td>
+                  <td>
+                    <Compared context={context} finding={finding} />
+                  </td>
+                  <td>
+                    <FindingStateText context={context} finding={finding} />
+                  </td>
+                </tr>
+              ))}
+            </DataTable>
+            <Pager
+              context={context}
+              label={findings.title}
+              paging={paging}
+              hrefOf={(page) => findingsHref(filter, page)}
+            />
+          </>
+        )}
+      </section>
+    </>
+  );
+}
+
+/** Resolves the findings of a check on a date up to the newest one that the page shows. */
+export function ResolveForm(props: {
+  readonly context: PageContext;
+  readonly group: Pick<FindingGroup, 'date' | 'code' | 'newestId'>;
+  readonly label: string;
+  /** Absent: each title. */
+  readonly titleId?: number;
+}) {
+  const { context, group } = props;
+  const { text } = context;
+  return (
+    <ActionForm context={context} action="/findings">
+      <input type="hidden" name="date" value={group.date} />
+      <input type="hidden" name="check" value={group.code} />
+      <input type="hidden" name="newestId" value={String(group.newestId)} />
+      {props.titleId !== undefined && (
+        <input type="hidden" name="titleId" value={String(props.titleId)} />
+      )}
+      <label>
+        {props.label}: {text.day.reason}
+        <input type="text" name="reason" required maxLength={500} />
+      </label>
+      <p class="quiet small">{text.findings.resolveHelp}</p>
+      <button type="submit" class="button">
+        {text.findings.resolve}
+      </button>
+    </ActionForm>
+  );
+}
+
+/** The fields and values of a finding. */
+export function Compared(props: { readonly context: PageContext; readonly finding: FindingRow }) {
+  const { context, finding } = props;
+  const { text, formats } = context;
+  const { otherTitle, ...detail } = finding.detail;
+  const show = (value: string) => {
+    const date = parseCivilDate(value);
+    if (date !== null) return formats.date(date);
+    return /^-?\d+(\.\d+)?$/.test(value) ? formats.amount(value) : value;
+  };
+  const parts = Object.entries(detail).map(
+    ([name, value]) => `${text.findings.detail[name] ?? name}: ${show(value)}`,
+  );
+  return (
+    <>
+      {parts.length === 0 && otherTitle === undefined ? '–' : parts.join('; ')}
+      {otherTitle !== undefined && (
+        <>
+          {' '}
+          <a href={`/titles/${otherTitle}`}>{text.findings.otherTitle}</a>
+        </>
+      )}
+    </>
+  );
+}
+
+export function FindingStateText(props: {
+  readonly context: PageContext;
+  readonly finding: FindingRow;
+}) {
+  const { context, finding } = props;
+  const { text, formats } = context;
+  const { resolvedBy, resolvedAt, reason } = finding;
+  if (resolvedBy === null || resolvedAt === null) {
+    return <>{text.findings.states[finding.state]}</>;
+  }
+  return (
+    <>
+      {text.findings.resolvedBy(resolvedBy, formats.instant(resolvedAt))}
+      <br />
+      <span class="quiet">{reason}</span>
+    </>
+  );
+}

@@ -1,0 +1,194 @@
+/**
+ * Limits beyond which a response waits for a person although it keeps the contract. Each limit holds for the whole
+ * response and for the titles of each buyer. Small numbers of titles vary by themselves: no limit holds a response
+ * because of fewer titles than `MIN_TITLES`, and those of one buyer that vanished, than `MIN_BUYER_TITLES`.
+ */
+export interface PlausibilityLimits {
+  /** The greatest share of a response, in percent, of titles that equal an earlier title of it in their identity. */
+  readonly duplicatePercent: number;
+  /** The greatest multiple of the usual number of titles of that weekday. */
+  readonly growthFactor: number;
+  /** The greatest share of the current titles of a date, in percent, that a response may change. */
+  readonly changedPercent: number;
+  /** The greatest factor between the mean original value of a response and the usual one of that weekday. */
+  readonly valueFactor: number;
+}
+
+export const MIN_TITLES = 20;
+
+/** Of one buyer, whose titles vanish. */
+const MIN_BUYER_TITLES = 5;
+
+/** The newest reconciled dates of the same weekday; fewer make nothing usual. */
+export const MIN_USUAL_DAYS = 4;
+
+/** The reasons why a plausible document waits for a person. */
+export const IMPLAUSIBLE_REASONS = [
+  'buyer_withdrawals',
+  'buyer_missing',
+  'duplicates',
+  'growth',
+  'changed_share',
+  'value_jump',
+] as const;
+export type ImplausibleReason = (typeof IMPLAUSIBLE_REASONS)[number];
+
+/** What a response would do to its date, counted over all of its titles or over those of one buyer. */
+export interface ResponseFacts {
+  /** The identification of the buyer, empty for titles without one; null: all titles. */
+  readonly buyer: string | null;
+  /** Titles of the response that keep the contract. */
+  readonly titles: number;
+  /** New titles of the response that equal an earlier title of it, or of the date, in their identity. */
+  readonly duplicates: number;
+  readonly currentTitles: number;
+  readonly inserted: number;
+  readonly changed: number;
+  readonly withdrawn: number;
+  /** The median number of titles of the weekday; null: not known. */
+  readonly usualTitles: number | null;
+  /** The least number of titles of the weekday; null: not known. */
+  readonly leastTitles: number | null;
+  /** The greater one of the mean original values, response and usual, as a multiple of the other one; null: not known. */
+  readonly valueRatio: number | null;
+}
+
+/** The reason of a hold with what was compared. */
+export interface ImplausibleHold {
+  readonly reason: ImplausibleReason;
+  readonly detail: HoldDetail;
+}
+
+/** What a limit was compared with. */
+export interface HoldDetail {
+  /** The identification of the buyer, empty for titles without one; null: all titles. */
+  readonly buyer: string | null;
+  /** The titles or, for `value_jump`, the factor, rounded. */
+  readonly found: number;
+  /** The titles that `found` is a share of, or the usual number; null for `value_jump`. */
+  readonly of: number | null;
+  readonly limit: number;
+}
+
+/**
+ * Returns why a response must wait; null: nothing.
+ * @param groups all titles first, then those of each buyer
+ */
+export function implausibleHold(
+  groups: readonly ResponseFacts[],
+  limits: PlausibilityLimits & { readonly withdrawalPercent: number },
+): ImplausibleHold | null {
+  for (const facts of groups) {
+    const hold = holdOf(facts, limits);
+    if (hold !== null) return hold;
+  }
+  return null;
+}
+
+function holdOf(
+  facts: ResponseFacts,
+  limits: PlausibilityLimits & { readonly withdrawalPercent: number },
+): ImplausibleHold | null {
+  const { buyer, titles, duplicates, currentTitles, changed, withdrawn, usualTitles, valueRatio } =
+    facts;
+  const { duplicatePercent, changedPercent, withdrawalPercent, growthFactor, valueFactor } = limits;
+  const hold = (reason: ImplausibleReason, found: number, of: number | null, limit: number) => ({
+    reason,
+    detail: { buyer, found, of, limit },
+  });
+  if (buyer !== null) {
+    const isLost = currentTitles >= MIN_BUYER_TITLES && withdrawn >= MIN_BUYER_TITLES;
+    if (isLost && withdrawn * 100 > withdrawalPercent * currentTitles) {
+      return hold('buyer_withdrawals', withdrawn, currentTitles, withdrawalPercent);
+    }
+    const isFirst = currentTitles === 0;
+    if (isFirst && titles === 0 && (facts.leastTitles ?? 0) >= MIN_BUYER_TITLES) {
+      return hold('buyer_missing', 0, usualTitles, MIN_BUYER_TITLES);
+    }
+  }
+  if (duplicates >= MIN_TITLES && duplicates * 100 > duplicatePercent * titles) {
+    return hold('duplicates', duplicates, titles, duplicatePercent);
+  }
+  // A buyer without usual titles is a new one.
+  const isGrown = usualTitles !== null && usualTitles > 0 && titles > growthFactor * usualTitles;
+  if (isGrown && facts.inserted >= MIN_TITLES) {
+    return hold('growth', titles, usualTitles, growthFactor);
+  }
+  if (changed >= MIN_TITLES && changed * 100 > changedPercent * currentTitles) {
+    return hold('changed_share', changed, currentTitles, changedPercent);
+  }
+  if (valueRatio !== null && valueRatio > valueFactor && titles >= MIN_TITLES) {
+    return hold('value_jump', Math.floor(valueRatio), null, valueFactor);
+  }
+  return null;
+}
+
+const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, string>>>> = {
+  en: {
+    buyer_withdrawals: 'more titles of one buyer vanished than WITHDRAWAL_LIMIT_PERCENT allows',
+    buyer_missing: 'the response has no title of a buyer that has titles on each of these weekdays',
+    duplicates:
+      'more titles are equal to another title of the response than DUPLICATE_LIMIT_PERCENT allows, as in an answer that was doubled',
+    growth: 'the response has more titles than GROWTH_LIMIT times the usual number of that weekday',
+    changed_share: 'the response changes more titles than CHANGED_LIMIT_PERCENT allows',
+    value_jump:
+      'the mean value of the titles differs from the usual one of that weekday by more than the factor VALUE_LIMIT, as with another unit',
+  },
+  'pt-BR': {
+    buyer_withdrawals:
+      'sumiram mais títulos de um comprador do que WITHDRAWAL_LIMIT_PERCENT permite',
+    buyer_missing:
+      'a resposta não tem nenhum título de um comprador que sempre tem títulos nesse dia da semana',
+    duplicates:
+      'há mais títulos iguais a outro da mesma resposta do que DUPLICATE_LIMIT_PERCENT permite, como em uma resposta duplicada',
+    growth:
+      'a resposta tem mais títulos do que GROWTH_LIMIT vezes a quantidade usual desse dia da semana',
+    changed_share: 'a resposta altera mais títulos do que CHANGED_LIMIT_PERCENT permite',
+    value_jump:
+      'o valor médio dos títulos difere do usual desse dia da semana por um fator maior que VALUE_LIMIT, como em outra unidade',
+  },
+};
+
+const NUMBERS = {
+  en: {
+    buyer: 'of one buyer: ',
+    share: ({ found, of, limit }: HoldDetail) => `${found} of ${of} titles, limit ${limit} %`,
+    usual: ({ found, of, limit }: HoldDetail) => `${found} titles, usually ${of}, limit ${limit}`,
+    factor: ({ found, limit }: HoldDetail) => `factor ${found}, limit ${limit}`,
+  },
+  'pt-BR': {
+    buyer: 'de um comprador: ',
+    share: ({ found, of, limit }: HoldDetail) => `${found} de ${of} títulos, limite ${limit}%`,
+    usual: ({ found, of, limit }: HoldDetail) => `${found} títulos, usual ${of}, limite ${limit}`,
+    factor: ({ found, limit }: HoldDetail) => `fator ${found}, limite ${limit}`,
+  },
+} as const;
+
+const NUMBERS_OF: Readonly<Record<ImplausibleReason, 'share' | 'usual' | 'factor'>> = {
+  buyer_withdrawals: 'share',
+  buyer_missing: 'usual',
+  duplicates: 'share',
+  growth: 'usual',
+  changed_share: 'share',
+  value_jump: 'factor',
+};
+
+/**
+ * Returns a reason with its numbers as a part of a sentence, for the command line, alerts and pages. A buyer is not
+ * named, because the identification is a tax identifier.
+ * @param detail null: the pull was held by a release that did not keep the numbers
+ */
+export function implausibleText(
+  language: 'en' | 'pt-BR',
+  reason: ImplausibleReason,
+  detail: HoldDetail | null,
+): string {
+  if (detail === null) return RULES[language][reason];
+  const words = NUMBERS[language];
+  const buyer = detail.buyer === null ? '' : words.buyer;
+  return `${RULES[language][reason]} (${buyer}${words[NUMBERS_OF[reason]](detail)})`;
+}
+
+export function isImplausible(reason: string | null): reason is ImplausibleReason {
+  return IMPLAUSIBLE_REASONS.some((known) => known === reason);
+}

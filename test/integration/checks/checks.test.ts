@@ -1,0 +1,332 @@
+/** The checks of the titles of a day, on what pulls have merged. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
+import { readFindings, resolveFindings } from '../../../src/checks/findings.sql.ts';
+import { UNKNOWN_MEANINGS } from '../../../src/domain/amount-meaning.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import {
+  CHECK_CODES,
+  type CheckCode,
+  type CheckSeverities,
+  DEFAULT_SEVERITIES,
+} from '../../../src/domain/checks/checks.ts';
+import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
+import { readCheckpoint } from '../../../src/ledger/reads.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1);
+
+let world: PullWorld;
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, { withdrawalLimitPercent: 100 });
+}
+
+const check = (rules: Partial<CheckRules> = {}) =>
+  checkDays(world.database, { ...DEFAULT_RULES, ...rules });
+
+/** The findings as `check order state`, sorted. */
+async function findings(date: CivilDate | null = null): Promise<string[]> {
+  const filter = { state: null, code: null, severity: null, date };
+  const rows = await readFindings(world.database, filter, { offset: 0, limit: 1000 });
+  return rows.map(({ code, orderUid, state }) => `${code} ${orderUid} ${state}`).sort();
+}
+
+const stateOf = async (date: CivilDate) =>
+  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).state;
+
+const title = (uid: string, fields: Parameters<typeof titleText>[0] = {}) =>
+  titleText({ uid, ...fields });
+
+/** The text of a title with another value of some field. */
+function withField(text: string, pattern: RegExp, value: string): string {
+  const changed = text.replace(pattern, value);
+  expect(changed).not.toBe(text);
+  return changed;
+}
+
+describe('a title with a fault has a finding, and the title beside it has none', () => {
+  test.each<[CheckCode, string[]]>([
+    [
+      'due_before_acceptance',
+      [title('faulty', { dueDate: '2026-03-01' }), title('right', { dueDate: '2026-03-02' })],
+    ],
+    ['value_not_positive', [title('faulty', { value: '0' }), title('right', { value: '0.01' })]],
+    ['value_not_positive', [title('faulty', { value: '-5.00' }), title('right')]],
+    [
+      'tax_id_invalid',
+      [
+        withField(title('faulty'), /52998224725/, '52998224726'),
+        withField(title('right'), /52998224725/, '529.982.247-25'),
+      ],
+    ],
+    [
+      'tax_id_invalid',
+      [
+        withField(title('faulty'), /11222333000181/, '11222333000180'),
+        withField(title('right'), /11222333000181/, '12ABC34501DE35'),
+      ],
+    ],
+    [
+      'agent_is_provider',
+      [
+        withField(
+          title('faulty'),
+          /"identification":"52998224725"/,
+          '"identification":"11.222.333/0001-81"',
+        ),
+        title('right'),
+      ],
+    ],
+  ])('%s', async (code, texts) => {
+    await pull(DAY, ...texts);
+    await check();
+    expect(await findings()).toEqual([`${code} faulty open`]);
+    expect(await stateOf(DAY)).toBe('attention');
+  });
+
+  test('equal_in_day names each of the equal titles, and keeps no day from being reconciled', async () => {
+    await pull(DAY, title('twin'), title('twin'), title('twin', { discount: '9' }), title('other'));
+    await check();
+    expect(await findings()).toEqual(['equal_in_day twin open', 'equal_in_day twin open']);
+    expect(await stateOf(DAY)).toBe('reconciled');
+  });
+
+  test('equal_on_two_dates is found at both dates, whichever is checked last', async () => {
+    await pull(DAY, title('twin'), title('other'));
+    await pull(NEXT, title('twin', { date: NEXT }), title('more', { date: NEXT }));
+    await check();
+    await check();
+    expect(await findings(DAY)).toEqual(['equal_on_two_dates twin open']);
+    expect(await findings(NEXT)).toEqual(['equal_on_two_dates twin open']);
+    // The fault is gone at both dates when one of them no longer has the title.
+    await pull(NEXT, title('twin', { date: NEXT, value: '7' }), title('more', { date: NEXT }));
+    await check();
+    await check();
+    expect(await findings()).toEqual([
+      'equal_on_two_dates twin closed',
+      'equal_on_two_dates twin closed',
+    ]);
+    expect([await stateOf(DAY), await stateOf(NEXT)]).toEqual(['reconciled', 'reconciled']);
+  });
+
+  test.each([
+    ['an amount', { discount: '0.1234' }, { discount: '12.34' }],
+    ['the original value', { value: '100050' }, { value: '1000.50' }],
+  ])('unit_jump finds a hundredfold: %s', async (_, faulty, before) => {
+    await pull(DAY, title('faulty', before), title('right', { discount: '5' }));
+    await pull(DAY, title('faulty', faulty), title('right', { discount: '6' }));
+    await check();
+    expect(await findings()).toEqual(['unit_jump faulty open']);
+  });
+
+  test('fee_unusual compares with the fees of the same agent on the dates before', async () => {
+    const fee = (uid: string, date: CivilDate, value: string) =>
+      withField(title(uid, { date }), /"moneyTransferFee":3.90/, `"moneyTransferFee":${value}`);
+    const usual = Array.from({ length: 20 }, (_, index) =>
+      fee(`u${index}`, DAY, `3.${index + 10}`),
+    );
+    await pull(DAY, ...usual);
+    await pull(
+      NEXT,
+      fee('least', NEXT, '1.04'),
+      fee('most', NEXT, '9.87'),
+      fee('high', NEXT, '9.88'),
+      fee('low', NEXT, '1.03'),
+    );
+    await check();
+    expect(await findings()).toEqual(['fee_unusual high open', 'fee_unusual low open']);
+    // A wider range.
+    await check({ feeFactor: 4 });
+    expect(await findings()).toEqual(['fee_unusual high closed', 'fee_unusual low closed']);
+  });
+
+  test('discount_above_value needs a declared meaning', async () => {
+    await pull(
+      DAY,
+      title('faulty', { value: '10.00', discount: '10.01' }),
+      title('right', { value: '10.00', discount: '10.00' }),
+    );
+    await check();
+    expect(await findings()).toEqual([]);
+    await check({ amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'discount' } });
+    expect(await findings()).toEqual(['discount_above_value faulty open']);
+    await check({ amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'net' } });
+    expect(await findings()).toEqual(['discount_above_value faulty open']);
+    await check({
+      amountMeanings: {
+        ...UNKNOWN_MEANINGS,
+        platform_discounted_value: 'discount',
+        buyer_discounted_value: 'discount',
+      },
+    });
+    expect(await findings()).toEqual([
+      'discount_above_value faulty open',
+      'discount_above_value right open',
+    ]);
+  });
+});
+
+describe('a finding', () => {
+  const FAULTY = title('faulty', { value: '0' });
+
+  const resolve = (newestId: bigint, titleId: bigint | null = null) =>
+    resolveFindings(
+      world.database,
+      { date: DAY, code: 'value_not_positive', newestId, titleId },
+      { by: 'ana', reason: 'a correction of the platform' },
+    );
+  const newest = async () =>
+    (await world.database.prisma.checkFinding.aggregate({ _max: { id: true } }))._max.id ?? 0n;
+
+  test('is closed when the title no longer has the fault, and is there again with the fault', async () => {
+    await pull(DAY, FAULTY, title('right'));
+    await check();
+    await pull(DAY, title('right'), title('more'));
+    expect(await stateOf(DAY)).toBe('attention');
+    await check();
+    expect(await findings()).toEqual(['value_not_positive faulty closed']);
+    expect(await stateOf(DAY)).toBe('reconciled');
+    await pull(DAY, FAULTY, title('right'), title('more'));
+    await check();
+    expect(await findings()).toEqual(['value_not_positive faulty open']);
+  });
+
+  test('keeps its day in attention until a person resolves the finding with a reason', async () => {
+    await pull(DAY, FAULTY, title('right'));
+    await check();
+    // The first merge had reconciled the day before the checks ran. A checkpoint never moves back.
+    expect((await readCheckpoint(world.database))?.lastReconciledDate).toBe(DAY);
+    await pull(NEXT, title('zero', { date: NEXT, value: '0' }));
+    await check();
+    expect(await resolve(await newest())).toBe(1);
+    expect(await stateOf(DAY)).toBe('reconciled');
+    expect(await stateOf(NEXT)).toBe('attention');
+    const [entry] = await world.database.prisma.auditEntry.findMany({
+      where: { action: 'findings.resolve' },
+    });
+    expect(entry).toMatchObject({
+      actor: 'ana',
+      reason: 'a correction of the platform',
+      date: DAY,
+    });
+    await expect(resolve(await newest())).rejects.toThrow(/no open finding/);
+  });
+
+  test('that came after the person looked is not resolved', async () => {
+    await pull(DAY, FAULTY);
+    await check();
+    const seen = await newest();
+    await pull(DAY, FAULTY, title('late', { value: '0' }));
+    await check();
+    expect(await resolve(seen)).toBe(1);
+    expect(await findings()).toEqual([
+      'value_not_positive faulty resolved',
+      'value_not_positive late open',
+    ]);
+    expect(await stateOf(DAY)).toBe('attention');
+  });
+
+  test('stays resolved while the content is the same, and another content has a finding of its own', async () => {
+    await pull(DAY, FAULTY, title('right'));
+    await check();
+    await resolve(await newest());
+    await pull(DAY, FAULTY, title('right'), title('more'));
+    await check();
+    expect(await findings()).toEqual(['value_not_positive faulty resolved']);
+    await pull(DAY, title('faulty', { value: '0', discount: '3' }), title('right'), title('more'));
+    await check();
+    expect(await findings()).toEqual([
+      'value_not_positive faulty open',
+      'value_not_positive faulty resolved',
+    ]);
+  });
+
+  test('of one title can be resolved alone', async () => {
+    await pull(DAY, FAULTY, title('second', { value: '0' }));
+    await check();
+    const { id } = await world.database.prisma.title.findFirstOrThrow({
+      where: { orderUid: 'second' },
+    });
+    expect(await resolve(await newest(), id)).toBe(1);
+    expect(await findings()).toEqual([
+      'value_not_positive faulty open',
+      'value_not_positive second resolved',
+    ]);
+  });
+});
+
+describe('a sign-off', () => {
+  const sign = async (by: string, requiresChecks: boolean) => {
+    const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
+    const seenDigest = day.contentDigest ?? '';
+    return signOffDay(world.database, DAY, {
+      by,
+      reason: null,
+      seenDigest,
+      fourEyes: true,
+      requiresChecks,
+    });
+  };
+
+  test('waits for the checks of the present content', async () => {
+    await pull(DAY, title('a'));
+    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
+    await check();
+    await pull(DAY, title('a'), title('b'), title('b'));
+    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
+    await check();
+    await sign('ana', true);
+    // A signed day stays as it was signed, whatever the rules.
+    await check({ severities: { ...DEFAULT_SEVERITIES, equal_in_day: 'review' } });
+    expect(await stateOf(DAY)).toBe('reconciled');
+  });
+
+  test('is refused while a finding is open, and to the person who resolved the finding', async () => {
+    await pull(DAY, title('a', { value: '0' }), title('b'));
+    await check();
+    await expect(sign('bia', true)).rejects.toMatchObject({ context: { fault: 'not_reconciled' } });
+    await resolveFindings(
+      world.database,
+      { date: DAY, code: 'value_not_positive', newestId: 1_000n, titleId: null },
+      { by: 'ana', reason: 'asked' },
+    );
+    await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+    await sign('bia', true);
+  });
+
+  test('by the program is made only for a checked day without a decision of a person', async () => {
+    const range = { bookingsFrom: DAY, to: NEXT };
+    await pull(DAY, title('a'));
+    await pull(NEXT, title('zero', { date: NEXT, value: '0' }));
+    expect(await signCleanDays(world.database, range)).toEqual([]);
+    await check();
+    expect(await signCleanDays(world.database, range)).toEqual([DAY]);
+  });
+});
+
+test('a check that is off finds nothing, and its open findings are closed', async () => {
+  await pull(DAY, title('faulty', { value: '0' }));
+  await check();
+  const off = Object.fromEntries(CHECK_CODES.map((code) => [code, 'off'])) as CheckSeverities;
+  await check({ severities: off });
+  expect(await findings()).toEqual(['value_not_positive faulty closed']);
+  expect(await stateOf(DAY)).toBe('reconciled');
+});
+
+test('dates that are checked are not checked again', async () => {
+  await pull(DAY, title('a'));
+  await pull(NEXT, title('b', { date: NEXT }));
+  expect((await check()).map(({ date }) => date)).toEqual([NEXT, DAY]);
+  expect(await check()).toEqual([]);
+  await pull(DAY, title('a'), title('c'));
+  expect((await check()).map(({ date }) => date)).toEqual([DAY]);
+});

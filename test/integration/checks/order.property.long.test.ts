@@ -1,0 +1,101 @@
+/** The findings depend on the titles of the days, and not on the order of a response. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CheckRules, checkDays } from '../../../src/checks/check-day.sql.ts';
+import { UNKNOWN_MEANINGS } from '../../../src/domain/amount-meaning.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { releasePull } from '../../../src/pull/decisions.sql.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const HISTORIES = 500;
+const RULES: CheckRules = {
+  ...DEFAULT_RULES,
+  amountMeanings: { ...UNKNOWN_MEANINGS, platform_discounted_value: 'discount' },
+};
+
+let worlds: readonly [PullWorld, PullWorld];
+beforeAll(async () => {
+  worlds = await Promise.all([openPullWorld(), openPullWorld()]);
+});
+afterAll(async () => {
+  await Promise.all(worlds.map((world) => world.close()));
+});
+
+/** Deterministic. */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed * 2_654_435_761 + 12_345;
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 374_761_393) >>> 0;
+    return state % below;
+  };
+}
+
+function shuffled<T>(items: readonly T[], random: (below: number) => number): T[] {
+  const result = [...items];
+  for (let index = result.length - 1; index > 0; index -= 1) {
+    const other = random(index + 1);
+    const kept = result[index] as T;
+    result[index] = result[other] as T;
+    result[other] = kept;
+  }
+  return result;
+}
+
+const DUES = ['2026-03-01', '2026-06-30', '2030-01-01'];
+const TAX_IDS = ['52998224725', '52998224726', '11222333000181'];
+
+/** Few orders and values, so that titles are often equal, restated or faulty. */
+function someTitles(date: CivilDate, random: (below: number) => number): string[] {
+  return Array.from({ length: random(7) }, () =>
+    titleText({
+      date,
+      uid: `o${random(3)}`,
+      value: ['0', '10.00', '1000.00', '-1'][random(4)] ?? '10.00',
+      discount: ['0.10', '10.00', '1000'][random(3)] ?? '1',
+      dueDate: DUES[random(3)] ?? '2026-06-30',
+    }).replace('52998224725', TAX_IDS[random(3)] ?? ''),
+  );
+}
+
+/** The findings without the ids of titles, which follow the order of the response. */
+async function findingsOf(world: PullWorld): Promise<unknown[]> {
+  const { rows } = await world.database.pool.query(
+    `SELECT finding.accepted_date::text AS date, finding.code, finding.severity, finding.content_hash::text AS content,
+            finding.detail - 'otherTitle' AS detail, finding.closed_at IS NULL AS open,
+            finding.resolved_at IS NULL AS unresolved
+     FROM conciliation.check_finding AS finding WHERE closed_at IS NULL
+     ORDER BY 1, 2, 4, 5::text`,
+  );
+  return rows;
+}
+
+test(`${HISTORIES} random histories have the same findings in any order of the responses`, async () => {
+  let found = 0;
+  for (let seed = 0; seed < HISTORIES; seed += 1) {
+    const random = randomOf(seed);
+    const date = daysFrom(random(4) + 4 * Math.floor(seed / 50));
+    const titles = someTitles(date, random);
+    for (const world of worlds) {
+      world.sandbox.setDayTexts(date, shuffled(titles, random));
+      await world
+        .pull(date, { withdrawalLimitPercent: 100, alwaysStage: random(2) === 0 })
+        .catch(() => undefined);
+      await releaseHeld(world);
+      await checkDays(world.database, RULES);
+      await checkDays(world.database, RULES);
+    }
+    const [first, second] = [await findingsOf(worlds[0]), await findingsOf(worlds[1])];
+    expect({ seed, findings: second }).toEqual({ seed, findings: first });
+    found = Math.max(found, first.length);
+  }
+  expect(found).toBeGreaterThan(20);
+});
+
+/** An answer without a title is held, whatever the limit. */
+async function releaseHeld(world: PullWorld): Promise<void> {
+  const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
+  for (const { id } of held) {
+    await releasePull(world.database, id, { by: 'test', reason: 'the titles are gone' });
+  }
+}

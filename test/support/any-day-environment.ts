@@ -1,0 +1,22 @@
+/**
+ * Settings for made-up days, which vary in size, value and dates beyond what is plausible: no response is held for
+ * its plausibility, and no finding keeps a day in the state `attention`. The tests of the limits and of the checks
+ * do not use these settings.
+ */
+export const ANY_DAY_ENVIRONMENT = {
+  DUPLICATE_LIMIT_PERCENT: '100',
+  CHANGED_LIMIT_PERCENT: '100',
+  GROWTH_LIMIT: '1000000',
+  VALUE_LIMIT: '1000000',
+  CHECK_SEVERITIES: [
+    'due_before_acceptance',
+    'value_not_positive',
+    'discount_above_value',
+    'tax_id_invalid',
+    'agent_is_provider',
+    'equal_on_two_dates',
+    'unit_jump',
+  ]
+    .map((code) => `${code}=info`)
+    .join(','),
+} as const;

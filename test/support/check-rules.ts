@@ -1,0 +1,20 @@
+import type { CheckRules } from '../../src/checks/check-day.sql.ts';
+import { UNKNOWN_MEANINGS } from '../../src/domain/amount-meaning.ts';
+import {
+  CHECK_CODES,
+  type CheckSeverities,
+  DEFAULT_SEVERITIES,
+} from '../../src/domain/checks/checks.ts';
+
+/** The checks as they are without configuration. */
+export const DEFAULT_RULES: CheckRules = {
+  severities: DEFAULT_SEVERITIES,
+  feeFactor: 3,
+  amountMeanings: UNKNOWN_MEANINGS,
+};
+
+/** For made-up days: no finding keeps a day from being reconciled. */
+export const ANY_DAY_RULES: CheckRules = {
+  ...DEFAULT_RULES,
+  severities: Object.fromEntries(CHECK_CODES.map((code) => [code, 'info'])) as CheckSeverities,
+};
