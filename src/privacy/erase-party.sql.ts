@@ -41,6 +41,8 @@ export interface ErasureCounts {
   readonly rejects: number;
   readonly providers: number;
   readonly providerBatches: number;
+  readonly payables: number;
+  readonly payableRejects: number;
 }
 
 export interface ErasureReport {
@@ -85,7 +87,7 @@ export async function eraseParty(
   const isNowhere = Object.values(counts).every((count) => count === 0);
   if (isNowhere && (listed === null || listed.isNew)) {
     if (partyId !== null) await endErasure(database.prisma, partyId);
-    throw new InputError('no title, provider or rejected title names this party');
+    throw new InputError('no title, provider, payable or rejected title names this party');
   }
   return {
     partyId: partyId === null ? null : Number(partyId),
@@ -328,6 +330,11 @@ async function eraseRows(
        OR (answer IS NOT NULL AND EXISTS (
              SELECT FROM ${keysInText('batch.answer')} AS named WHERE named.key = ANY(${keys}::text[])))`;
   const providers = await eraseProviders(tx, names, pseudonym);
+  const payables = await erasePayables(tx, names, pseudonym);
+  const payableRejects = await tx.$executeRaw`
+    UPDATE conciliation.erp_payable_reject reject SET raw = ''
+    WHERE raw <> '' AND EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
   return {
     bookingLines,
     titles,
@@ -337,6 +344,8 @@ async function eraseRows(
     rejects,
     providers,
     providerBatches,
+    payables,
+    payableRejects,
   };
 }
 
@@ -516,6 +525,21 @@ const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
                OR (provider_${side} OR agent_${side}) AND key = 'extra' THEN 'null'
              ELSE value END), '{}')
     FROM jsonb_each(revised.${side})) AS ${side}`);
+
+/** A payable and a title of the party have the same pseudonym as the supplier's code, so they still match. */
+function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): Promise<number> {
+  const isSupplier = Prisma.sql`(
+    supplier_tax_id = ANY(${names.taxIds}::text[])
+    OR (supplier_tax_id IS NULL AND btrim(supplier_external_id) = ANY(${names.externalIds}::text[])))`;
+  const isPayee = Prisma.sql`coalesce(payee = ANY(${names.taxIds}::text[]), false)`;
+  return tx.$executeRaw`
+    UPDATE conciliation.erp_payable
+    SET supplier_external_id = CASE WHEN is_supplier THEN ${pseudonym} ELSE supplier_external_id END,
+        supplier_tax_id = CASE WHEN NOT is_supplier THEN supplier_tax_id END,
+        payee = CASE WHEN NOT ${isPayee} THEN payee END
+    FROM (SELECT erp_key AS key, coalesce(${isSupplier}, false) AS is_supplier FROM conciliation.erp_payable) AS named
+    WHERE erp_key = key AND (is_supplier OR ${isPayee})`;
+}
 
 /** The supplier's own row, and references to it in the rows of other suppliers. */
 async function eraseProviders(

@@ -15,6 +15,7 @@ import { ShutdownError } from '../runtime/errors.ts';
 export const RETENTION_KINDS = [
   'provider_answers',
   'reject_texts',
+  'payable_rejects',
   'console_links',
   'console_sessions',
   'pulls',
@@ -43,6 +44,7 @@ export async function countRemovable(
   const [counts] = await database.prisma.$queryRaw<[RetentionCounts]>`
     SELECT (SELECT count(*) FROM (${removable.provider_answers}) AS kind)::int AS provider_answers,
            (SELECT count(*) FROM (${removable.reject_texts}) AS kind)::int AS reject_texts,
+           (SELECT count(*) FROM (${removable.payable_rejects}) AS kind)::int AS payable_rejects,
            (SELECT count(*) FROM (${removable.console_links}) AS kind)::int AS console_links,
            (SELECT count(*) FROM (${removable.console_sessions}) AS kind)::int AS console_sessions,
            (SELECT count(*) FROM (${removable.pulls}) AS kind)::int AS pulls`;
@@ -65,6 +67,7 @@ export async function removeOld(
   const counts = {
     provider_answers: await removeKind(database, request, 'provider_answers'),
     reject_texts: await removeKind(database, request, 'reject_texts'),
+    payable_rejects: await removeKind(database, request, 'payable_rejects'),
     console_links: await removeKind(database, request, 'console_links'),
     console_sessions: await removeKind(database, request, 'console_sessions'),
     pulls: await removeKind(database, request, 'pulls'),
@@ -99,6 +102,9 @@ const REMOVAL: Readonly<Record<RetentionKind, (chosen: Prisma.Sql) => Prisma.Sql
   reject_texts: (chosen) => Prisma.sql`
     WITH ${chosen}
     UPDATE conciliation.rejected_title reject SET raw = '' FROM chosen WHERE reject.id = chosen.id`,
+  payable_rejects: (chosen) => Prisma.sql`
+    WITH ${chosen}
+    DELETE FROM conciliation.erp_payable_reject reject USING chosen WHERE reject.id = chosen.id`,
   console_links: (chosen) => Prisma.sql`
     WITH ${chosen}
     DELETE FROM conciliation.console_link link USING chosen WHERE link.token_hash = chosen.id`,
@@ -127,6 +133,9 @@ function removableBefore(
       JOIN conciliation.pull ON pull.id = candidate.last_pull_id
       WHERE candidate.status = 'resolved' AND candidate.raw <> ''
         AND pull.fetch_started_at < ${instant}`,
+    payable_rejects: Prisma.sql`
+      SELECT candidate.id FROM conciliation.erp_payable_reject candidate
+      WHERE candidate.created_at < ${instant}`,
     console_links: Prisma.sql`
       SELECT candidate.token_hash AS id FROM conciliation.console_link candidate
       WHERE candidate.expires_at < ${instant}`,

@@ -29,6 +29,8 @@ const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
   rejects: 'texts of rejected titles',
   providers: 'suppliers in provider, deleted',
   providerBatches: 'requests that pushed suppliers',
+  payables: 'payables of the ERP, of which the amounts stay',
+  payableRejects: 'texts of rejected payables',
 };
 
 interface EraseOptions {
@@ -56,8 +58,8 @@ export function addErasePartyCommand(program: Command, exit: (status: ExitStatus
 Erase only data that the law permits you to erase: docs/privacy.md. An erasure cannot be undone.
 
 Replaces tax identifier, name, bank account and undocumented fields of the party in titles and their
-history, in the watch on bank accounts, in rejected titles and in recorded pushes, and deletes the supplier
-from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
+history, in the watch on bank accounts, in the ERP's payables, in rejected titles and payables and in recorded
+pushes, and deletes the supplier from provider. Amounts, dates and hashes stay, so totals and seals verify. Later answers of the platform
 about the party are written without its personal data, until --lift.
 
 A tax identifier is read from a file, because other users of the machine can see command lines.

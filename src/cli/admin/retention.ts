@@ -21,6 +21,7 @@ const MAX_DAYS = 36_500;
 const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
   provider_answers: "texts of the platform's answers to pushed providers",
   reject_texts: 'texts of rejected titles that are resolved',
+  payable_rejects: 'rejected payables of the ERP',
   console_links: 'console links that have expired',
   console_sessions: 'console sessions that have expired',
   pulls: 'pulls that changed nothing and have a newer one',

@@ -161,6 +161,18 @@ async function prepare(): Promise<void> {
      VALUES (ARRAY[$1, $2], '{"ok":true}', now()), (ARRAY[$2], $3, now()), (ARRAY[$2], 'fine', now())`,
     [ANA.externalId, BIA.externalId, `{"error":"taken","by":"${ANA_MASKED.taxId}"}`],
   );
+  await owner.query(
+    `WITH import AS (INSERT INTO conciliation.erp_payable_import (kind) VALUES ('delta') RETURNING id)
+     INSERT INTO conciliation.erp_payable_reject (import_id, at, reasons, raw)
+     SELECT id, at, '{openValue}', raw FROM import, (VALUES (1, $1), (2, '["k9","${BIA.taxId}"]')) AS rejects (at, raw)`,
+    [`["k8","${ANA_MASKED.taxId}"]`],
+  );
+  await owner.query(
+    `INSERT INTO conciliation.erp_payable (erp_key, supplier_external_id, supplier_tax_id, payee, open_value)
+     VALUES ('both', $1, $2, NULL, 1), ('code', $1, NULL, NULL, 2), ('tax-id', NULL, $2, $3, 3),
+            ('payee', NULL, $3, $2, 4), ('other', $4, $3, NULL, 5)`,
+    [ANA.externalId, ANA.taxId, BIA.taxId, BIA.externalId],
+  );
 }
 
 async function sign(date: CivilDate): Promise<void> {
@@ -238,6 +250,8 @@ const COUNTS = {
   rejects: 1,
   providers: 1,
   providerBatches: 2,
+  payables: 4,
+  payableRejects: 1,
 };
 
 describe('before', () => {
@@ -337,7 +351,9 @@ describe('erased', () => {
   test('again there is nothing to erase; the audit log has the erasure without the party', async () => {
     const ran = await erase([...BY_FILE(), '--json']);
     expect(ran.exit).toBe(0);
-    expect(Object.values(JSON.parse(ran.stdout).counts)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(Object.values(JSON.parse(ran.stdout).counts)).toEqual(
+      Object.values(COUNTS).map(() => 0),
+    );
     const { rows } = await owner.query(
       `SELECT action, reason, details - 'erasedPartyId' AS details FROM conciliation.audit_entry
        WHERE action LIKE 'party.%' AND reason LIKE 'request 17%' ORDER BY id`,

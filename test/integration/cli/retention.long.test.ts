@@ -91,6 +91,11 @@ async function prepare(): Promise<void> {
   await administrator.query(`
     INSERT INTO conciliation.provider_batch (external_ids, http_status, answer, finished_at)
     VALUES ('{P-1}', 200, 'recent answer', now())`);
+  await administrator.query(`
+    WITH import AS (INSERT INTO conciliation.erp_payable_import (kind) VALUES ('delta') RETURNING id)
+    INSERT INTO conciliation.erp_payable_reject (import_id, at, reasons, raw, created_at)
+    SELECT id, at, '{openValue}', '["text"]', created_at
+    FROM import, (VALUES (1, now() - interval '2 years'), (2, now())) AS rejects (at, created_at)`);
 }
 
 /** Everything that may not change, as text. */
@@ -118,6 +123,7 @@ const readRest = async () => {
     SELECT (SELECT array_agg(answer ORDER BY id) FROM conciliation.provider_batch) AS answers,
            (SELECT array_agg(status || ' ' || (raw <> '') ORDER BY id)
             FROM conciliation.rejected_title) AS rejects,
+           (SELECT array_agg(at) FROM conciliation.erp_payable_reject) AS payable_rejects,
            (SELECT count(*)::int FROM conciliation.console_session) AS sessions`);
   return rows[0];
 };
@@ -125,6 +131,7 @@ const readRest = async () => {
 const REMOVED = {
   provider_answers: 1,
   reject_texts: 1,
+  payable_rejects: 1,
   console_links: 1,
   console_sessions: 1,
   pulls: 2,
@@ -184,6 +191,7 @@ test('removes old rows that are not needed, once, and lists them', async () => {
   expect(await readRest()).toEqual({
     answers: [null, null, 'recent answer'],
     rejects: ['resolved false', 'accepted true'],
+    payable_rejects: [2],
     sessions: 0,
   });
   expect(await readKept()).toEqual(kept);
