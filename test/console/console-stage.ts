@@ -18,6 +18,7 @@ import type { ConsoleRole } from '../../src/domain/role.ts';
 import { readLedgerDay } from '../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { ANY_DAY_ENVIRONMENT } from '../support/any-day-environment.ts';
 import { type CertifiedProvider, startCertifiedProvider } from '../support/certified-provider.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { providerOf, writeProviders } from '../support/provider-rows.ts';
@@ -102,6 +103,7 @@ export async function openStage(): Promise<ConsoleStage> {
       DATA_DIR: folder,
       PLATFORM_BASE_URL: sandbox.baseUrl,
       PLATFORM_TOKEN: sandbox.issueToken(),
+      ...ANY_DAY_ENVIRONMENT,
       START_DATE: startDate,
       // Not a minute of the day brings a second run or a sweep into the tests.
       PULL_CRON: '0 0 * * *',

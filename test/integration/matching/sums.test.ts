@@ -43,6 +43,10 @@ test('payables of one document are a sum; payables that share nothing are not', 
     { erpKey: 'k2', openValue: '40', document: 'NF-2' },
   );
   expect(await match(world.database)).toMatchObject({ matched: 0 });
+  // Another payable shares a document with one of the two.
+  await load({ erpKey: 'k3', openValue: '7', document: 'NF-1' });
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await load({ erpKey: 'k3', openValue: '7', document: 'NF-1', status: 'cancelled' });
   // Leading zeros of a document do not count.
   await load({ erpKey: 'k1', openValue: '60', document: '0071' });
   await load({ erpKey: 'k2', openValue: '40', document: '71' });
@@ -93,6 +97,49 @@ test('more candidates than the limit leave no sum', async () => {
   await load(...parts, ...noise(11));
   expect(await match(world.database)).toMatchObject({ matched: 0 });
   await load({ erpKey: 'n10', openValue: '5', status: 'cancelled' });
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('a payable of a sum that has more titles than the limit leaves no sum', async () => {
+  const titles = (noise: number) => [
+    { uid: 'a', value: '100' },
+    ...Array.from({ length: noise }, (_, index) => ({
+      uid: `noise-${index}`,
+      value: String(1000 + 2 ** index),
+    })),
+  ];
+  await pullTitles(world, titles(12));
+  await load(
+    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await pullTitles(world, titles(11));
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('a payable that fits another title alone is no item of a sum', async () => {
+  const other = [1, 2].map((number) => ({ uid: `u${number}`, value: '40', dueDate: '2026-07-02' }));
+  await pullTitles(world, [{ uid: 'a', value: '100' }, ...other]);
+  await load(
+    { erpKey: 'k1', openValue: '60', orderUid: 'a' },
+    { erpKey: 'k2', openValue: '40', orderUid: 'a' },
+    { erpKey: 'k3', openValue: '7', orderUid: 'a' },
+  );
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await pullTitles(world, [{ uid: 'a', value: '100' }]);
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+});
+
+test('a title that fits another payable alone is no item of a sum', async () => {
+  await pullTitles(
+    world,
+    ['60', '40', '7'].map((value) => ({ uid: 'a', value })),
+  );
+  const other = ['o1', 'o2'].map((erpKey) => ({ erpKey, openValue: '40', dueDate: '2026-07-02' }));
+  await load({ erpKey: 'k1', openValue: '100' }, ...other);
+  expect(await match(world.database)).toMatchObject({ matched: 0 });
+  await load(...other.map((payable) => ({ ...payable, status: 'cancelled' })));
   expect(await match(world.database)).toMatchObject({ matched: 1 });
 });
 
