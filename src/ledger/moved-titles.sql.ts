@@ -1,11 +1,15 @@
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { TITLE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** A first pull has only new titles, and another page lists the titles of a day. */
 const NEW_TITLES_LISTED = 10;
 
-/** The difference of one title of a date from its state at an earlier fetch. */
+/**
+ * The difference of one title of a date from its state at an earlier fetch. A title that replaced a withdrawn one
+ * (`title_succession`) is one changed title, with the fields in which the two differ.
+ */
 export interface MovedTitle {
   readonly titleId: number;
   readonly orderUid: string;
@@ -82,7 +86,7 @@ export function movedQuery(
 ): Prisma.Sql {
   // `->>` on jsonb keeps every digit of a number; a JavaScript number does not.
   return Prisma.sql`
-    WITH later AS MATERIALIZED (
+    WITH RECURSIVE later AS MATERIALIZED (
       SELECT id, inserted FROM conciliation.pull
       WHERE date = ${date}::date AND state = 'merged' AND fence > ${fence}
     ), arrival AS MATERIALIZED (
@@ -99,7 +103,7 @@ export function movedQuery(
     ), compared AS (
       SELECT title.id, title.order_uid, title.occurrence, title.status, title.original_value,
              title.last_change_pull_id, title.changed_at,
-             coalesce(old.status, title.status) AS old_status, old.fields
+             coalesce(old.status, title.status) AS old_status, old.fields, old.row_then
       FROM revised JOIN conciliation.title title USING (id)
       CROSS JOIN LATERAL (
         SELECT max(first.value #>> '{}') FILTER (WHERE first.key = 'status') AS status,
@@ -107,7 +111,8 @@ export function movedQuery(
                  'column', first.key, 'before', first.value #>> '{}',
                  'after', to_jsonb(title) ->> first.key) ORDER BY first.key)
                  FILTER (WHERE first.key <> 'status'
-                           AND first.value IS DISTINCT FROM to_jsonb(title) -> first.key), '[]') AS fields
+                           AND first.value IS DISTINCT FROM to_jsonb(title) -> first.key), '[]') AS fields,
+               to_jsonb(title) || jsonb_object_agg(first.key, first.value) AS row_then
         FROM (
           SELECT DISTINCT ON (field.key) field.key, field.value
           FROM unnest(revised.befores) WITH ORDINALITY AS step (before, number)
@@ -115,17 +120,43 @@ export function movedQuery(
           ORDER BY field.key, step.number
         ) AS first
       ) AS old
-    ), moved AS (
-      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields,
+    ), different AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, row_then,
              CASE WHEN old_status = status THEN 'changed'
                   WHEN status = 'withdrawn' THEN 'withdrawn' ELSE 'restored' END AS kind
       FROM compared
       WHERE old_status <> status OR (status = 'current' AND fields <> '[]')
-    ), fresh AS (
+    ), arrived AS (
       SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at
       FROM conciliation.title
       WHERE accepted_date = ${date}::date AND status = 'current'
         AND EXISTS (SELECT FROM arrival) AND first_pull_id = ANY(SELECT id FROM arrival)
+    ), link AS MATERIALIZED (
+      SELECT title_id, predecessor_id, pull_id FROM conciliation.title_succession
+      WHERE accepted_date = ${date}::date AND pull_id = ANY(SELECT id FROM arrival)
+    ), predecessor AS (
+      SELECT link.title_id, link.predecessor_id, link.pull_id
+      FROM link WHERE title_id IN (SELECT id FROM arrived)
+      UNION
+      SELECT predecessor.title_id, link.predecessor_id, predecessor.pull_id
+      FROM predecessor JOIN link ON link.title_id = predecessor.predecessor_id
+    ), replacement AS (
+      SELECT DISTINCT ON (different.id) predecessor.title_id, different.id AS replaced_id, row_then
+      FROM predecessor JOIN different ON different.id = predecessor_id AND kind = 'withdrawn'
+      ORDER BY different.id, predecessor.pull_id DESC
+    ), moved AS (
+      SELECT id, order_uid, occurrence, original_value, last_change_pull_id, changed_at, fields, kind
+      FROM different WHERE id NOT IN (SELECT replaced_id FROM replacement)
+      UNION ALL
+      SELECT arrived.*, (
+               SELECT jsonb_agg(jsonb_build_object('column', name, 'before', row_then ->> name,
+                                                   'after', to_jsonb(title) ->> name) ORDER BY name)
+               FROM unnest(${[...TITLE_COLUMNS]}::text[]) AS name
+               WHERE row_then -> name IS DISTINCT FROM to_jsonb(title) -> name), 'changed'
+      FROM replacement JOIN arrived ON arrived.id = title_id
+      JOIN conciliation.title AS title ON title.id = title_id
+    ), fresh AS (
+      SELECT * FROM arrived WHERE id NOT IN (SELECT title_id FROM replacement)
     ), listed AS (
       SELECT *, '[]'::jsonb AS no_fields FROM fresh
       ORDER BY order_uid COLLATE "C", occurrence, id LIMIT ${limits.newTitles}::int

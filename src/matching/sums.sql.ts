@@ -11,7 +11,36 @@ const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
 
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
-  ltrim(payable.document, '0') AS document`;
+  ltrim(payable.document, '0') AS document, title.payables, payable.titles`;
+
+interface Side {
+  readonly table: Prisma.Sql;
+  readonly code: Prisma.Sql;
+  readonly dueDate: Prisma.Sql;
+}
+const TITLES: Side = {
+  table: Prisma.sql`open_title`,
+  code: Prisma.sql`provider_external_id`,
+  dueDate: Prisma.sql`anticipated_due_date`,
+};
+const PAYABLES: Side = {
+  table: Prisma.sql`open_payable`,
+  code: Prisma.sql`supplier_external_id`,
+  dueDate: Prisma.sql`due_date`,
+};
+
+/** The number of candidates of each row of `own` among `others`, as `name`, without making the pairs. */
+const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
+  SELECT own.*, (coalesce(by_code.rows, 0)
+           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name}
+  FROM ${own.table} AS own
+  LEFT JOIN (SELECT ${others.code} AS code, ${others.dueDate} AS due, count(*) AS rows
+             FROM ${others.table} WHERE ${others.code} IS NOT NULL GROUP BY 1, 2) AS by_code
+    ON by_code.code = ${own.code} AND by_code.due = ${own.dueDate}
+  LEFT JOIN (SELECT party, ${others.dueDate} AS due, count(*) AS rows,
+                    count(*) FILTER (WHERE ${others.code} IS NULL) AS without_code
+             FROM ${others.table} WHERE party IS NOT NULL GROUP BY 1, 2) AS by_party
+    ON by_party.party = own.party AND by_party.due = ${own.dueDate}`;
 
 /** All combinations of an owner's candidates that add up to the owner's value, as `owner` and `items`. */
 const combinations = (names: {
@@ -35,17 +64,21 @@ const combinations = (names: {
  * The sums without doubt: one title and 2 to 5 payables, or one payable and 2 to 5 titles, of one supplier and due
  * date. A sum is taken only where its rows share the order or the document, where none of its titles and payables is
  * in a pair of another rule or in another sum, and where all candidates could be looked at. Looks only near titles
- * and payables that no other rule accepts. For a statement with WITH RECURSIVE, after `CANDIDATES`.
+ * and payables that no other rule accepts, and never at more pairs than `SUM_CANDIDATES` for each row. For a statement with WITH RECURSIVE, after `CANDIDATES`.
  */
 export const SUMS = Prisma.sql`
+  counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),
+  counted_payable AS MATERIALIZED (${counted(PAYABLES, TITLES, Prisma.sql`titles`)}),
   lone_title AS MATERIALIZED (
-    SELECT * FROM open_title WHERE NOT EXISTS (SELECT FROM pair WHERE title_id = open_title.id)
+    SELECT * FROM counted_title WHERE payables <= ${SUM_CANDIDATES}
+      AND NOT EXISTS (SELECT FROM pair WHERE title_id = counted_title.id)
   ), lone_payable AS MATERIALIZED (
-    SELECT * FROM open_payable WHERE NOT EXISTS (SELECT FROM pair WHERE pair.erp_key = open_payable.erp_key)
+    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES}
+      AND NOT EXISTS (SELECT FROM pair WHERE pair.erp_key = counted_payable.erp_key)
   ), lone_pair AS MATERIALIZED (
     ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
-    SELECT * FROM open_title WHERE id IN (
+    SELECT * FROM lone_title WHERE id IN (
       SELECT title_id FROM lone_pair GROUP BY title_id
       HAVING count(*) FILTER (WHERE payable_order = title_order) > 1
           OR count(document) > count(DISTINCT document)
@@ -53,19 +86,20 @@ export const SUMS = Prisma.sql`
       SELECT title_id FROM lone_pair WHERE erp_key IN (
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
-    SELECT * FROM open_payable WHERE erp_key IN (
-      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`open_payable` })}) AS near)
+    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (
+      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
   ), rival_title AS MATERIALIZED (
-    SELECT * FROM open_title WHERE id IN (
-      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`open_title`, payables: Prisma.sql`near_payable` })}) AS near)
-  ), unlimited AS MATERIALIZED (
-    ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`rival_title`, payables: Prisma.sql`open_payable` })}
+    SELECT * FROM counted_title WHERE id IN (
+      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
   ), near_by_due AS MATERIALIZED (
-    SELECT *, max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES}
-           OR max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES} AS is_large
-    FROM (SELECT unlimited.*, count(*) OVER (PARTITION BY title_id) AS payables,
-                 count(*) OVER (PARTITION BY erp_key) AS titles
-          FROM unlimited) AS counted
+    SELECT *, max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES}
+           OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large
+    FROM (${pairsBySupplier(
+      NEAR,
+      Prisma.sql`${SAME_DUE_DATE}
+        AND (title.payables <= ${SUM_CANDIDATES} OR payable.titles <= ${SUM_CANDIDATES})`,
+      { titles: Prisma.sql`rival_title`, payables: Prisma.sql`counted_payable` },
+    )}) AS near
   ), payable_sum AS MATERIALIZED (
     WITH RECURSIVE walk AS (${combinations({
       owner: Prisma.sql`title_id`,

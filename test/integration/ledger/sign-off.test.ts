@@ -143,6 +143,33 @@ test('changes are compared with the seal: new, withdrawn, restored, and titles t
   ]);
 });
 
+test('a title that replaced a withdrawn one is one changed title, with all fields since the seal', async () => {
+  const restate = async (fields: Parameters<typeof titleText>[0]) => {
+    world.sandbox.setDayTexts(date, [title('a', fields), title('b')]);
+    const { state } = await world.pull(date, { withdrawalLimitPercent: 100 });
+    expect(state).toBe('merged');
+  };
+  await restate({ dueDate: '2026-06-30', value: '10' });
+  await sign();
+  await restate({ dueDate: '2026-06-30', value: '10', discount: '2' });
+  await restate({ dueDate: '2026-07-30', value: '10', discount: '2' });
+  await restate({ dueDate: '2026-07-30', value: '11', discount: '2' });
+  const { counts, titles } = await moved();
+  expect(counts).toEqual({ changed: 1, withdrawn: 0, restored: 0, inserted: 0 });
+  expect(titles).toMatchObject([
+    {
+      orderUid: 'a',
+      kind: 'changed',
+      originalValue: '11',
+      fields: [
+        { column: 'anticipated_due_date', before: '2026-06-30', after: '2026-07-30' },
+        { column: 'original_value', before: '10', after: '11' },
+        { column: 'platform_discounted_value', before: '12.34', after: '2' },
+      ],
+    },
+  ]);
+});
+
 test('the newest changes are shown without a seal too', async () => {
   await pull(title('a'));
   await pull(title('a', { discount: '2' }));
