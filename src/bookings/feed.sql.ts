@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { InputError } from '../runtime/errors.ts';
 
 /** A line as the feed offers it. Amounts are decimal text, exact; the other columns of a title as in `title`. */
-interface OfferedLine {
+export interface OfferedLine {
   readonly seq: string;
   readonly key: string;
   readonly succeedsKey: string | null;
@@ -43,16 +43,17 @@ const keyOf = (version: string) =>
 
 /**
  * Returns the lines of a consumer after a position, and records the position as processed.
- * @param after the greatest `seq` that the consumer has processed; 0 at first
+ * @param page.after the greatest `seq` that the consumer has processed; 0 at first
+ * @param page.isProcessed false: the consumer has read up to `after`, and has not processed it
  * @throws InputError when the feed has not reached the position: the database was restored, so the consumer has to
  * read from 0 and send its receipts again
  */
 export async function readFeed(
   database: Database,
   consumer: string,
-  page: { readonly after: bigint; readonly limit: number },
+  page: { readonly after: bigint; readonly limit: number; readonly isProcessed?: boolean },
 ): Promise<FeedPage> {
-  const { after, limit } = page;
+  const { after, limit, isProcessed = true } = page;
   const [newest] = await database.prisma.$queryRaw<[{ seq: bigint }]>`
     SELECT coalesce(max(seq), 0) AS seq FROM conciliation.booking_offer`;
   if (after > newest.seq) {
@@ -61,9 +62,11 @@ export async function readFeed(
       { context: { fault: 'cursor_ahead' } },
     );
   }
-  await database.prisma.$executeRaw`
-    UPDATE conciliation.booking_consumer SET last_seq = ${after}, acknowledged_at = now()
-    WHERE name = ${consumer}`;
+  if (isProcessed) {
+    await database.prisma.$executeRaw`
+      UPDATE conciliation.booking_consumer SET last_seq = ${after}, acknowledged_at = now()
+      WHERE name = ${consumer}`;
+  }
   const lines = await database.prisma.$queryRaw<OfferedLine[]>`
     SELECT offer.seq::text AS seq, ${keyOf('version')} AS key, ${keyOf('succeeds')} AS "succeedsKey", line.kind,
            CASE WHEN line.buyer_is_financial THEN 'early_payment'

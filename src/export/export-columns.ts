@@ -31,7 +31,8 @@ export type ExportRow = readonly (string | null)[];
  */
 export type RowBatches = AsyncIterable<readonly ExportRow[]>;
 
-function kindOf(column: TitleColumn): ColumnKind {
+/** The type of a cell with the values of a column of `title`. */
+export function kindOf(column: TitleColumn): ColumnKind {
   if (column === 'accepted_date' || column === 'anticipated_due_date') return 'date';
   if (column === 'buyer_is_financial') return 'boolean';
   if (column === 'extra') return 'json';

@@ -53,7 +53,7 @@ export function addDayFlows(world: BrowserWorld): void {
           await reviewer.goto(`/days/${signed}`);
           return reviewer.getByText('This day changed after it was signed off').count();
         },
-        { timeout: 30_000 },
+        { timeout: 90_000 },
       )
       .toBe(1);
     const row = reviewer.locator('tr', { hasText: 'PO-2026-0007' }).first();
@@ -103,7 +103,7 @@ export function addDayFlows(world: BrowserWorld): void {
             await operator.goto(path);
             return operator.getByText(sentence).count();
           },
-          { timeout: 30_000 },
+          { timeout: 90_000 },
         )
         .toBe(1);
       await world.checkPage(operator, sentence);
@@ -141,7 +141,7 @@ export function addDayFlows(world: BrowserWorld): void {
           await operator.goto('/alerts');
           return [await card.count(), await operator.getByText('Interface differs').count()];
         },
-        { timeout: 30_000 },
+        { timeout: 90_000 },
       )
       .toEqual([1, 1]);
     await card.getByText('titles[].campaign').waitFor();
@@ -166,7 +166,7 @@ export function addDayFlows(world: BrowserWorld): void {
           await operator.goto(`/days/${held}`);
           return operator.getByText('A pull is held').count();
         },
-        { timeout: 30_000 },
+        { timeout: 90_000 },
       )
       .toBe(1);
     await world.keep('day-held', `/days/${held}`, operator.context());

@@ -8,6 +8,7 @@ import { dateArgument, idArgument, integerArgument, reasonArgument } from '../ar
 import { EXIT, type ExitStatus } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { runOnStaging } from '../staging-run.ts';
+import { addExportBookings } from './export-bookings.ts';
 
 type Exit = (status: ExitStatus) => void;
 
@@ -19,6 +20,7 @@ export function addBookingsCommand(program: Command, exit: Exit): void {
   addOutside(bookings, exit);
   addReceipts(bookings, exit);
   addConsumer(bookings, exit);
+  addExportBookings(bookings, exit);
 }
 
 interface OutsideOptions {

@@ -1,7 +1,7 @@
 import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
-import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../../domain/title.ts';
-import type { ExportColumn } from '../../export/export-columns.ts';
+import { VALUE_COLUMNS } from '../../domain/title.ts';
+import { type ExportColumn, kindOf } from '../../export/export-columns.ts';
 import { Prisma } from '../../generated/prisma/client.ts';
 
 /** `overdue`: neither posted nor superseded, a number of days after the release. */
@@ -124,7 +124,6 @@ export function readVersions(
     WHERE wanted.id = ${lineId} ORDER BY line.version`;
 }
 
-const AMOUNTS: ReadonlySet<string> = new Set(AMOUNT_COLUMNS);
 const TITLE_VALUES = VALUE_COLUMNS.filter((name) => name !== 'accepted_date');
 
 export const LINE_COLUMNS: readonly ExportColumn[] = [
@@ -134,13 +133,6 @@ export const LINE_COLUMNS: readonly ExportColumn[] = [
   { name: 'date', kind: 'date' },
   ...TITLE_VALUES.map((name) => ({ name, kind: kindOf(name) })),
 ];
-
-function kindOf(name: string): ExportColumn['kind'] {
-  if (AMOUNTS.has(name)) return 'amount';
-  if (name === 'anticipated_due_date') return 'date';
-  if (name === 'buyer_is_financial') return 'boolean';
-  return name === 'platform_commission' ? 'decimal_text' : 'text';
-}
 
 /** The selected lines in the columns of `LINE_COLUMNS`, as text. The names are constants of domain/. */
 export const linesFile = (filter: LineFilter): Prisma.Sql => Prisma.sql`

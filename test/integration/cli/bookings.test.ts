@@ -1,9 +1,13 @@
-/** The command `bookings`: outside, adopt, dismiss and consumer. */
+/** The command `bookings`: outside, adopt, dismiss, consumer and export. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
-import { DAY, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
@@ -60,4 +64,68 @@ test('a consumer is named with its database user and its buyers', async () => {
   expect(
     await world.database.prisma.bookingConsumer.findUnique({ where: { name: 'north' } }),
   ).toMatchObject({ databaseRole: 'erp_north', buyers: ['1', '2'] });
+});
+
+test('the lines of the feed are written to a file that goes on after the last one', async () => {
+  const next = daysFrom(1);
+  const values = ['10.10', '20.205', '30'];
+  world.sandbox.setDayTexts(
+    next,
+    values.map((value) => titleText({ uid: `t${value}`, date: next, value })),
+  );
+  await world.pull(next);
+  const day = await readLedgerDay(world.database, next, TODAY);
+  await signOffDay(world.database, next, {
+    ...{ by: 'ana', reason: null, seenDigest: day?.contentDigest ?? '', fourEyes: true },
+    bookingsFrom: DAY,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'conciliation-bookings-'));
+  const write = async (after: string, format: string) => {
+    const path = join(folder, `${after}.${format}`);
+    const ran = await run(
+      ...['export', '--after', after, '--format', format, '--out', path, '--json'],
+    );
+    expect(ran).toMatchObject({ exit: 0, stderr: '' });
+    return { report: JSON.parse(ran.stdout), bytes: await readFile(path) };
+  };
+  const { report, bytes } = await write('0', 'jsonl');
+  const lines = bytes
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.map((line) => [line.kind, line.date, line.original_value]).sort()).toEqual(
+    values.map((value) => ['book', next, value]),
+  );
+  expect(report).toMatchObject({
+    lines: 3,
+    next: String(lines.at(-1).seq),
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes: bytes.length,
+  });
+  const consumer = () =>
+    world.database.prisma.bookingConsumer.findUniqueOrThrow({ where: { name: 'erp' } });
+  expect((await consumer()).lastSeq).toBe(0n);
+  const after = await write(String(lines[1].seq), 'csv');
+  expect(after.report).toMatchObject({ lines: 1, next: report.next });
+  expect((await consumer()).lastSeq).toBe(BigInt(lines[1].seq));
+  expect(after.bytes.toString().split('\r\n')[1]).toContain(lines[2].key);
+  expect((await write(report.next, 'csv')).report).toMatchObject({ lines: 0, next: report.next });
+  await rm(folder, { recursive: true });
+  const refused = await run(
+    'export',
+    '--after',
+    '0',
+    '--format',
+    'csv',
+    '--out',
+    join(folder, 'x'),
+  );
+  expect(refused.exit).toBe(2);
+  const audited = await world.database.prisma.auditEntry.findMany({
+    where: { action: 'bookings.export' },
+    select: { details: true },
+  });
+  expect(audited).toHaveLength(3);
+  expect(audited[0]?.details).toEqual({ consumer: 'erp', after: '0', format: 'jsonl' });
 });

@@ -1,0 +1,100 @@
+import { type Command, Option } from 'commander';
+import { openStaging } from '../../app/parts.ts';
+import { recordAudit } from '../../audit/audit.ts';
+import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../bookings/feed-file.ts';
+import type { CsvLocale } from '../../export/csv.ts';
+import { InputError } from '../../runtime/errors.ts';
+import { idArgument } from '../arguments.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  EXIT,
+  type ExitStatus,
+  runCommand,
+} from '../command-run.ts';
+import { operatorName } from '../operator-name.ts';
+import { checkOutFile, writeOutFile } from '../output/out-file.ts';
+import { formatCount } from '../output/table.ts';
+
+interface ExportOptions {
+  readonly after: bigint;
+  readonly consumer: string;
+  readonly format: FeedFormat;
+  readonly locale: CsvLocale;
+  readonly out: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+/** Adds the command that writes the feed of a consumer to a file. */
+export function addExportBookings(bookings: Command, exit: (status: ExitStatus) => void): void {
+  bookings
+    .command('export')
+    .description('write the lines of the booking feed to a file')
+    .requiredOption('--after <seq>', 'the last processed position; 0 at first', positionArgument)
+    .addOption(
+      new Option('--format <format>', 'the file format')
+        .choices(FEED_FORMATS)
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--out <file>', 'the file')
+    .option('--consumer <name>', 'the consumer of the lines', 'erp')
+    .addOption(
+      new Option('--locale <locale>', 'of csv: separators and decimal sign')
+        .choices(['pt-BR', 'en'])
+        .default('en'),
+    )
+    .option('--force', 'replace the file if it exists')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      `
+For an ERP that takes files. The file has the lines after the position in the order of the feed, and appears when it
+is complete. The output has the number of lines, the SHA-256 of the file and the position for the next file. The
+position given states that the consumer has processed the lines up to it, as with the API. Every export is kept in the
+audit log. The file holds tax identifiers, names and bank accounts.
+
+Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file cannot be written.
+
+Example: conciliation bookings export --after 0 --format csv --out bookings-1.csv`,
+    )
+    .action(async (options: ExportOptions) => {
+      exit(
+        await runCommand({ json: options.json, platform: false }, (run) => writeFeed(run, options)),
+      );
+    });
+}
+
+async function writeFeed(run: CommandRun, options: ExportOptions): Promise<CommandResult> {
+  const { after, consumer, format, locale, out } = options;
+  if (run.config.bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
+  const file = { path: out, force: options.force === true };
+  await checkOutFile(file);
+  const staging = await openStaging(run.config, run.logger);
+  try {
+    const feed = await openFeedFile(staging.database, { consumer, after, format, locale });
+    // Before the first byte, so that no line leaves the database without an entry in the audit log.
+    await recordAudit(staging.database.prisma, {
+      actor: operatorName(),
+      action: 'bookings.export',
+      details: { consumer, after: after.toString(), format },
+    });
+    const bytes = await writeOutFile(file, feed.bytes, run.signal);
+    const totals = feed.totals();
+    return {
+      document: { file: out, format, consumer, after: after.toString(), ...totals, bytes },
+      text: [
+        `${formatCount(totals.lines)} line(s) after ${after} are in ${out} (${format}, ${formatCount(bytes)} bytes).`,
+        `SHA-256 ${totals.sha256}`,
+        `Next: --after ${totals.next}`,
+      ].join('\n'),
+      exit: EXIT.done,
+    };
+  } finally {
+    await staging.close();
+  }
+}
+
+function positionArgument(text: string): bigint {
+  return text === '0' ? 0n : idArgument('position')(text);
+}
