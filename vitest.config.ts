@@ -48,6 +48,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'attack',
+          include: ['test/attack/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+        },
+      },
+      {
+        test: {
           name: 'model',
           include: ['test/model/**/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
