@@ -23,7 +23,8 @@ const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql
         -- The checks ran after the commit of the content. So the run has seen the content.
         AND run.started_at >= (
           SELECT done.checked_at FROM conciliation.day_check AS done
-          JOIN conciliation.day USING (date, content_digest) WHERE done.date = ${date}))`,
+          -- The alias keeps day.date, as which the date may be given, that of the outer query.
+          JOIN conciliation.day AS checked USING (date, content_digest) WHERE done.date = ${date}))`,
   urgent_break: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.match_run AS run
     WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND ${date} = ANY(run.urgent_dates))`,
