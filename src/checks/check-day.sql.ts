@@ -37,9 +37,13 @@ function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): s
   return [...checks, `feeFactor=${feeFactor}`, ...meanings].join(' ');
 }
 
-/** Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. */
+/**
+ * Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. A date that was
+ * restated since is not, also where the content is the signed one again: the findings of the restatement have to end.
+ */
 const isUnchecked = (rules: CheckRules) => Prisma.sql`
-  day.content_digest IS NOT NULL AND day.signed_off_digest IS DISTINCT FROM day.content_digest
+  day.content_digest IS NOT NULL
+  AND (day.signed_off_digest IS DISTINCT FROM day.content_digest OR day.restated_after_sign_off)
   AND (done.content_digest IS DISTINCT FROM day.content_digest OR done.rules <> ${describeRules(rules)})`;
 
 /**
@@ -175,7 +179,8 @@ async function storeFindings(
          OR finding.severity <> excluded.severity OR finding.detail <> excluded.detail
       RETURNING finding.detail
     ), again AS (
-      UPDATE conciliation.day_check SET content_digest = ''
+      -- The digest stays: bookings of a signed date, which is not checked again, wait for the matching of that content.
+      UPDATE conciliation.day_check SET rules = ''
       WHERE date IN (SELECT (detail->>'otherDate')::date FROM closed
                      UNION SELECT (detail->>'otherDate')::date FROM stored)
     )
