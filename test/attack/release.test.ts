@@ -27,7 +27,12 @@ async function pull(date: CivilDate, ...texts: string[]) {
 async function sign(date: CivilDate) {
   const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
   await signOffDay(world.database, date, {
-    by: 'rita', reason: null, seenDigest: day.contentDigest ?? '', fourEyes: false, bookingsFrom: DAY, requiresChecks: true,
+    by: 'rita',
+    reason: null,
+    seenDigest: day.contentDigest ?? '',
+    fourEyes: false,
+    bookingsFrom: DAY,
+    requiresChecks: true,
   });
 }
 const settle = async (rules = ANY_DAY_RULES) => {
@@ -56,13 +61,30 @@ test('b: restated and back', async () => {
   await sign(DAY);
   await pull(DAY, titleText({ uid: 'a', discount: '100' }));
   await checkDays(world.database, DEFAULT_RULES);
-  console.log(await world.database.prisma.day.findMany({ select: { state: true, restatedAfterSignOff: true } }));
+  console.log(
+    await world.database.prisma.day.findMany({
+      select: { state: true, restatedAfterSignOff: true },
+    }),
+  );
   await pull(DAY, titleText({ uid: 'a', discount: '1' }));
   await settle(DEFAULT_RULES);
   await settle(DEFAULT_RULES);
-  console.log(await world.database.prisma.day.findMany({ select: { state: true, restatedAfterSignOff: true, contentDigest: true, signedOffDigest: true } }),
+  console.log(
+    await world.database.prisma.day.findMany({
+      select: {
+        state: true,
+        restatedAfterSignOff: true,
+        contentDigest: true,
+        signedOffDigest: true,
+      },
+    }),
     await world.database.prisma.dayCheck.findMany(),
-    await readFindings(world.database, { state: null, code: null, severity: null, date: null }, { offset: 0, limit: 9 }));
+    await readFindings(
+      world.database,
+      { state: null, code: null, severity: null, date: null },
+      { offset: 0, limit: 9 },
+    ),
+  );
   // A person signs the restated day.
   await sign(DAY);
   await settle(DEFAULT_RULES);
@@ -75,7 +97,17 @@ test('c: an import that commits after a run began is matched', async () => {
   await checkDays(world.database, ANY_DAY_RULES);
   await world.database.prisma.$transaction(async (tx) => {
     const id = await beginImport(tx, { kind: 'delta', by: 'erp' });
-    await addPayables(tx, id, [...checkPayables([{ erpKey: 'k1', openValue: '10', supplierExternalId: 'P-1', dueDate: '2026-06-30', status: 'paid' }])]);
+    await addPayables(tx, id, [
+      ...checkPayables([
+        {
+          erpKey: 'k1',
+          openValue: '10',
+          supplierExternalId: 'P-1',
+          dueDate: '2026-06-30',
+          status: 'paid',
+        },
+      ]),
+    ]);
     await endImport(tx, id, { by: 'erp', announced: null });
     await run();
   });
@@ -86,7 +118,9 @@ test('d: paid at the ERP after the run', async () => {
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }], 'snapshot');
   await pull(DAY, titleText({ uid: 'a', value: '10' }));
   await settle();
-  await importPayables(world.database, [{ erpKey: 'k2', openValue: '10', status: 'paid', orderUid: 'a' }]);
+  await importPayables(world.database, [
+    { erpKey: 'k2', openValue: '10', status: 'paid', orderUid: 'a' },
+  ]);
   await sign(DAY);
   expect(await world.database.prisma.bookingLine.count()).toBe(0);
 });
@@ -96,16 +130,23 @@ test('e: two checks at once: both dates have the finding', async () => {
   const rules = DEFAULT_RULES;
   let first: Promise<unknown> = Promise.resolve();
   let second: Promise<unknown> = Promise.resolve();
-  await world.database.prisma.$transaction(async (tx) => {
-    await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;
-    first = checkDays(world.database, rules);
-    await new Promise((r) => setTimeout(r, 700));
-    await pull(daysFrom(1), titleText({ uid: 'a', date: daysFrom(1) }));
-    second = checkDays(world.database, rules);
-    await new Promise((r) => setTimeout(r, 700));
-  }, { timeout: 60_000 });
+  await world.database.prisma.$transaction(
+    async (tx) => {
+      await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;
+      first = checkDays(world.database, rules);
+      await new Promise((r) => setTimeout(r, 700));
+      await pull(daysFrom(1), titleText({ uid: 'a', date: daysFrom(1) }));
+      second = checkDays(world.database, rules);
+      await new Promise((r) => setTimeout(r, 700));
+    },
+    { timeout: 60_000 },
+  );
   await Promise.all([first, second]);
   for (let i = 0; i < 4; i++) await checkDays(world.database, rules);
-  const found = await readFindings(world.database, { state: 'open', code: 'equal_on_two_dates', severity: null, date: null }, { offset: 0, limit: 9 });
+  const found = await readFindings(
+    world.database,
+    { state: 'open', code: 'equal_on_two_dates', severity: null, date: null },
+    { offset: 0, limit: 9 },
+  );
   expect(found.map(({ date }) => date)).toEqual([daysFrom(1), DAY]);
 });
