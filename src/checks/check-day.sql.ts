@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -69,6 +70,8 @@ function checkDay(
 ): Promise<CheckedDay | null> {
   return database.prisma.$transaction(async (tx) => {
     await configurePlanner(tx);
+    // A check may have another date checked again. Beside a check of that date, the request would be lost.
+    await takeLock(tx, 'checks');
     await lockDay(tx, date);
     const unchecked = await tx.$queryRaw<unknown[]>`
       SELECT FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
