@@ -176,8 +176,9 @@ async function storeFindings(
       INSERT INTO conciliation.check_finding AS finding
         (code, version, severity, accepted_date, title_id, content_hash, detail)
       SELECT code, version, severity, ${date}::date, title_id, content_hash, detail FROM found
+      -- With a new id: a person who looked before has not seen the finding as it is now.
       ON CONFLICT (code, title_id, content_hash) DO UPDATE
-      SET version = excluded.version, severity = excluded.severity, detail = excluded.detail, closed_at = NULL
+      SET id = excluded.id, version = excluded.version, severity = excluded.severity, detail = excluded.detail, closed_at = NULL
       WHERE finding.closed_at IS NOT NULL OR finding.version <> excluded.version
          OR finding.severity <> excluded.severity OR finding.detail <> excluded.detail
       RETURNING finding.detail

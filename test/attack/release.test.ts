@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { releaseWaitingDays } from '../../src/bookings/release.sql.ts';
 import { readReleaseFaults } from '../../src/bookings/release-conditions.sql.ts';
 import { checkDays } from '../../src/checks/check-day.sql.ts';
-import { readFindings } from '../../src/checks/findings.sql.ts';
+import { readFindings, readOpenFindingGroups, resolveFindings } from '../../src/checks/findings.sql.ts';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { signOffDay } from '../../src/ledger/sign-off.sql.ts';
 import { isMatchingDue, runMatching } from '../../src/matching/run-matching.sql.ts';
@@ -149,4 +149,17 @@ test('e: two checks at once: both dates have the finding', async () => {
     { offset: 0, limit: 9 },
   );
   expect(found.map(({ date }) => date)).toEqual([daysFrom(1), DAY]);
+});
+
+test('f: a finding that is there again is not resolved by a person who did not see it', async () => {
+  const { database } = world;
+  await pull(DAY, titleText({ uid: 'again', value: '0' }), titleText({ uid: 'x' }));
+  await checkDays(database, DEFAULT_RULES);
+  await pull(DAY, titleText({ uid: 'seen', value: '0' }), titleText({ uid: 'x' }));
+  await checkDays(database, DEFAULT_RULES);
+  const [group] = await readOpenFindingGroups(database, { date: DAY });
+  expect(group).toMatchObject({ findings: 1 });
+  await pull(DAY, titleText({ uid: 'again', value: '0' }), titleText({ uid: 'seen', value: '0' }), titleText({ uid: 'x' }));
+  await checkDays(database, DEFAULT_RULES);
+  expect(await resolveFindings(database, { date: DAY, code: 'value_not_positive', newestId: BigInt(group?.newestId ?? 0), titleId: null }, { by: 'ana', reason: 'x' })).toBe(1);
 });
