@@ -39,6 +39,8 @@ export interface ErasureCounts {
   readonly partyAccounts: number;
   readonly accountChanges: number;
   readonly rejects: number;
+  readonly payables: number;
+  readonly payableRejects: number;
   readonly providers: number;
   readonly providerBatches: number;
 }
@@ -318,6 +320,11 @@ async function eraseRows(
     UPDATE conciliation.rejected_title reject SET raw = ''
     WHERE raw <> '' AND EXISTS (
       SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+  const payables = await erasePayables(tx, names, pseudonym);
+  const payableRejects = await tx.$executeRaw`
+    UPDATE conciliation.erp_payable_reject reject SET raw = ''
+    WHERE raw <> '' AND EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
   const providerBatches = await tx.$executeRaw`
     UPDATE conciliation.provider_batch batch
     SET answer = NULL,
@@ -335,6 +342,8 @@ async function eraseRows(
     partyAccounts,
     accountChanges,
     rejects,
+    payables,
+    payableRejects,
     providers,
     providerBatches,
   };
@@ -347,6 +356,22 @@ const NO_ACCOUNT = JSON.stringify({
   account: null,
   accountDigit: null,
 });
+
+/** The supplier has the same pseudonym as in the titles, so that both still match. */
+function erasePayables(tx: Transaction, names: PartyNames, pseudonym: string): Promise<number> {
+  return tx.$executeRaw`
+    UPDATE conciliation.erp_payable
+    SET supplier_external_id = CASE WHEN is_supplier THEN ${pseudonym} ELSE supplier_external_id END,
+        supplier_tax_id = CASE WHEN is_supplier THEN NULL ELSE supplier_tax_id END,
+        payee = CASE WHEN payee = ANY(${names.taxIds}::text[]) THEN NULL ELSE payee END
+    FROM (
+      SELECT erp_key AS key,
+             coalesce(supplier_tax_id = ANY(${names.taxIds}::text[]), false)
+               OR coalesce(btrim(supplier_external_id) = ANY(${names.externalIds}::text[]), false) AS is_supplier
+      FROM conciliation.erp_payable
+    ) AS named
+    WHERE erp_key = key AND (is_supplier OR payee = ANY(${names.taxIds}::text[]))`;
+}
 
 async function eraseTitles(
   tx: Transaction,

@@ -27,6 +27,8 @@ const COUNT_TEXTS: Readonly<Record<keyof ErasureCounts, string>> = {
   partyAccounts: 'known bank accounts, deleted',
   accountChanges: 'changes of a bank account',
   rejects: 'texts of rejected titles',
+  payables: 'payables of the ERP',
+  payableRejects: 'rejected payables',
   providers: 'suppliers in provider, deleted',
   providerBatches: 'requests that pushed suppliers',
 };
