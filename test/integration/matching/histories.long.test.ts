@@ -80,7 +80,7 @@ async function decide(next: Next): Promise<void> {
   }
   const [pair] = await prisma.$queryRaw<{ titleId: bigint; erpKey: string }[]>`
     SELECT title.id AS "titleId", erp_key AS "erpKey" FROM conciliation.title, conciliation.erp_payable AS payable
-    WHERE title.status = 'current' AND payable.status = 'open'
+    WHERE title.status = 'current' AND payable.status = 'open' AND payable.closed_at IS NULL
       AND NOT EXISTS (SELECT FROM conciliation.title_payable AS taken
                       WHERE taken.title_id = title.id OR taken.erp_key = payable.erp_key)
     ORDER BY title.id, erp_key LIMIT 1`;
