@@ -75,20 +75,28 @@ export function enterBookedOutside(
   }, RELEASE_TRANSACTION);
 }
 
-/** Days with a seal and without bookings, in date order. */
-async function lockWaitingDays(
+/** Locks the days with a seal and without bookings. In date order. */
+async function lockWaitingDays(tx: Transaction, entry: BookedOutside): Promise<OutsideDay[]> {
+  const locked = new Set<CivilDate>();
+  for (const { date } of await readWaitingDays(tx, entry)) {
+    await lockDay(tx, date);
+    locked.add(date);
+  }
+  // Read again under the locks: another person may have entered the days meanwhile.
+  return (await readWaitingDays(tx, entry)).filter(({ date }) => locked.has(date));
+}
+
+function readWaitingDays(
   tx: Transaction,
   { from, to, signedBefore }: BookedOutside,
 ): Promise<OutsideDay[]> {
-  const days = await tx.$queryRaw<OutsideDay[]>`
+  return tx.$queryRaw<OutsideDay[]>`
     SELECT DISTINCT ON (seal.date) seal.date::text AS date, seal.id AS "sealId", seal.fence
     FROM conciliation.sign_off AS seal
     WHERE seal.date BETWEEN ${from}::date AND ${to}::date
       AND (${signedBefore}::timestamptz IS NULL OR seal.signed_off_at < ${signedBefore}::timestamptz)
       AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS batch WHERE batch.date = seal.date)
     ORDER BY seal.date, seal.id DESC`;
-  for (const { date } of days) await lockDay(tx, date);
-  return days;
 }
 
 async function requireTotals(

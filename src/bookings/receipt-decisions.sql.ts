@@ -44,7 +44,6 @@ export function adoptReceipts(
     const batchId = await enterUnknownLines(tx, date, decision.by);
     await supersede(tx, date);
     // A reversal has no content, so its line can be offered: an ERP that is restored later reads it.
-    await takeLock(tx, 'closing');
     await tx.$executeRaw`
       INSERT INTO conciliation.booking_offer (line_id)
       SELECT id FROM conciliation.booking_line WHERE batch_id = ${batchId} AND kind = 'reverse'
@@ -75,6 +74,8 @@ function decide(
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {
     await lockDay(tx, date);
+    // Receipts are compared under this lock. So those that are counted here are those that the decision marks.
+    await takeLock(tx, 'closing');
     await settleReceipts(tx, date);
     const receipts = await tx.bookingReceipt.count({
       where: { date, outcome: { in: QUESTIONS } },

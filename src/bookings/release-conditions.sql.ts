@@ -5,7 +5,8 @@ import { Prisma } from '../generated/prisma/client.ts';
 
 /**
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
- * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change
+ * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or since
+ *   the ERP has paid a payable that may be one of theirs
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
@@ -23,7 +24,14 @@ const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql
         -- The checks ran after the commit of the content. So the run has seen the content.
         AND run.started_at >= (
           SELECT done.checked_at FROM conciliation.day_check AS done
-          JOIN conciliation.day USING (date, content_digest) WHERE done.date = ${date}))`,
+          -- The alias keeps day.date, as which the date may be given, that of the outer query.
+          JOIN conciliation.day AS checked USING (date, content_digest) WHERE done.date = ${date})
+        AND NOT EXISTS (
+          SELECT FROM conciliation.erp_payable AS paid JOIN conciliation.title AS title
+            ON title.accepted_date = ${date} AND title.status = 'current'
+           AND title.original_value = paid.open_value
+           AND (title.order_uid = paid.order_uid OR title.anticipated_due_date = paid.due_date)
+          WHERE paid.status = 'paid' AND paid.changed_at >= run.started_at))`,
   urgent_break: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.match_run AS run
     WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND ${date} = ANY(run.urgent_dates))`,

@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import {
   CHECK_CODES,
@@ -37,9 +38,13 @@ function describeRules({ severities, feeFactor, amountMeanings }: CheckRules): s
   return [...checks, `feeFactor=${feeFactor}`, ...meanings].join(' ');
 }
 
-/** Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. */
+/**
+ * Of rows `day` and `done`. A date that is signed off in its present state is left as it was signed. A date that was
+ * restated since is not, also where the content is the signed one again: the findings of the restatement have to end.
+ */
 const isUnchecked = (rules: CheckRules) => Prisma.sql`
-  day.content_digest IS NOT NULL AND day.signed_off_digest IS DISTINCT FROM day.content_digest
+  day.content_digest IS NOT NULL
+  AND (day.signed_off_digest IS DISTINCT FROM day.content_digest OR day.restated_after_sign_off)
   AND (done.content_digest IS DISTINCT FROM day.content_digest OR done.rules <> ${describeRules(rules)})`;
 
 /**
@@ -65,6 +70,8 @@ function checkDay(
 ): Promise<CheckedDay | null> {
   return database.prisma.$transaction(async (tx) => {
     await configurePlanner(tx);
+    // A check may have another date checked again. Beside a check of that date, the request would be lost.
+    await takeLock(tx, 'checks');
     await lockDay(tx, date);
     const unchecked = await tx.$queryRaw<unknown[]>`
       SELECT FROM conciliation.day LEFT JOIN conciliation.day_check AS done ON done.date = day.date
@@ -169,13 +176,15 @@ async function storeFindings(
       INSERT INTO conciliation.check_finding AS finding
         (code, version, severity, accepted_date, title_id, content_hash, detail)
       SELECT code, version, severity, ${date}::date, title_id, content_hash, detail FROM found
+      -- With a new id: a person who looked before has not seen the finding as it is now.
       ON CONFLICT (code, title_id, content_hash) DO UPDATE
-      SET version = excluded.version, severity = excluded.severity, detail = excluded.detail, closed_at = NULL
+      SET id = excluded.id, version = excluded.version, severity = excluded.severity, detail = excluded.detail, closed_at = NULL
       WHERE finding.closed_at IS NOT NULL OR finding.version <> excluded.version
          OR finding.severity <> excluded.severity OR finding.detail <> excluded.detail
       RETURNING finding.detail
     ), again AS (
-      UPDATE conciliation.day_check SET content_digest = ''
+      -- The digest stays: bookings of a signed date, which is not checked again, wait for the matching of that content.
+      UPDATE conciliation.day_check SET rules = ''
       WHERE date IN (SELECT (detail->>'otherDate')::date FROM closed
                      UNION SELECT (detail->>'otherDate')::date FROM stored)
     )

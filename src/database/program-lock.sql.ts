@@ -1,7 +1,7 @@
 import type { Transaction } from './database.ts';
 
 /** Rows of `program_lock` that a transaction keeps locked until it ends. */
-export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'matching';
+export type ProgramLock = 'closing' | 'planner' | 'alerts' | 'matching' | 'checks';
 
 /**
  * Waits for the lock. A statement of its own: only the statements that follow see what the transaction before

@@ -28,6 +28,15 @@ export function maySeePersonalData(role: ConsoleRole): boolean {
 
 const NAME = /^[a-z0-9][a-z0-9._@+-]{0,63}$/;
 
+/** The authors of what the program does by itself, as stored. A user of that name would pass for the program. */
+export const PROGRAM_AUTHORS: readonly string[] = [
+  'auto-sign-off',
+  'matching',
+  'scheduler',
+  'service',
+  'verification',
+];
+
 /** Returns a user name in the stored form; null for text that cannot be one. */
 export function parseUserName(text: string): string | null {
   const name = text.trim().toLowerCase();

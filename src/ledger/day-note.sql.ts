@@ -41,10 +41,10 @@ export const heldPaymentsColumn = Prisma.sql`
   (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
    WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
 
-/** Whether the checks ran on the present content of a row of the table `day`. */
+/** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
 export const isChecked = Prisma.sql`
   EXISTS (SELECT FROM conciliation.day_check AS done
-          WHERE done.date = day.date AND done.content_digest = day.content_digest)`;
+          WHERE done.date = day.date AND done.content_digest = day.content_digest AND done.rules <> '')`;
 
 /** The columns of a `DayNote` in the table `day`. */
 export const dayNoteColumns = Prisma.sql`

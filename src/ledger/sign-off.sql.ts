@@ -240,7 +240,9 @@ export async function readFourEyesFaults(
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
-  // Merges lock the day's row as well, so the digest below does not change before the commit.
+  // Merges lock the day's row as well, so the digest below does not change before the commit. A statement of its own:
+  // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
+  await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   const [day] = await tx.$queryRaw<
     [
       {
@@ -256,7 +258,7 @@ async function lockCandidate(tx: Transaction, date: CivilDate) {
     SELECT state, content_digest AS "contentDigest", signed_off_at IS NOT NULL AS "isSignedOff",
            restated_after_sign_off AS "isRestated",
            ${heldPaymentsColumn}, ${isChecked} AS "isChecked"
-    FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
+    FROM conciliation.day WHERE date = ${date}::date`;
   if (day === undefined) throw refusal(date, 'not_in_ledger');
   return { ...day, deciders: await readDeciders(tx, date) };
 }

@@ -43,8 +43,9 @@ export function runMatching(
     await tx.$executeRaw`
       SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true)`;
     const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.match_run (requested_by, rule_version)
-      VALUES (${by}, ${RULE_VERSION}) RETURNING id`;
+      INSERT INTO conciliation.match_run (requested_by, rule_version, started_at, payables_seen)
+      SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}
+      FROM (SELECT clock_timestamp() AS at) AS start RETURNING id`;
     const reopened = await endGroundless(tx);
     const [{ matched }] = await tx.$queryRaw<[{ matched: number }]>`
       WITH RECURSIVE ${CANDIDATES}, ${CERTAIN}, ${SUMS}, chosen AS MATERIALIZED (
@@ -86,6 +87,14 @@ export function runMatching(
   }, TRANSACTION);
 }
 
+/**
+ * A number that a committed change of a payable changes. The time of a change is that of its statement or of the
+ * begin of its transaction, so a payable may appear with a time before the run that has not seen the payable.
+ */
+const payablesSeen = (at: Prisma.Sql) => Prisma.sql`
+  (SELECT coalesce(sum(extract(epoch FROM changed_at)), 0) FROM conciliation.erp_payable
+   WHERE changed_at >= ${at} - interval '1 day')`;
+
 /** Ends a sum as a whole. A payable that the ERP has paid keeps its match. */
 async function endGroundless(tx: Transaction): Promise<number> {
   const [{ ended }] = await tx.$queryRaw<[{ ended: number }]>`
@@ -124,12 +133,12 @@ export async function isMatchingDue(database: Database, maxAgeHours: number): Pr
   if (await arePayablesStale(database.prisma, maxAgeHours)) return false;
   const [row] = await database.prisma.$queryRaw<[{ due: boolean }]>`
     WITH newest AS (
-      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown
+      SELECT max(started_at) AS at, bool_or(NOT urgent_known) AS is_unknown, max(payables_seen) AS seen
       FROM conciliation.match_run WHERE id = (SELECT max(id) FROM conciliation.match_run)
     )
     SELECT EXISTS (SELECT FROM conciliation.erp_payable)
        AND (at IS NULL OR is_unknown
-            OR EXISTS (SELECT FROM conciliation.erp_payable WHERE changed_at >= at)
+            OR seen <> ${payablesSeen(Prisma.sql`at`)}
             -- A merge may commit after the time of its pull. The checks of its date run after the commit.
             OR EXISTS (SELECT FROM conciliation.day_check WHERE checked_at >= at)
             OR EXISTS (SELECT FROM conciliation.pull

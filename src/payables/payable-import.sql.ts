@@ -52,7 +52,8 @@ export async function beginImport(
 
 /**
  * Writes payables of an import, and keeps those with a fault as rejects. A payable replaces the row of its key as
- * a whole. A row with equal content stays unchanged, so a repeated request changes nothing. A second payable of
+ * a whole. A row with equal content stays unchanged, so a repeated request changes nothing, and so does a row that an
+ * import which began later has written. A second payable of
  * one import with the same key and another content is rejected.
  * @throws InputError when the import does not exist or has ended
  */
@@ -79,6 +80,7 @@ export async function addPayables(
     ), judged AS (
       SELECT stated.*, present.erp_key IS NULL AS is_new,
              present.closed_at IS NOT NULL OR present.content IS DISTINCT FROM stated.content AS differs,
+             coalesce(present.import_id > ${importId}, false) AS is_outdated,
              present.import_id = ${importId} AND present.content IS DISTINCT FROM stated.content
                OR first_value(stated.content) OVER same_key IS DISTINCT FROM stated.content AS is_repeated,
              row_number() OVER same_key AS copy
@@ -106,14 +108,15 @@ export async function addPayables(
           due_date = excluded.due_date, open_value = excluded.open_value, status = excluded.status,
           payee = excluded.payee, version = excluded.version, import_id = excluded.import_id,
           closed_at = NULL
+      WHERE payable.import_id IS NULL OR payable.import_id <= excluded.import_id
     )
     SELECT count(*) FILTER (WHERE is_written AND is_new)::int AS inserted,
            count(*) FILTER (WHERE is_written AND NOT is_new AND differs)::int AS changed,
-           count(*) FILTER (WHERE NOT is_repeated AND (copy > 1 OR NOT is_new AND NOT differs))::int
+           count(*) FILTER (WHERE NOT is_repeated AND NOT is_written OR is_written AND NOT is_new AND NOT differs)::int
              AS unchanged,
            coalesce(array_agg(at ORDER BY at) FILTER (WHERE is_repeated), '{}') AS repeated
     FROM (SELECT at, is_new, differs, copy, is_repeated IS TRUE AS is_repeated,
-                 is_repeated IS NOT TRUE AND copy = 1 AS is_written FROM judged) AS judged`;
+                 is_repeated IS NOT TRUE AND copy = 1 AND NOT is_outdated AS is_written FROM judged) AS judged`;
   const faults = [
     ...stated.map(({ at, faults: found }) => ({ at, faults: found })),
     ...repeated.map((at) => ({ at, faults: [{ field: 'erpKey', expected: REPEATED }] })),
@@ -164,8 +167,10 @@ export async function endImport(
   { by, announced }: { readonly by: string; readonly announced: number | null },
 ): Promise<EndedImport> {
   const { kind, rejected } = await lockOpenImport(tx, importId);
-  const arrived = announced === null ? null : await tx.erpPayable.count({ where: { importId } });
-  const isComplete = rejected === 0 && arrived === announced;
+  const arrived = await tx.erpPayable.count({ where: { importId } });
+  // An export that failed has no payable. That the ERP owes nothing has to be stated.
+  const isWhole = announced === null ? kind === 'delta' || arrived > 0 : arrived === announced;
+  const isComplete = rejected === 0 && isWhole;
   const closed =
     kind === 'snapshot' && isComplete
       ? await tx.$executeRaw`

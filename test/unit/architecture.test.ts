@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   reader: ['domain', 'platform', 'runtime'],
   accounts: ['audit', 'database', 'domain', 'runtime'],
   backfills: ['audit', 'database', 'domain', 'runtime'],
-  bookings: ['audit', 'database', 'domain', 'matching', 'runtime'],
+  bookings: ['audit', 'database', 'domain', 'export', 'matching', 'runtime'],
   export: ['audit', 'database', 'domain', 'runtime'],
   privacy: ['audit', 'database', 'domain', 'runtime'],
   schedule: ['accounts', 'audit', 'database', 'domain', 'export', 'runtime'],

@@ -2,7 +2,7 @@ import { recordAudit } from '../../audit/audit.ts';
 import type { Database, Transaction } from '../../database/database.ts';
 import { hashToken, newToken } from '../../database/secret-token.ts';
 import { type Actor, identityOf, type Person, without } from '../../domain/person.ts';
-import { type ConsoleRole, parseUserName } from '../../domain/role.ts';
+import { type ConsoleRole, PROGRAM_AUTHORS, parseUserName } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import type { SecondFactor } from '../account/second-factor.ts';
 import { revokeKeysOf } from './api-keys.sql.ts';
@@ -92,6 +92,7 @@ export function addUser(
   return database.prisma.$transaction(async (tx) => {
     const name = parseUserName(user.name);
     if (name === null) throw userFault('name_invalid');
+    if (PROGRAM_AUTHORS.includes(name)) throw userFault('name_taken');
     const email = await requireFreeEmail(tx, user.email ?? null, name);
     const added = await tx.$executeRaw`
       INSERT INTO conciliation.console_user (name, role, email, created_by)

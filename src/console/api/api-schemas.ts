@@ -30,7 +30,7 @@ const dateOrNull = orNull('string', { format: 'date' });
 const instant = Type.Unsafe<string>({ type: 'string', format: 'date-time' });
 const instantOrNull = orNull('string', { format: 'date-time' });
 const count = Type.Integer({ minimum: 0 });
-const id = Type.Integer({ minimum: 1 });
+const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 /** Text, because most JSON parsers would round a number to a double. */
 const amount = Type.String({ description: 'An exact decimal.', examples: ['1234.50'] });
 const amountOrNull = orNull('string');
@@ -590,6 +590,7 @@ export const ResolveFindingsBody = Type.Object({
   check: words(CHECK_CODES),
   newestId: Type.Integer({
     minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
     description: 'The greatest id that was seen. Later findings are not resolved.',
   }),
   titleId: Type.Optional(id),

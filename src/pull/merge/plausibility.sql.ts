@@ -73,13 +73,26 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   FROM counted FULL JOIN usual ON usual.buyer = counted.buyer
   ORDER BY 1`;
 
-/** Whether several buyers have had titles on the weekday of the date. Otherwise all titles are those of one buyer. */
+/**
+ * Whether the loaded titles of the date and those of its weekday are of several buyers. Otherwise the facts of the one
+ * buyer are those of all titles.
+ */
 async function hasSeveralBuyers(tx: Transaction, date: CivilDate): Promise<boolean> {
-  const buyers = await tx.$queryRaw<unknown[]>`
-    SELECT DISTINCT buyer_identification FROM conciliation.day_buyer
-    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
-    LIMIT 2`;
-  return buyers.length > 1;
+  const [row] = await tx.$queryRaw<[{ has: boolean }]>`
+    WITH known AS MATERIALIZED (
+      SELECT DISTINCT buyer_identification AS buyer FROM conciliation.day_buyer
+      WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
+    ), one AS MATERIALIZED (
+      SELECT buyer FROM known
+      UNION ALL
+      (SELECT coalesce(buyer_identification, '') FROM conciliation.title WHERE accepted_date = ${date}::date LIMIT 1)
+      LIMIT 1
+    )
+    SELECT (SELECT count(*) FROM known) > 1
+        OR EXISTS (SELECT FROM conciliation.title
+                   WHERE accepted_date = ${date}::date
+                     AND coalesce(buyer_identification, '') <> (SELECT buyer FROM one)) AS has`;
+  return row.has;
 }
 
 /** The facts of a response whose titles were loaded into a date without titles and added up in its day. */

@@ -235,6 +235,21 @@ describe('a finding', () => {
     expect(await stateOf(DAY)).toBe('attention');
   });
 
+  test('that is there again after the person looked is not resolved', async () => {
+    await pull(DAY, FAULTY);
+    await check();
+    await pull(DAY, title('other', { value: '0' }));
+    await check();
+    const seen = await newest();
+    await pull(DAY, FAULTY, title('other', { value: '0' }));
+    await check();
+    expect(await resolve(seen)).toBe(1);
+    expect(await findings()).toEqual([
+      'value_not_positive faulty open',
+      'value_not_positive other resolved',
+    ]);
+  });
+
   test('stays resolved while the content is the same, and another content has a finding of its own', async () => {
     await pull(DAY, FAULTY, title('right'));
     await check();

@@ -5,7 +5,7 @@ import {
   changeUser,
   findLoginUser,
 } from '../../../src/console/access/console-users.sql.ts';
-import { KEY_ROLES } from '../../../src/domain/role.ts';
+import { KEY_ROLES, PROGRAM_AUTHORS } from '../../../src/domain/role.ts';
 import {
   type ConsoleClient,
   type ConsoleWorld,
@@ -144,6 +144,12 @@ test('an action that is not possible is refused in the language of the reader', 
     expect([path, answer.status]).toEqual([path, 400]);
     expect(answer.text, path).toContain(sentence);
   }
+});
+
+test.each(PROGRAM_AUTHORS)('a user has no name under which the program acts: %s', async (name) => {
+  await expect(
+    addUser(world.database, { name: name.toUpperCase(), role: 'reviewer', by: 'test' }),
+  ).rejects.toMatchObject({ context: { fault: 'name_taken' } });
 });
 
 test('the last administrator keeps the role, also when two remove each other at the same time', async () => {

@@ -1,0 +1,53 @@
+/** Two processes that check dates at the same time. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { readFindings } from '../../../src/checks/findings.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1);
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+const check = () => checkDays(world.database, DEFAULT_RULES);
+
+async function pull(date: CivilDate) {
+  world.sandbox.setDayTexts(date, [titleText({ uid: 'a', date })]);
+  await world.pull(date);
+}
+
+/** The number of sessions that wait for a lock. */
+async function waiting(): Promise<number> {
+  const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
+    SELECT count(*)::int AS sessions FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return row.sessions;
+}
+
+test('both dates of equal titles have the finding, also where the second date came while the first was checked', async () => {
+  await pull(DAY);
+  const checks: Promise<unknown>[] = [];
+  await world.database.prisma.$transaction(
+    async (tx) => {
+      // Stops the first check after it has looked for faults.
+      await tx.$executeRaw`LOCK TABLE conciliation.day_buyer IN EXCLUSIVE MODE`;
+      checks.push(check());
+      await expect.poll(waiting).toBe(1);
+      await pull(NEXT);
+      checks.push(check());
+      await expect.poll(waiting).toBe(2);
+    },
+    { timeout: 120_000 },
+  );
+  await Promise.all(checks);
+  while ((await check()).length > 0);
+  const filter = { state: 'open', code: 'equal_on_two_dates', severity: null, date: null } as const;
+  const found = await readFindings(world.database, filter, { offset: 0, limit: 9 });
+  expect(found.map(({ date }) => date)).toEqual([NEXT, DAY]);
+});

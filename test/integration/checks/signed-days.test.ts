@@ -1,0 +1,69 @@
+/** The checks beside days that are signed off. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { countFindings } from '../../../src/checks/findings.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1);
+
+let world: PullWorld;
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+async function pull(date: CivilDate, ...texts: string[]) {
+  world.sandbox.setDayTexts(date, texts);
+  await world.pull(date);
+}
+
+/** As often as the loop of the service needs to, for findings that two dates share. */
+async function check() {
+  while ((await checkDays(world.database, DEFAULT_RULES)).length > 0);
+}
+
+async function sign(date: CivilDate) {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  await signOffDay(world.database, date, {
+    by: 'rita',
+    reason: null,
+    seenDigest: contentDigest ?? '',
+    fourEyes: false,
+    bookingsFrom: DAY,
+    requiresChecks: true,
+  });
+}
+
+test('a signed day that waits for the matching is released, although another date has an equal title', async () => {
+  await importPayables(world.database, [{ erpKey: 'k1', openValue: '77' }], 'snapshot');
+  await pull(DAY, titleText({ uid: 'a' }));
+  await check();
+  await sign(DAY);
+  await pull(NEXT, titleText({ uid: 'a', date: NEXT }));
+  await check();
+  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  await runMatching(world.database, { by: 'test' });
+  expect(await releaseWaitingDays(world.database)).toEqual([DAY]);
+});
+
+test('a day whose restatement was taken back has no finding of it, and can be signed off', async () => {
+  await pull(DAY, titleText({ uid: 'a', discount: '1' }));
+  await check();
+  await sign(DAY);
+  await pull(DAY, titleText({ uid: 'a', discount: '1000' }));
+  await pull(DAY, titleText({ uid: 'a', discount: '100000' }));
+  await check();
+  const open = { state: 'open', code: null, date: DAY, severity: 'review' } as const;
+  expect(await countFindings(world.database, open)).toBe(1);
+  await pull(DAY, titleText({ uid: 'a', discount: '1' }));
+  await check();
+  expect(await countFindings(world.database, open)).toBe(0);
+  await sign(DAY);
+});

@@ -1,0 +1,67 @@
+/** A sign-off that waits for a merge of its day. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const NEXT = daysFrom(1);
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+async function pull(date: CivilDate, account: string) {
+  world.sandbox.setDayTexts(date, [
+    titleText({ uid: `of ${date}`, date }).replace('"account":"7654321"', `"account":"${account}"`),
+  ]);
+  await world.pull(date);
+}
+
+const digestOf = async (date: CivilDate) =>
+  (await world.database.prisma.day.findUniqueOrThrow({ where: { date } })).contentDigest ?? '';
+
+const acknowledge = () => world.database.prisma.$executeRaw`
+  UPDATE conciliation.account_change
+  SET acknowledged_at = now(), acknowledged_by = 'ana', reason = 'called them'
+  WHERE acknowledged_at IS NULL`;
+
+async function waiting(): Promise<number> {
+  const [row] = await world.database.prisma.$queryRaw<[{ sessions: number }]>`
+    SELECT count(*)::int AS sessions FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  return row.sessions;
+}
+
+test('is refused where the merge holds a payment, although the content is the one that was seen', async () => {
+  const { database } = world;
+  await pull(DAY, '111');
+  await pull(NEXT, '111');
+  await checkDays(database, ANY_DAY_RULES);
+  const seenDigest = await digestOf(NEXT);
+  // The account is restated, and the restatement is taken back while the person signs.
+  await pull(NEXT, '222');
+  await acknowledge();
+  let signing: Promise<unknown> = Promise.resolve();
+  let merge: Promise<unknown> = Promise.resolve();
+  await database.prisma.$transaction(
+    async (tx) => {
+      await tx.$executeRaw`SELECT FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
+      // Waits for the lock of the closing phase, and holds that of the day.
+      merge = pull(NEXT, '111');
+      await expect.poll(waiting).toBe(1);
+      signing = signOffDay(database, NEXT, {
+        ...{ by: 'rita', reason: null, seenDigest, fourEyes: false, requiresChecks: true },
+      }).catch((error: unknown) => error);
+      await expect.poll(waiting).toBe(2);
+    },
+    { timeout: 120_000 },
+  );
+  await merge;
+  expect(await digestOf(NEXT)).toBe(seenDigest);
+  expect(await signing).toMatchObject({ context: { fault: 'payment_held' } });
+});

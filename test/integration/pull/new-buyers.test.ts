@@ -1,0 +1,72 @@
+/** The limits of each buyer where the weekday had one buyer, and the first response has another one. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+const LIMITS = { duplicatePercent: 25, growthFactor: 5, changedPercent: 50, valueFactor: 20 };
+const KNOWN = '90021382000122';
+const NEW = '11444777000161';
+const DATE = daysFrom(28);
+
+let world: PullWorld;
+beforeEach(async () => {
+  world = await openPullWorld();
+});
+afterEach(() => world.close());
+
+const titlesOf = (buyer: string, date: CivilDate, count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    titleText({ date, uid: `${buyer} ${index}` }).replace(KNOWN, buyer),
+  );
+
+function pull(date: CivilDate, texts: readonly string[], alwaysStage = false) {
+  world.sandbox.setDayTexts(date, texts);
+  return world.pull(date, { plausibility: LIMITS, alwaysStage });
+}
+
+async function usualWeeks() {
+  for (const days of [0, 7, 14, 21]) {
+    await pull(daysFrom(days), titlesOf(KNOWN, daysFrom(days), 40));
+  }
+  await checkDays(world.database, ANY_DAY_RULES);
+}
+
+const WAYS = [
+  { way: 'loaded', alwaysStage: false },
+  { way: 'staged', alwaysStage: true },
+];
+
+test.each(WAYS)(
+  'a response, $way, with a new buyer in place of the usual one is held',
+  async ({ alwaysStage }) => {
+    await usualWeeks();
+    expect(await pull(DATE, titlesOf(NEW, DATE, 40), alwaysStage)).toMatchObject({
+      state: 'held',
+      holdReason: 'buyer_missing',
+      holdDetail: { buyer: KNOWN },
+    });
+  },
+);
+
+test.each(WAYS)(
+  'a response, $way, with the titles of the usual buyer twice beside a new buyer is held',
+  async ({ alwaysStage }) => {
+    await usualWeeks();
+    const usual = titlesOf(KNOWN, DATE, 30);
+    const texts = [...usual, ...usual, ...titlesOf(NEW, DATE, 90)];
+    expect(await pull(DATE, texts, alwaysStage)).toMatchObject({
+      state: 'held',
+      holdReason: 'duplicates',
+      holdDetail: { buyer: KNOWN, found: 30, of: 60 },
+    });
+  },
+);
+
+test('a new buyer beside the usual one is ordinary', async () => {
+  await usualWeeks();
+  const texts = [...titlesOf(KNOWN, DATE, 40), ...titlesOf(NEW, DATE, 90)];
+  expect(await pull(DATE, texts)).toMatchObject({ state: 'merged' });
+});
