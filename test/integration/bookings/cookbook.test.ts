@@ -1,0 +1,93 @@
+/** The statements of the first booking in docs/erp-cookbook.md run as they are, with the rights of the ERP. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
+import { settleReceipts } from '../../../src/bookings/receipts.sql.ts';
+import { migrate } from '../../../src/database/migrate.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { createRoleUsers, type RoleUsers } from '../../support/database-roles.ts';
+import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+let users: RoleUsers;
+let erp: Client;
+let statements: string[];
+beforeAll(async () => {
+  world = await openPullWorld();
+  await migrate({ databaseUrl: world.databaseUrl, logger: pino({ level: 'silent' }), roles: true });
+  users = await createRoleUsers(world.databaseUrl);
+  await world.database.prisma.$executeRawUnsafe(
+    `CREATE SCHEMA erp AUTHORIZATION "${users.nameOf('erp')}"`,
+  );
+  erp = new Client({ connectionString: users.urlOf('erp') });
+  await erp.connect();
+  await setConsumer(
+    world.database,
+    { name: 'erp', databaseRole: users.nameOf('erp'), apiKeyId: null, buyers: [] },
+    'test',
+  );
+  const document = await readFile(
+    join(import.meta.dirname, '../../../docs/erp-cookbook.md'),
+    'utf8',
+  );
+  const section = document.split('## First booking\n')[1]?.split('\n## ')[0] ?? '';
+  statements = [...section.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
+  expect(statements).toHaveLength(6);
+});
+afterAll(async () => {
+  await erp.query('DROP SCHEMA erp CASCADE');
+  await erp.end();
+  await users.drop();
+  await world.close();
+});
+
+async function sign(...titles: Parameters<typeof titleText>[0][]): Promise<void> {
+  world.sandbox.setDayTexts(DAY, titles.map(titleText));
+  await world.pull(DAY, { withdrawalLimitPercent: 100 });
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date: DAY } });
+  const seenDigest = day.contentDigest ?? '';
+  await signOffDay(world.database, DAY, {
+    ...{ by: 'ana', reason: null, seenDigest, fourEyes: false, bookingsFrom: DAY },
+  });
+}
+
+/** Runs the statements after the first one, lets the service read the receipts, and returns the last answer. */
+async function post() {
+  for (const statement of statements.slice(1, -1)) await erp.query(statement);
+  await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
+  return (await erp.query(statements.at(-1) ?? '')).rows;
+}
+const posted = async () =>
+  (
+    await erp.query(
+      'SELECT kind, original_value, document FROM erp.posting ORDER BY kind, document',
+    )
+  ).rows;
+
+test('lines are posted once, a restatement replaces, and a withdrawal reverses', async () => {
+  await erp.query(statements[0] ?? '');
+  await sign({ uid: 'a', value: '10.10' }, { uid: 'b', value: '20' });
+  expect(await post()).toEqual([
+    { kind: 'book', state: 'posted', lines: '2', original_value: '30.10' },
+  ]);
+  const first = await posted();
+  expect(first).toHaveLength(2);
+  await post();
+  expect(await posted()).toEqual(first);
+  await sign({ uid: 'a', value: '10.10', discount: '3' });
+  expect(await post()).toContainEqual(
+    expect.objectContaining({ kind: 'adjust', state: 'posted', lines: '1' }),
+  );
+  expect((await posted()).map(({ kind }) => kind)).toEqual(['adjust', 'reverse']);
+  expect(await world.database.prisma.bookingReceipt.count()).toBe(4);
+});
+
+test('the position is the end of the feed, and the statements post nothing after it', async () => {
+  const { rows } = await erp.query('SELECT last_seq FROM conciliation.booking_consumer');
+  expect(rows).toEqual([{ last_seq: '4' }]);
+  expect((await erp.query(statements[1] ?? '')).rows).toEqual([]);
+});
