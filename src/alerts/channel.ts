@@ -27,9 +27,3 @@ export interface Channel {
    */
   send(message: Message, signal: AbortSignal): Promise<string | null>;
 }
-
-/** The messages of sockets and of clients quote the address. */
-export function faultOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-}

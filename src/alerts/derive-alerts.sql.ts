@@ -11,12 +11,12 @@ import {
   type Alert,
   type AlteredDate,
   alteredDateAlerts,
-  BOOKING_OVERDUE_HOURS,
+  BOOKING_LIMITS,
+  type BookingLimits,
   bookingReceiptsAlert,
   brokenMonthAlert,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
-  CONSUMER_LAG_HOURS,
   type ContradictedDate,
   changedAccountsAlert,
   consumerBehindAlert,
@@ -63,6 +63,8 @@ export interface AlertPolicy extends StalenessLimits {
   readonly timeZone: string;
   /** Absent: stale payables of the ERP raise no alert. */
   readonly payablesMaxAgeHours?: number;
+  /** When lines and consumers are late. Absent: `BOOKING_LIMITS`. */
+  readonly bookings?: BookingLimits;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
@@ -104,7 +106,7 @@ export async function readLedgerAlerts(
     ...(await readFindings(tx)).map(openFindingsAlert),
     ...(await readRestatedDays(tx)).map(restatedDayAlert),
     ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
-    ...(await readBookingAlerts(tx, now)),
+    ...(await readBookingAlerts(tx, now, policy)),
     ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
@@ -118,18 +120,22 @@ export async function readLedgerAlerts(
 }
 
 /** The alerts about lines that the ERP has not posted, and about consumers that do not read. */
-async function readBookingAlerts(tx: Transaction, now: Date): Promise<Alert[]> {
-  const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000);
+async function readBookingAlerts(
+  tx: Transaction,
+  now: Date,
+  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS }: AlertPolicy,
+): Promise<Alert[]> {
+  const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
-  const overdue = await readUnansweredLines(tx, hoursAgo(BOOKING_OVERDUE_HOURS));
-  const limit = hoursAgo(CONSUMER_LAG_HOURS);
+  const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
+  const limit = daysAgo(behindDays);
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
-    ...(overdue === null ? [] : [overdueLinesAlert(overdue)]),
+    ...(overdue === null ? [] : [overdueLinesAlert({ ...overdue, afterDays: overdueDays })]),
     ...lags
       .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
-      .map(consumerBehindAlert),
+      .map((lag) => consumerBehindAlert({ ...lag, afterDays: behindDays })),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { createTransport } from 'nodemailer';
-import { type Channel, faultOf } from './channel.ts';
+import { faultCode } from '../runtime/errors.ts';
+import type { Channel } from './channel.ts';
 
 export interface EmailOptions {
   /** With user and password, where the server requires them. A secret. */
@@ -46,7 +47,7 @@ export function openEmail(options: EmailOptions): Channel {
         messageId: messageId(id),
         references: id === thread ? [] : [messageId(thread)],
       });
-      return within(mail, timeoutMs, signal).then(() => null, faultOf);
+      return within(mail, timeoutMs, signal).then(() => null, faultCode);
     },
   };
 }

@@ -1,7 +1,7 @@
-import { Agent, request } from 'undici';
 import type { AlertChannel } from '../domain/alert.ts';
-import { type Channel, faultOf, type Message } from './channel.ts';
-import { signatureHeaders, type WebhookSecret } from './webhook-signature.ts';
+import { postWebhook } from '../webhooks/post-webhook.ts';
+import type { WebhookSecret } from '../webhooks/webhook-signature.ts';
+import type { Channel, Message } from './channel.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -46,57 +46,11 @@ function openHttpChannel(
     timeoutMs,
     async prepare() {},
     async send(message, signal) {
-      const { id } = message;
-      const body = JSON.stringify(toBody(message));
-      const key = (await secret?.current()) ?? null;
-      const headers = {
-        'content-type': 'application/json',
-        'idempotency-key': id,
-        ...(key !== null && signatureHeaders(key, { id, body, sentAt: new Date() })),
-      };
-      return post(url, { headers, body, timeoutMs, signal });
+      const [{ id }, document] = [message, toBody(message)];
+      const contentType = 'application/json';
+      return postWebhook(url, { id, contentType, document, secret, timeoutMs, signal });
     },
   };
-}
-
-/** Only a 2xx status is a success. Redirects are not followed, because their target is unknown. */
-async function post(
-  url: URL,
-  posting: {
-    readonly headers: Record<string, string>;
-    readonly body: string;
-    readonly timeoutMs: number;
-    readonly signal: AbortSignal;
-  },
-): Promise<string | null> {
-  const { headers, body, timeoutMs, signal } = posting;
-  const agent = new Agent({ connect: { timeout: timeoutMs } });
-  const ended = new AbortController();
-  const timer = setTimeout(
-    () => ended.abort(new DOMException('no answer', 'TimeoutError')),
-    timeoutMs,
-  );
-  const stop = () => ended.abort(signal.reason);
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      dispatcher: agent,
-      headers,
-      body,
-      // Not AbortSignal.any of AbortSignal.timeout: Node may collect such a signal before it fires.
-      signal: ended.signal,
-    });
-    const { statusCode } = response;
-    return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
-  } catch (error) {
-    return faultOf(error);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-    await agent.destroy();
-  }
 }
 
 /** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks */

@@ -3,10 +3,10 @@ import type { Channel } from '../alerts/channel.ts';
 import type { AlertPolicy } from '../alerts/derive-alerts.sql.ts';
 import { openEmail } from '../alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../alerts/http-channels.ts';
-import { openWebhookSecret } from '../alerts/webhook-signature.ts';
 import type { Config } from '../config/config.ts';
 import { STALENESS_LIMITS } from '../domain/alert.ts';
 import { slotBefore } from '../scheduler/cron-slot.ts';
+import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 
 /**
  * The channels that the configuration names.
@@ -15,7 +15,7 @@ import { slotBefore } from '../scheduler/cron-slot.ts';
  */
 export function openChannels(config: Config): readonly Channel[] {
   const { alertWebhookUrl, alertSlackUrl, alertTeamsUrl, alertEmail } = config;
-  const secret = openWebhookSecret({
+  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', {
     secretFile: config.alertWebhookSecretFile,
     secret: config.alertWebhookSecret,
   });
@@ -28,11 +28,13 @@ export function openChannels(config: Config): readonly Channel[] {
 }
 
 /** The conditions of alerts, for the scheduler and for all that tells the state of the ledger. */
-export function alertPolicy({ erpPayablesMaxAgeHours, timeZone, sweepCron }: Config): AlertPolicy {
+export function alertPolicy(config: Config): AlertPolicy {
+  const { erpPayablesMaxAgeHours, timeZone, sweepCron } = config;
   return {
     ...STALENESS_LIMITS,
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
+    bookings: { overdueDays: config.bookingsOverdueDays, behindDays: config.bookingsBehindDays },
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

@@ -5,6 +5,7 @@
 import { startAlertLoop } from '../alerts/alert-loop.ts';
 import type { Channel } from '../alerts/channel.ts';
 import { startFaultReports } from '../alerts/fault-reports.ts';
+import { startWakeUps } from '../bookings/wake-ups.ts';
 import { startCheckLoop } from '../checks/check-loop.ts';
 import type { Config } from '../config/config.ts';
 import { createOidcClient } from '../console/access/oidc-client.ts';
@@ -35,6 +36,7 @@ import type { WakeGrace } from '../scheduler/plan-ledger.sql.ts';
 import { createPlanner } from '../scheduler/planner-loop.ts';
 import { startReleases } from '../scheduler/releases.ts';
 import { startTicker, type Ticker } from '../scheduler/tick.ts';
+import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 import { createAuthGate } from '../worker/auth-gate.ts';
 import { alertPolicy, messageStyle, openChannels } from './alert-channels.ts';
 import { checkRules } from './check-rules.ts';
@@ -60,6 +62,7 @@ export interface ServiceOverrides {
   readonly handler?: { readonly stagingRetryMs: number };
   readonly gate?: { readonly pollIntervalMs?: number; readonly patienceMs?: number };
   readonly alerts?: { readonly intervalMs: number };
+  readonly bookings?: { readonly everyMs: number };
   readonly verification?: { readonly intervalMs: number };
   readonly totals?: { readonly intervalMs: number };
   readonly reports?: { readonly intervalMs?: number; readonly silenceMs?: number };
@@ -115,6 +118,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stops.push((graceMs) => workers.close(graceMs));
     }
     const ticker = roles.has('scheduler') ? startScheduler(shared, channels, stops) : null;
+    if (roles.has('scheduler')) await startBookingWakeUps(shared, stops);
     const consoleUrl = roles.has('console')
       ? await startConsole(shared, roles, ticker, stops)
       : null;
@@ -227,6 +231,23 @@ async function openUsableChannels(config: Config): Promise<readonly Channel[]> {
   return channels;
 }
 
+/**
+ * Starts the webhook that wakes the readers of the booking feed, where one is configured.
+ * @throws ConfigError when the secret cannot be used
+ */
+async function startBookingWakeUps(shared: Shared, stops: Stop[]): Promise<void> {
+  const { config, logger, overrides, database } = shared;
+  const url = config.bookingsWebhookUrl;
+  if (url === null) return;
+  const secret = openWebhookSecret('BOOKINGS_WEBHOOK_SECRET', {
+    secretFile: config.bookingsWebhookSecretFile,
+    secret: config.bookingsWebhookSecret,
+  });
+  await secret?.current();
+  const wakeUps = startWakeUps({ database, logger, url, secret, ...overrides.bookings });
+  stops.push(() => wakeUps.stop());
+}
+
 function startScheduler(shared: Shared, channels: readonly Channel[], stops: Stop[]): Ticker {
   const { config, logger, overrides, database, planner } = shared;
   const ticker = startTicker(planner, undefined, overrides.tickExpression);
@@ -252,7 +273,10 @@ function startScheduler(shared: Shared, channels: readonly Channel[], stops: Sto
   stops.push(() => housekeeping.stop());
   if (config.bookingsFrom !== null) {
     const { bookingsFrom, signsCleanDays, timeZone } = config;
-    const releases = startReleases({ database, logger, bookingsFrom, signsCleanDays, timeZone });
+    const releases = startReleases({
+      ...{ database, logger, bookingsFrom, signsCleanDays, timeZone },
+      ...overrides.bookings,
+    });
     stops.push(() => releases.stop());
   }
   const verification = startVerification({ database, logger, ...overrides.verification });

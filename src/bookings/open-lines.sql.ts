@@ -55,4 +55,21 @@ export function readConsumerLags(tx: Pick<Transaction, '$queryRaw'>): Promise<Co
     GROUP BY consumer.name ORDER BY consumer.name`;
 }
 
+/** The newest offer after the position of a consumer. */
+export interface UnreadOffer {
+  readonly consumer: string;
+  readonly seq: string;
+  readonly offeredAt: Date;
+}
+
+/** Returns the consumers that have open lines after their position, by name. */
+export function readUnreadOffers(tx: Pick<Transaction, '$queryRaw'>): Promise<UnreadOffer[]> {
+  return tx.$queryRaw<UnreadOffer[]>`
+    SELECT DISTINCT ON (line.consumer) line.consumer, offer.seq::text AS seq, offer.offered_at AS "offeredAt"
+    FROM conciliation.booking_consumer AS consumer
+    JOIN conciliation.booking_line AS line ON line.consumer = consumer.name AND line.state IN ('released', 'failed')
+    JOIN conciliation.booking_offer AS offer ON offer.line_id = line.id AND offer.seq > consumer.last_seq
+    ORDER BY line.consumer, offer.seq DESC`;
+}
+
 const one = async (rows: Promise<OpenLines[]>) => (await rows)[0] ?? null;

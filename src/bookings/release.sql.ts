@@ -73,19 +73,26 @@ const unreleased = Prisma.sql`
 /**
  * Releases the signed-off days that had to wait and need not wait any longer, each in a transaction of its own.
  * @returns the days that were released
+ * @throws the first error of a day, after all days were tried
  */
 export async function releaseWaitingDays(database: Database): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
     SELECT day.date::text AS date ${unreleased} AND ${isReleasable(Prisma.sql`day.date`)}
     ORDER BY day.date`;
   const released: CivilDate[] = [];
+  const faults: unknown[] = [];
   for (const { date } of waiting) {
-    const batchId = await database.prisma.$transaction(async (tx) => {
-      await lockDay(tx, date);
-      return releaseSealedDay(tx, date);
-    }, RELEASE_TRANSACTION);
-    if (batchId !== null) released.push(date);
+    try {
+      const batchId = await database.prisma.$transaction(async (tx) => {
+        await lockDay(tx, date);
+        return releaseSealedDay(tx, date);
+      }, RELEASE_TRANSACTION);
+      if (batchId !== null) released.push(date);
+    } catch (error) {
+      faults.push(error);
+    }
   }
+  if (faults.length > 0) throw faults[0];
   return released;
 }
 

@@ -3,6 +3,7 @@ import {
   ALERT_LANGUAGES,
   type AlertChannel,
   type AlertLanguage,
+  BOOKING_LIMITS,
 } from '../domain/alert.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -64,6 +65,14 @@ export interface Config {
   readonly bookingsFrom: CivilDate | null;
   /** Whether the program makes the first seal of a day without anything to decide, from `bookingsFrom` on. */
   readonly signsCleanDays: boolean;
+  /** Days after its release from which a line without an answer is overdue. */
+  readonly bookingsOverdueDays: number;
+  /** Days after the offer of a line from which its consumer is behind. */
+  readonly bookingsBehindDays: number;
+  /** The webhook that wakes the readers of the booking feed. A secret, because the URL may hold a token. */
+  readonly bookingsWebhookUrl: URL | null;
+  readonly bookingsWebhookSecretFile: string | null;
+  readonly bookingsWebhookSecret: string | null;
   /** What the buyer knows about the amounts that the interface does not document. */
   readonly amountMeanings: AmountMeanings;
   readonly alertLanguage: AlertLanguage;
@@ -163,7 +172,7 @@ export function readConfig(
       reader.choice('CONSOLE_SECOND_FACTOR', 'optional', ['optional', 'required']) === 'required',
     amountMeanings: reader.amountMeanings('AMOUNT_MEANING'),
     signOffFourEyes: reader.choice('SIGN_OFF_FOUR_EYES', 'on', ['on', 'off']) === 'on',
-    ...readBookings(reader),
+    ...readBookings(reader, plaintextHosts),
     ...readAlertChannels(reader, plaintextHosts),
     pullAttempts: reader.integer('PULL_ATTEMPTS', 8, 1, 100),
     pullBackoffSeconds: reader.integer('PULL_BACKOFF_SECONDS', 30, 1, 3600),
@@ -186,13 +195,43 @@ export function readConfig(
   return Object.freeze(config);
 }
 
-function readBookings(reader: EnvironmentReader): Pick<Config, 'bookingsFrom' | 'signsCleanDays'> {
+function readBookings(
+  reader: EnvironmentReader,
+  allowed: PlaintextHosts,
+): Pick<
+  Config,
+  | 'bookingsFrom'
+  | 'signsCleanDays'
+  | 'bookingsOverdueDays'
+  | 'bookingsBehindDays'
+  | 'bookingsWebhookUrl'
+  | 'bookingsWebhookSecretFile'
+  | 'bookingsWebhookSecret'
+> {
   const bookingsFrom = reader.date('BOOKINGS_FROM');
   const signsCleanDays = reader.choice('AUTO_SIGN_OFF', 'off', ['off', 'clean']) === 'clean';
   if (signsCleanDays && reader.text('BOOKINGS_FROM') === null) {
     reader.problems.push('BOOKINGS_FROM: not set, expected with AUTO_SIGN_OFF=clean');
   }
-  return { bookingsFrom, signsCleanDays };
+  const bookingsWebhookUrl = readWebhookUrl(reader, 'BOOKINGS_WEBHOOK_URL', allowed);
+  if (bookingsWebhookUrl !== null && reader.text('BOOKINGS_FROM') === null) {
+    reader.problems.push('BOOKINGS_FROM: not set, expected with BOOKINGS_WEBHOOK_URL');
+  }
+  const { secretFile, secret } = readWebhookSecret(reader, 'BOOKINGS_WEBHOOK_SECRET');
+  return {
+    bookingsFrom,
+    signsCleanDays,
+    bookingsOverdueDays: reader.integer(
+      'BOOKINGS_OVERDUE_DAYS',
+      BOOKING_LIMITS.overdueDays,
+      1,
+      365,
+    ),
+    bookingsBehindDays: reader.integer('BOOKINGS_BEHIND_DAYS', BOOKING_LIMITS.behindDays, 1, 365),
+    bookingsWebhookUrl,
+    bookingsWebhookSecretFile: secretFile,
+    bookingsWebhookSecret: secret,
+  };
 }
 
 /** 16 GiB. */
@@ -399,21 +438,15 @@ function readAlertChannels(
   | 'digestChannels'
 > {
   const alertLanguage = reader.choice('ALERT_LANGUAGE', 'en', ALERT_LANGUAGES);
-  const alertWebhookUrl = readChannelUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
-  const alertWebhookSecretFile = reader.text('ALERT_WEBHOOK_SECRET_FILE');
-  const alertWebhookSecret = reader.text('ALERT_WEBHOOK_SECRET');
-  if (alertWebhookSecretFile !== null && alertWebhookSecret !== null) {
-    reader.problems.push(
-      'ALERT_WEBHOOK_SECRET_FILE, ALERT_WEBHOOK_SECRET: got both, expected at most one of them',
-    );
-  }
+  const alertWebhookUrl = readWebhookUrl(reader, 'ALERT_WEBHOOK_URL', allowed);
+  const { secretFile, secret } = readWebhookSecret(reader, 'ALERT_WEBHOOK_SECRET');
   const channels = {
     alertLanguage,
     alertWebhookUrl,
-    alertWebhookSecretFile,
-    alertWebhookSecret,
-    alertSlackUrl: readChannelUrl(reader, 'ALERT_SLACK_URL', allowed),
-    alertTeamsUrl: readChannelUrl(reader, 'ALERT_TEAMS_URL', allowed),
+    alertWebhookSecretFile: secretFile,
+    alertWebhookSecret: secret,
+    alertSlackUrl: readWebhookUrl(reader, 'ALERT_SLACK_URL', allowed),
+    alertTeamsUrl: readWebhookUrl(reader, 'ALERT_TEAMS_URL', allowed),
     alertEmail: readEmail(reader, allowed),
     digestCron: reader.cron('DIGEST_CRON', '0 8 * * *'),
   };
@@ -443,8 +476,17 @@ function readDigestChannels(reader: EnvironmentReader): AlertChannel[] {
   });
 }
 
+/** The secret, or the file that holds it. */
+function readWebhookSecret(reader: EnvironmentReader, name: string) {
+  const [secretFile, secret] = [reader.text(`${name}_FILE`), reader.text(name)];
+  if (secretFile !== null && secret !== null) {
+    reader.problems.push(`${name}_FILE, ${name}: got both, expected at most one of them`);
+  }
+  return { secretFile, secret };
+}
+
 /** The address, or the content of the file that `<name>_FILE` names. */
-function readChannelUrl(
+function readWebhookUrl(
   reader: EnvironmentReader,
   name: string,
   allowed: PlaintextHosts,

@@ -120,3 +120,9 @@ export class ShutdownError extends ConciliationError {
   readonly code = 'SHUTDOWN';
   readonly retryable = false;
 }
+
+/** Returns the code of an error, otherwise its name. The messages of sockets and of clients quote the address. */
+export function faultCode(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -62,6 +62,7 @@ export const FAST = {
   handler: { stagingRetryMs: 1_000 },
   gate: { pollIntervalMs: 300 },
   alerts: { intervalMs: 400 },
+  bookings: { everyMs: 400 },
   reports: { intervalMs: 300 },
 } satisfies ServiceStart['overrides'];
 

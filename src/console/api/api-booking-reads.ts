@@ -4,7 +4,7 @@ import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
 import { LINE_STATES, readLines, readLineTotals } from '../bookings/booking-list.sql.ts';
 import { readKeptReceipts } from '../bookings/booking-receipts.sql.ts';
 import { filterOf } from '../bookings/line-filter.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, overdueDaysOf } from '../shell/console-parts.ts';
 import { describe, limitOf, numberOf } from './api-request.ts';
 
 const MAX_LINES = 1_000;
@@ -93,7 +93,7 @@ export function addApiBookingReads(api: FastifyInstance, parts: ConsoleParts): v
     }),
     async (request, reply) => {
       if (bookingsFrom === null) return reply.callNotFound();
-      const { filter } = filterOf(request.query);
+      const { filter } = filterOf(request.query, overdueDaysOf(parts));
       const page = { offset: numberOf(request, 'offset') ?? 0, limit: limitOf(request) };
       return {
         totals: await readLineTotals(database, filter),

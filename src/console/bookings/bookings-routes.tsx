@@ -6,7 +6,7 @@ import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { withSnapshot } from '../../export/snapshot.sql.ts';
-import type { ConsoleParts } from '../shell/console-parts.ts';
+import { type ConsoleParts, overdueDaysOf } from '../shell/console-parts.ts';
 import { maskColumn } from '../shell/masking.ts';
 import { pageContext } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
@@ -23,7 +23,7 @@ import {
 import { BookingPage } from './booking-page.tsx';
 import { readKeptReceipts, readReceiptsOf } from './booking-receipts.sql.ts';
 import { BookingsPage } from './bookings-page.tsx';
-import { filterOf, OVERDUE_DAYS } from './line-filter.ts';
+import { filterOf } from './line-filter.ts';
 
 const LINES_A_PAGE = 50;
 const KEPT_SHOWN = 50;
@@ -32,10 +32,11 @@ const KEPT_SHOWN = 50;
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, bookingsFrom = null } = parts;
   const isOff = bookingsFrom === null;
+  const overdueDays = overdueDaysOf(parts);
 
   server.get('/bookings', async (request, reply) => {
     if (isOff) return reply.callNotFound();
-    const { filter, isFilterBad } = filterOf(request.query);
+    const { filter, isFilterBad } = filterOf(request.query, overdueDays);
     const [totals, kept, consumers, urgentDays] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
@@ -56,7 +57,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const id = idOfPath(request);
     if (isOff || id === null) return reply.callNotFound();
     const [versions, receipts] = await Promise.all([
-      readVersions(database, id, OVERDUE_DAYS),
+      readVersions(database, id, overdueDays),
       readReceiptsOf(database, id),
     ]);
     if (versions.length === 0) return reply.callNotFound();
@@ -72,8 +73,8 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
     if (isOff) return reply.callNotFound();
-    const { filter } = filterOf(request.query);
-    const { from, to, state, overdueDays } = filter;
+    const { filter } = filterOf(request.query, overdueDays);
+    const { from, to, state } = filter;
     const { language } = pageContext(request, parts.timeZone);
     const isMasked = !maySeePersonalData(principal.role);
     return sendFile(reply, logger, (signal, send) =>
@@ -82,7 +83,12 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
         await recordAudit(database.prisma, {
           actor: actorOf(request),
           action: 'bookings.export',
-          details: { from, to, state, ...(state === 'overdue' && { overdueDays }) },
+          details: {
+            from,
+            to,
+            state,
+            ...(state === 'overdue' && { overdueDays: filter.overdueDays }),
+          },
         });
         const { text, values } = linesFile(filter);
         const rows = snapshot.read<ExportRow>(text, [...values], { rowMode: 'array' });

@@ -1,25 +1,29 @@
-import { BOOKING_OVERDUE_HOURS } from '../../domain/alert.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { textParameter } from '../shell/page-context.ts';
 import { LINE_STATES, type LineFilter } from './booking-list.sql.ts';
 
-export const OVERDUE_DAYS = BOOKING_OVERDUE_HOURS / 24;
-
-/** Returns the filter of a query. A parameter that cannot be read is left out, and the page says so. */
-export function filterOf(query: unknown): {
+/**
+ * Returns the filter of a query. A parameter that cannot be read is left out, and the page says so.
+ *
+ * @param overdueDays the days from which a line is overdue where the query does not say
+ */
+export function filterOf(
+  query: unknown,
+  overdueDays: number,
+): {
   readonly filter: LineFilter;
   readonly isFilterBad: boolean;
 } {
   const [from, to] = ['from', 'to'].map((name) => dateOf(textParameter(query, name)));
   const wantedState = textParameter(query, 'state');
-  const wantedDays = daysOf(query);
+  const wantedDays = daysOf(query) ?? String(overdueDays);
   const areDaysBad = !/^\d{1,4}$/.test(wantedDays) || Number(wantedDays) > 3_650;
   return {
     filter: {
       from: from ?? null,
       to: to ?? null,
       state: LINE_STATES.find((state) => state === wantedState) ?? 'all',
-      overdueDays: areDaysBad ? OVERDUE_DAYS : Number(wantedDays),
+      overdueDays: areDaysBad ? overdueDays : Number(wantedDays),
     },
     isFilterBad: from === undefined || to === undefined || areDaysBad,
   };
@@ -31,9 +35,9 @@ function dateOf(text: string | null): CivilDate | null | undefined {
 }
 
 /** A page has the number as text; a schema of the API has converted the text to a number. */
-function daysOf(query: unknown): string {
+function daysOf(query: unknown): string | null {
   const days: unknown =
     query === null || typeof query !== 'object' ? null : Reflect.get(query, 'days');
   if (typeof days === 'number') return String(days);
-  return textParameter(query, 'days') ?? String(OVERDUE_DAYS);
+  return textParameter(query, 'days');
 }

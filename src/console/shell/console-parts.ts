@@ -1,5 +1,6 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { Database } from '../../database/database.ts';
+import { BOOKING_LIMITS } from '../../domain/alert.ts';
 import type { AmountMeanings } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { SigningRules } from '../../ledger/sign-off.sql.ts';
@@ -44,6 +45,11 @@ const NEVER_STALE_HOURS = 876_000;
 /** The age in hours from which the ERP's payables are stale. */
 export const payablesMaxAge = ({ alertPolicy }: ConsoleParts): number =>
   alertPolicy.payablesMaxAgeHours ?? NEVER_STALE_HOURS;
+
+/** The days from which a booking line without an answer is overdue. */
+export const overdueDaysOf = ({
+  alertPolicy: { bookings = BOOKING_LIMITS },
+}: ConsoleParts): number => bookings.overdueDays;
 
 /** The rules for a sign-off by a page or the API. */
 export function signingRules(parts: ConsoleParts): SigningRules {

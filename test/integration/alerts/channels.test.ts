@@ -157,9 +157,9 @@ const ALERTS: readonly Alert[] = [
   ),
   restatedDayAlert({ date, pullId: 12n }),
   failedLinesAlert({ lines: 3, date }),
-  overdueLinesAlert({ lines: 2, date }),
+  overdueLinesAlert({ lines: 2, date, afterDays: 2 }),
   bookingReceiptsAlert({ date, receipts: 2 }),
-  consumerBehindAlert({ name: 'erp', behind: 4 }),
+  consumerBehindAlert({ name: 'erp', behind: 4, afterDays: 1 }),
   brokenMonthAlert({
     month: '2026-03',
     sealId: 3n,

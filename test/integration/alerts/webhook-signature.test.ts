@@ -7,14 +7,14 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import { openWebhook } from '../../../src/alerts/http-channels.ts';
+import type { Alert } from '../../../src/domain/alert.ts';
+import { toCivilDate } from '../../../src/domain/business-day.ts';
+import { ConfigError } from '../../../src/runtime/errors.ts';
 import {
   openWebhookSecret,
   signatureHeaders,
   type WebhookSecret,
-} from '../../../src/alerts/webhook-signature.ts';
-import type { Alert } from '../../../src/domain/alert.ts';
-import { toCivilDate } from '../../../src/domain/business-day.ts';
-import { ConfigError } from '../../../src/runtime/errors.ts';
+} from '../../../src/webhooks/webhook-signature.ts';
 import {
   type AlertTable,
   openAlertTable,
@@ -53,7 +53,8 @@ afterAll(async () => {
 
 const writeSecret = (text: string) => writeFile(path, text, { mode: 0o600 });
 
-const secretInFile = () => openWebhookSecret({ secretFile: path, secret: null });
+const secretInFile = () =>
+  openWebhookSecret('ALERT_WEBHOOK_SECRET', { secretFile: path, secret: null });
 
 function deliver(webhookSecret: WebhookSecret | null = secretInFile()): Promise<number> {
   return deliverAlerts(
@@ -140,7 +141,7 @@ describe('the documented check of a delivery', () => {
 });
 
 test('a signature is that of the published example of Standard Webhooks', async () => {
-  const secret = openWebhookSecret({
+  const secret = openWebhookSecret('ALERT_WEBHOOK_SECRET', {
     secretFile: null,
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   });
@@ -233,7 +234,7 @@ test.each(UNUSABLE)('a secret of %s is refused without being shown', async (_, t
       ?.current()
       .catch((error: unknown) => error),
     await Promise.resolve()
-      .then(() => openWebhookSecret({ secretFile: null, secret: text }))
+      .then(() => openWebhookSecret('ALERT_WEBHOOK_SECRET', { secretFile: null, secret: text }))
       .catch((error: unknown) => error),
   ];
   for (const refusal of refusals) {

@@ -1,14 +1,17 @@
-/** A service signs its alerts with the secret that the environment names. */
+/** A service signs its alerts, and the events that wake the ERP, with the secrets that the environment names. */
 import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { daysFrom, TODAY } from '../../support/pull-world.ts';
 import {
+  dueSince,
   eventually,
   FAST,
   nothingDue,
   openServiceWorld,
   type ServiceWorld,
 } from '../../support/service-world.ts';
+import { titleText } from '../../support/titles.ts';
 import { importDocumentedVerification } from '../alerts/documented-verification.ts';
 import { startWebhook, type Webhook } from '../alerts/webhook.ts';
 
@@ -44,6 +47,27 @@ test('an alert of the service passes the documented check, and the log does not 
       expect(isGenuine(SECRET, headers, text)).toBe(true);
     }
     expect(JSON.stringify(service.log)).not.toContain(SECRET.slice('whsec_'.length));
+  }));
+
+test('a released day posts an event, signed with the secret of the bookings', () =>
+  inWorld(async (world, webhook) => {
+    const isGenuine = await importDocumentedVerification();
+    const day = daysFrom(-2, TODAY);
+    world.sandbox.setDayTexts(day, [titleText({ uid: 'a', date: day })]);
+    world.sandbox.setDayTexts(daysFrom(-1, TODAY), []);
+    await world.start({
+      environment: {
+        ...dueSince(day),
+        ...{ ALERT_WEBHOOK_URL: '', BOOKINGS_FROM: day, AUTO_SIGN_OFF: 'clean' },
+        BOOKINGS_WEBHOOK_URL: webhook.url.href,
+        BOOKINGS_WEBHOOK_SECRET_FILE: await world.writeFile('bookings-secret', SECRET),
+      },
+    });
+    await eventually(() => expect(webhook.received).toHaveLength(1));
+    for (const { headers, text } of webhook.received) {
+      expect(isGenuine(SECRET, headers, text)).toBe(true);
+      expect(JSON.parse(text).data).toEqual({ consumer: 'erp', seq: 1 });
+    }
   }));
 
 test('a service does not start with a secret that it cannot use', () =>

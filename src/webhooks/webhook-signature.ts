@@ -15,23 +15,23 @@ const MAX_KEY_BYTES = 64;
 /**
  * The secret that the configuration names; null: webhooks carry no signature.
  *
+ * @param variable the variable of `secret`, such as `ALERT_WEBHOOK_SECRET`; `secretFile` is that of `<variable>_FILE`
  * @throws ConfigError when `secret` has another form. A file is first read when it is used.
  */
-export function openWebhookSecret(options: {
-  readonly secretFile: string | null;
-  readonly secret: string | null;
-}): WebhookSecret | null {
-  const { secretFile, secret } = options;
+export function openWebhookSecret(
+  variable: string,
+  { secretFile, secret }: { readonly secretFile: string | null; readonly secret: string | null },
+): WebhookSecret | null {
   if (secretFile !== null) {
     return fileSecret({
-      variable: 'ALERT_WEBHOOK_SECRET_FILE',
+      variable: `${variable}_FILE`,
       path: secretFile,
       parse: parseSecret,
       Unusable: ConfigError,
     });
   }
   if (secret === null) return null;
-  const key = parseSecret(secret, 'ALERT_WEBHOOK_SECRET');
+  const key = parseSecret(secret, variable);
   return { current: async () => key, reread: async () => key };
 }
 
