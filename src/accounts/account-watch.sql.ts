@@ -34,9 +34,9 @@ export async function stageAccounts(
     )
     INSERT INTO conciliation.staged_account
       (fence, kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit, first_id,
-       is_restated)
+       is_restated, tax_id)
     SELECT ${source.fence}::bigint, kind, ${partyKey}, ${accountHash}, bank, agency, agency_digit,
-           account, account_digit, min(first_id), bool_or(is_restated)
+           account, account_digit, min(first_id), bool_or(is_restated), max(${taxId})
     FROM party WHERE key IS NOT NULL AND account IS NOT NULL
     GROUP BY 2, 3, 4, 5, 6, 7, 8, 9`;
 }
@@ -55,12 +55,13 @@ export async function watchAccounts(tx: Transaction, source: WatchedMerge): Prom
     ), stored AS (
       INSERT INTO conciliation.party_account AS present
         (kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-         last_accepted_date)
+         last_accepted_date, tax_id)
       SELECT kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit,
-             ${source.date}::date
+             ${source.date}::date, tax_id
       FROM seen
       ON CONFLICT (kind, party_key, account_hash) DO UPDATE
-      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at
+      SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
+          tax_id = coalesce(excluded.tax_id, present.tax_id)
       WHERE present.last_accepted_date < excluded.last_accepted_date
     )
     SELECT EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
@@ -77,6 +78,8 @@ export async function watchAccounts(tx: Transaction, source: WatchedMerge): Prom
 interface PartyChange {
   readonly kind: PartyKind;
   readonly party_key: string;
+  /** The party whose account was `before_hash`: the same one, or one with the same tax identifier. */
+  readonly before_key: string;
   readonly before_hash: string;
   readonly after_hash: string;
 }
@@ -85,39 +88,74 @@ interface PartyAccounts {
   readonly kind: PartyKind;
   readonly party_key: string;
   readonly known:
-    | readonly (Omit<KnownAccount, 'lastSeenAt'> & { readonly lastSeenAt: string })[]
+    | readonly (Omit<KnownAccount, 'lastSeenAt'> & {
+        readonly lastSeenAt: string;
+        readonly partyKey: string;
+      })[]
     | null;
   readonly seen: readonly SeenAccount[];
 }
 
-/** Looks only at parties with several accounts. Most parties have one account, and the titles name that one. */
+/**
+ * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
+ * without accounts has those of its tax identifier, so that a supplier that is registered again is not a new one.
+ */
 async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Promise<PartyChange[]> {
   const parties = await tx.$queryRaw<PartyAccounts[]>`
     WITH seen AS MATERIALIZED (
       SELECT * FROM conciliation.staged_account WHERE fence = ${fence}
-    ), party AS (
+    ), own AS MATERIALIZED (
+      SELECT kind, party_key, account_hash, last_accepted_date, last_seen_at
+      FROM conciliation.party_account
+      WHERE kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
+        AND party_key = ANY(ARRAY(SELECT party_key FROM seen))
+    ), newcomer AS MATERIALIZED (
+      SELECT kind, party_key, tax_id, account_hash FROM seen
+      WHERE tax_id IS NOT NULL AND NOT EXISTS (
+        SELECT FROM own WHERE own.kind = seen.kind AND own.party_key = seen.party_key)
+    ), related AS MATERIALIZED (
+      SELECT kind, tax_id, account_hash, min(party_key) AS of_key,
+             max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at
+      FROM conciliation.party_account
+      WHERE tax_id = ANY(ARRAY(SELECT tax_id FROM newcomer))
+      GROUP BY kind, tax_id, account_hash
+    ), latest AS (
+      SELECT DISTINCT ON (kind, tax_id) * FROM related
+      ORDER BY kind, tax_id, last_accepted_date DESC, last_seen_at DESC, account_hash
+    ), known AS MATERIALIZED (
+      SELECT kind, party_key, party_key AS of_key, account_hash, last_accepted_date, last_seen_at FROM own
+      -- Not all accounts of the tax identifier: parties without number may share one.
+      UNION
+      SELECT kind, party_key, of_key, latest.account_hash, last_accepted_date, last_seen_at
+      FROM newcomer JOIN latest USING (kind, tax_id)
+      UNION
+      SELECT kind, party_key, of_key, account_hash, last_accepted_date, last_seen_at
+      FROM newcomer JOIN related USING (kind, tax_id, account_hash)
+    ), party AS MATERIALIZED (
       SELECT kind, party_key FROM seen GROUP BY kind, party_key HAVING count(*) > 1
       UNION
-      SELECT kind, party_key FROM seen JOIN conciliation.party_account known USING (kind, party_key)
+      SELECT kind, party_key FROM seen JOIN known USING (kind, party_key)
       WHERE known.account_hash <> seen.account_hash
-        AND known.kind = ANY(ARRAY(SELECT DISTINCT kind FROM seen))
-        AND known.party_key = ANY(ARRAY(SELECT party_key FROM seen))
+    ), known_of AS (
+      SELECT kind, party_key,
+             jsonb_agg(jsonb_build_object(
+               'partyKey', of_key, 'accountHash', account_hash,
+               'lastAcceptedDate', last_accepted_date, 'lastSeenAt', last_seen_at)) AS known
+      FROM party JOIN known USING (kind, party_key) GROUP BY kind, party_key
+    ), seen_of AS (
+      SELECT kind, party_key,
+             jsonb_agg(jsonb_build_object(
+               'accountHash', account_hash, 'firstId', first_id, 'isRestated', is_restated)) AS seen
+      FROM party JOIN seen USING (kind, party_key) GROUP BY kind, party_key
     )
-    SELECT kind, party_key,
-           (SELECT jsonb_agg(jsonb_build_object(
-                     'accountHash', account_hash, 'lastAcceptedDate', last_accepted_date,
-                     'lastSeenAt', last_seen_at))
-            FROM conciliation.party_account known
-            WHERE known.kind = party.kind AND known.party_key = party.party_key) AS known,
-           (SELECT jsonb_agg(jsonb_build_object(
-                     'accountHash', account_hash, 'firstId', first_id, 'isRestated', is_restated))
-            FROM seen WHERE seen.kind = party.kind AND seen.party_key = party.party_key) AS seen
-    FROM party`;
+    SELECT kind, party_key, known, seen FROM seen_of LEFT JOIN known_of USING (kind, party_key)`;
   return parties.flatMap(({ kind, party_key, known, seen }) => {
     const before = (known ?? []).map((one) => ({ ...one, lastSeenAt: new Date(one.lastSeenAt) }));
     return findAccountChanges(date, before, seen).map((change) => ({
       kind,
       party_key,
+      before_key:
+        before.find(({ accountHash }) => accountHash === change.before)?.partyKey ?? party_key,
       before_hash: change.before,
       after_hash: change.after,
     }));
@@ -144,13 +182,20 @@ const parties = Prisma.raw(`LATERAL (VALUES
 /** The value of a column without surrounding blanks; null for blanks alone. */
 const stated = (column: string) => `nullif(btrim(${column}), '')`;
 const statedParty = Prisma.raw(
-  `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key,
+  `kind, coalesce(${stated('external_id')}, ${stated('identification')}) AS key, identification,
    ${ACCOUNT.map((column) => `${stated(column)} AS ${column}`).join(', ')}`,
 );
 
 /** The key of a row `party` in the tables. Long texts do not fit an index entry. */
 export const partyKey = Prisma.raw(
   `CASE WHEN length(party.key) <= 255 THEN party.key ELSE 'md5:' || md5(party.key) END`,
+);
+
+/** The tax identifier of a row `party`, in the form of the trigger of `provider`. Long texts do not fit an index entry. */
+const taxId = Prisma.raw(
+  `(SELECT CASE WHEN length(plain) <= 255 THEN plain ELSE 'md5:' || md5(plain) END
+    FROM nullif(translate(party.identification, 'abcdefghijklmnopqrstuvwxyz./- ',
+                          'ABCDEFGHIJKLMNOPQRSTUVWXYZ'), '') AS plain)`,
 );
 
 /** Of a row `party`. The values are quoted, so that different accounts have different texts; a missing value is NULL. */
@@ -177,11 +222,13 @@ const writtenTitles = ({ pullId, date }: WatchedMerge) => Prisma.sql`
   WHERE title.accepted_date = ${date}::date AND title.status = 'current'
     AND title.last_change_pull_id = ${pullId}`;
 
-const accountJson = (alias: string) =>
+/** The account of a row `change`, as JSON. */
+const accountOf = (partyKeyColumn: string, hashColumn: string) =>
   Prisma.raw(
-    `jsonb_build_object('bank', ${alias}.bank, 'agency', ${alias}.agency,
-       'agencyDigit', ${alias}.agency_digit, 'account', ${alias}.account,
-       'accountDigit', ${alias}.account_digit)`,
+    `(SELECT jsonb_build_object('bank', bank, 'agency', agency, 'agencyDigit', agency_digit,
+        'account', account, 'accountDigit', account_digit)
+      FROM conciliation.party_account AS known
+      WHERE known.kind = change.kind AND known.party_key = ${partyKeyColumn} AND known.account_hash = ${hashColumn})`,
   );
 
 /** The column for the kind of party. */
@@ -234,8 +281,8 @@ async function recordChanges(
   source: WatchedMerge,
   changes: readonly PartyChange[],
 ): Promise<void> {
-  // The parties of the titles are grouped before they are joined with the changes. A single join would
-  // compare every title with every change.
+  // The parties of the titles are grouped before they are joined with the changes, and the accounts are looked up
+  // for each change. A single join would compare every title with every change, and all accounts with each other.
   await tx.$executeRaw`
     WITH named AS MATERIALIZED (
       SELECT kind, party_key, account_hash, min(title_id) AS title_id
@@ -243,18 +290,16 @@ async function recordChanges(
     )
     INSERT INTO conciliation.account_change
       (kind, party_key, account_hash, before, after, accepted_date, title_id, pull_id)
-    SELECT change.kind, change.party_key, change.after_hash, ${accountJson('before')},
-           ${accountJson('after')}, ${source.date}::date, named.title_id, ${source.pullId}::bigint
+    SELECT change.kind, change.party_key, change.after_hash, ${accountOf('change.before_key', 'change.before_hash')},
+           ${accountOf('change.party_key', 'change.after_hash')}, ${source.date}::date, named.title_id,
+           ${source.pullId}::bigint
     FROM jsonb_to_recordset(${JSON.stringify(changes)}::jsonb)
-      AS change (kind text, party_key text, before_hash uuid, after_hash uuid)
+      AS change (kind text, party_key text, before_key text, before_hash uuid, after_hash uuid)
     JOIN named ON named.kind = change.kind AND named.party_key = change.party_key
       AND named.account_hash = change.after_hash
-    JOIN conciliation.party_account before ON before.kind = change.kind
-      AND before.party_key = change.party_key AND before.account_hash = change.before_hash
-    JOIN conciliation.party_account after ON after.kind = change.kind
-      AND after.party_key = change.party_key AND after.account_hash = change.after_hash
     WHERE NOT EXISTS (
       SELECT FROM conciliation.account_change earlier
       WHERE earlier.kind = change.kind AND earlier.party_key = change.party_key
-        AND earlier.account_hash = change.after_hash AND earlier.acknowledged_at IS NULL)`;
+        AND earlier.account_hash = change.after_hash AND earlier.acknowledged_at IS NULL)
+    ORDER BY named.title_id, change.kind, change.party_key`;
 }

@@ -25,7 +25,7 @@ export async function holdPayments(tx: Transaction, source: WatchedMerge): Promi
       JOIN conciliation.title ON title.id = open.title_id
       WHERE title.last_change_pull_id = ${pullId})`;
   await tx.$executeRaw`
-    WITH named AS (${namedAccounts(source)})
+    WITH named AS MATERIALIZED (${namedAccounts(source)})
     INSERT INTO conciliation.payment_hold (account_change_id, title_id, accepted_date)
     SELECT DISTINCT change.id, named.title_id, ${date}::date
     FROM named

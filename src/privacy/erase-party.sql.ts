@@ -311,7 +311,8 @@ async function eraseRows(
     'tax_id:' || ${taxIdOf('party_key')} = ANY(${keys}::text[])
     OR (kind = 'provider' AND 'external_id:' || party_key = ANY(${keys}::text[])))`;
   const partyAccounts = await tx.$executeRaw`
-    DELETE FROM conciliation.party_account WHERE ${isParty}`;
+    DELETE FROM conciliation.party_account
+    WHERE ${isParty} OR 'tax_id:' || tax_id = ANY(${keys}::text[])`;
   const accountChanges = await tx.$executeRaw`
     UPDATE conciliation.account_change
     SET party_key = ${pseudonym}, before = ${NO_ACCOUNT}::jsonb, after = ${NO_ACCOUNT}::jsonb

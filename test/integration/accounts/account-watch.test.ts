@@ -46,6 +46,7 @@ function title(date: CivilDate, accounts: Accounts = {}): string {
     account: provider,
     accountDigit: digit,
   };
+  text.provider.identification = `provider ${party}`;
   text.financialAgent.identificationNumber = `agent ${party}`;
   text.financialAgent.payment.account = agent;
   return JSON.stringify(text);
@@ -230,6 +231,65 @@ test('accounts that are too many to be noted while a response is loaded are look
     SELECT count(*)::int AS accounts FROM conciliation.party_account
     WHERE party_key LIKE ${`R-${party}-%`}`;
   expect(rows).toEqual([{ accounts: titles.length }]);
+});
+
+/** A title of this test's provider, registered with another external identifier, or without one. */
+function registered(externalId: string | null, ...given: Parameters<typeof title>): string {
+  const text = JSON.parse(title(...given));
+  text.providerExternalId = externalId;
+  text.provider.externalId = externalId;
+  return JSON.stringify(text);
+}
+
+describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) => {
+  beforeAll(() => {
+    alwaysStage = isStaged;
+  });
+  afterAll(() => {
+    alwaysStage = false;
+  });
+
+  test.each(['other', null])('has the accounts of its tax identifier (%s)', async (prefix) => {
+    const externalId = prefix && `${prefix}-${party}-${isStaged}`;
+    await pull(day(0), title(day(0)));
+    await pull(day(1), registered(externalId, day(1), { provider: 'B' }));
+    expect(told(await changes())).toEqual(['provider A -> B']);
+    expect((await changes())[0]?.partyKey).toBe(externalId ?? `provider ${party}`);
+    const held = await world.database.prisma.paymentHold.count({
+      where: { acceptedDate: day(1) },
+    });
+    expect(held).toBe(1);
+    await acknowledge();
+    await pull(
+      day(2),
+      registered(externalId, day(2), { provider: 'B' }),
+      title(day(2), { uid: 'a' }),
+    );
+    expect(told(await changes())).toEqual([]);
+  });
+
+  test('is no change with a known account, nor with the punctuation of the tax identifier', async () => {
+    const one = JSON.parse(title(day(0)));
+    one.provider.identification = `PROVIDER.${party}`;
+    await pull(day(0), JSON.stringify(one));
+    await pull(day(1), registered(`same-${party}`, day(1)));
+    expect(told(await changes())).toEqual([]);
+    await pull(day(2), registered(`third-${party}`, day(2), { provider: 'C' }));
+    expect(told(await changes())).toEqual(['provider A -> C']);
+  });
+});
+
+test('thousands of parties that share one tax identifier are compared without their product', async () => {
+  const titles = (date: CivilDate, from: number) =>
+    Array.from({ length: 3_000 }, (_, index) => {
+      const accounts = { uid: `t${index}`, provider: `${from + index}` };
+      return registered(`S-${party}-${from + index}`, date, accounts);
+    });
+  await pull(day(0), ...titles(day(0), 0));
+  expect(await changes()).toEqual([]);
+  await pull(day(1), ...titles(day(1), 3_000));
+  expect(await changes()).toHaveLength(100);
+  expect(await world.database.prisma.accountChange.count()).toBe(3_000);
 });
 
 test('a party without an external id is known by its number, a very long one by its hash', async () => {

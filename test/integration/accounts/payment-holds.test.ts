@@ -33,6 +33,7 @@ async function pull(date: CivilDate, ...titles: readonly (readonly [string, stri
     titles.map(([uid, account]) =>
       titleText({ uid, date })
         .replaceAll('P-1', `P-${round}`)
+        .replace('52998224725', `supplier ${round}`)
         .replace('"account":"7654321"', `"account":"${account}"`),
     ),
   );
