@@ -122,7 +122,7 @@ const nextStepsPt: Texts = {
   restated_after_sign_off: 'Confira as alterações e feche o dia de novo.',
   booking_failed: 'Corrija o motivo no ERP, que depois contabiliza de novo.',
   booking_overdue: 'Verifique se o ERP lê os lançamentos e envia os retornos.',
-  booking_receipts: 'Confira no ERP o que foi lançado; depois acate ou descarte os retornos.',
+  booking_receipts: 'Confira no ERP o que foi contabilizado; depois acate ou descarte os retornos.',
   consumer_behind: 'Inicie o programa que lê os lançamentos para o consumidor.',
   month_seal_broken: 'Feche os dias que a mensagem cita; depois feche o mês de novo.',
   titles_altered:

@@ -10,7 +10,13 @@ import { Prisma } from '../generated/prisma/client.ts';
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
-export type ReleaseFault = 'booked_outside' | 'receipts' | 'not_matched' | 'urgent_break';
+export const RELEASE_FAULTS = [
+  'booked_outside',
+  'receipts',
+  'not_matched',
+  'urgent_break',
+] as const;
+export type ReleaseFault = (typeof RELEASE_FAULTS)[number];
 
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
 const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {

@@ -5,7 +5,13 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { currentTitles, writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
-import { hasFault, isReleasable, readReleaseFaults } from './release-conditions.sql.ts';
+import {
+  hasFault,
+  isReleasable,
+  RELEASE_FAULTS,
+  type ReleaseFault,
+  readReleaseFaults,
+} from './release-conditions.sql.ts';
 
 /** Room for the lines of a day with hundreds of thousands of titles, in milliseconds. */
 export const RELEASE_TRANSACTION = { timeout: 300_000, maxWait: 10_000 } as const;
@@ -96,12 +102,27 @@ export async function releaseWaitingDays(database: Database): Promise<CivilDate[
   return released;
 }
 
-/** Returns the signed-off days that wait because the ERP has paid a title of the day to the supplier. */
-export async function readDaysWithUrgentBreaks(database: Database): Promise<CivilDate[]> {
-  const days = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date ${unreleased} AND ${hasFault('urgent_break', Prisma.sql`day.date`)}
-    ORDER BY day.date`;
-  return days.map(({ date }) => date);
+/** Signed-off days that wait for the same reason. */
+export interface WaitingDays {
+  /** Null: nothing keeps the days from being released. */
+  readonly fault: ReleaseFault | null;
+  readonly days: number;
+  /** The first of them. */
+  readonly dates: readonly CivilDate[];
+}
+
+const DATES_SHOWN = 20;
+
+/** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
+export function readWaitingDays(database: Database): Promise<WaitingDays[]> {
+  const cases = RELEASE_FAULTS.map(
+    (fault) => Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`)} THEN ${fault}::text`,
+  );
+  return database.prisma.$queryRaw<WaitingDays[]>`
+    SELECT fault, count(*)::int AS days,
+           (array_agg(date::text ORDER BY date))[1:${DATES_SHOWN}::int] AS dates
+    FROM (SELECT day.date, CASE ${Prisma.join(cases, ' ')} END AS fault ${unreleased}) AS waiting
+    GROUP BY fault ORDER BY min(date)`;
 }
 
 /** Locks the row of the day, as a merge and a seal do. */

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { checkRules } from '../app/check-rules.ts';
 import { openPlatform, openPulls, openStaging } from '../app/parts.ts';
 import { ROLES, startService } from '../app/service.ts';
+import { checkDays } from '../checks/check-day.sql.ts';
 import type { Config } from '../config/config.ts';
 import { addUser, createLink, readUsers } from '../console/access/console-users.sql.ts';
 import type { Database } from '../database/database.ts';
@@ -14,6 +16,8 @@ import type { PullReport } from '../pull/merge/merge.sql.ts';
 import type { PullParts } from '../pull/pull-parts.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import { startSyntheticErp } from '../sandbox/synthetic-erp.ts';
+import { createDemoConsumer } from './bookings/demo-consumer.ts';
 import {
   type CommandResult,
   type CommandRun,
@@ -38,7 +42,8 @@ export function addDemoCommand(program: Command, exit: (status: ExitStatus) => v
       `
 Starts a PostgreSQL of its own under DATA_DIR (default .data/demo) and a sandbox platform, pulls the
 last ${DEMO_DAYS} days and prints them. Then the service and the sandbox stay up until Ctrl-C, with a link into
-the console. A made-up ERP gives a payable for most titles, and the console shows the breaks. Delete the folder to start over.`,
+the console. A made-up ERP gives a payable for most titles, and the console shows the breaks. After a day is
+signed off, the ERP posts the bookings of the day. Delete the folder to start over.`,
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
@@ -46,7 +51,9 @@ the console. A made-up ERP gives a payable for most titles, and the console show
       // alerts about made-up titles.
       const environment = {
         ...Object.fromEntries(
-          Object.entries(process.env).filter(([name]) => !/^(ALERT|SMTP|DIGEST)_/.test(name)),
+          Object.entries(process.env).filter(
+            ([name]) => !/^(ALERT|AUTO|BOOKINGS|SMTP|DIGEST)_/.test(name),
+          ),
         ),
         DATA_DIR: dataDir,
         DATABASE_URL: '',
@@ -71,6 +78,7 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   const config = {
     ...run.config,
     startDate: from,
+    bookingsFrom: from,
     platform: {
       baseUrl: new URL(sandbox.baseUrl),
       tokenFile: null,
@@ -88,14 +96,17 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
   try {
     const parts = await openPulls(config, run.logger, staging, platform);
     const reports = await pullDates(parts, datesBetween(from, to), run.signal);
-    const matching = await importDemoPayables(staging.database);
+    // The matching has to see the content of the days after the checks. Otherwise no day is released at first.
+    await checkDays(staging.database, checkRules(config), run.signal);
+    const matching = await importDemoPayables(staging.database, DEMO_ACTOR);
     const days = await readDays(staging.database, { from, to }, to);
     const result = demoResult(days, reports, matching);
     if (isOnce) return result;
     const linkToken = await createDemoLink(staging.database);
+    const erpKey = await createDemoConsumer(staging.database, { user: DEMO_USER, by: DEMO_ACTOR });
     await platform.close();
     await staging.close();
-    await serve(run, config, (consoleUrl) => {
+    await serve(run, { config, erpKey }, (consoleUrl) => {
       const tokenFile = writeToken(config.dataDir, config.platform.token);
       const console = `The console, signed in by a link that works once:\n\n  ${consoleUrl}/link/${linkToken}`;
       return `${result.text}\n\n${console}\n\n${whatToTry(sandbox, config.dataDir, tokenFile, to)}\n`;
@@ -108,24 +119,26 @@ async function demo(run: CommandRun, sandbox: Sandbox, isOnce: boolean): Promise
 }
 
 const DEMO_USER = 'demo';
+/** No user can have this name. Users make no links for themselves. */
+const DEMO_ACTOR = 'conciliation demo';
 
 async function createDemoLink(database: Database): Promise<string> {
   const users = await readUsers(database);
   if (!users.some(({ name }) => name === DEMO_USER)) {
-    await addUser(database, { name: DEMO_USER, role: 'admin', by: 'demo' });
+    await addUser(database, { name: DEMO_USER, role: 'admin', by: DEMO_ACTOR });
   }
   return createLink(database, {
     name: DEMO_USER,
     purpose: 'sign_in',
     validMinutes: 24 * 60,
-    by: 'demo',
+    by: DEMO_ACTOR,
   });
 }
 
-/** Runs the complete service, so that every button of the console works. */
+/** Runs the complete service and the made-up ERP, so that every button of the console works. */
 async function serve(
   run: CommandRun,
-  config: Config,
+  { config, erpKey }: { readonly config: Config; readonly erpKey: string },
   announce: (consoleUrl: string) => string,
 ): Promise<void> {
   const service = await startService({
@@ -134,10 +147,13 @@ async function serve(
     logger: run.logger,
     roles: new Set(ROLES),
   });
+  const url = service.consoleUrl ?? '';
+  const erp = startSyntheticErp({ url, key: erpKey });
   try {
-    process.stdout.write(announce(service.consoleUrl ?? ''));
+    process.stdout.write(announce(url));
     if (!run.signal.aborted) await once(run.signal, 'abort');
   } finally {
+    await erp.stop();
     await service.stop(0);
   }
 }
@@ -155,7 +171,7 @@ async function pullDates(
       const pullId = await createPull(parts.database, {
         origin: 'manual',
         date,
-        requestedBy: 'demo',
+        requestedBy: DEMO_ACTOR,
       });
       const outcome = await pullToEnd(parts, pullId, signal, () => undefined);
       if (outcome.kind !== 'done') throw outcome.error;
@@ -223,7 +239,8 @@ function writeToken(dataDir: string, token: string): string {
 }
 
 function whatToTry(sandbox: Sandbox, dataDir: string, tokenFile: string, date: CivilDate): string {
-  return `Everything runs until Ctrl-C. In another terminal, in this folder:
+  return `Sign a day off in the console. The made-up ERP posts the titles of the day, and the page Bookings has the documents.
+Everything runs until Ctrl-C. In another terminal, in this folder:
 
   export DATA_DIR=${dataDir} PLATFORM_BASE_URL=${sandbox.baseUrl} PLATFORM_TOKEN_FILE=${tokenFile}
   node bin/conciliation.js pull ${date}       # again: nothing changes

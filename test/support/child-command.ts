@@ -19,6 +19,8 @@ export interface ChildResult {
 export interface ChildCommand {
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
+  /** What it has written so far. */
+  stdout(): string;
   /** Once it has ended and everything it said was read. */
   readonly ended: Promise<ChildResult>;
 }
@@ -43,6 +45,7 @@ export function startCommand(
   return {
     pid: child.pid ?? 0,
     kill: (signal) => child.kill(signal),
+    stdout: () => stdout,
     ended: once(child, 'close').then(([exit, signal]) => ({ exit, signal, stdout, stderr })),
   };
 }

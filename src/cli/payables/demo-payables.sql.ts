@@ -21,22 +21,22 @@ export interface DemoMatching {
 }
 
 /** Imports a snapshot of the made-up ERP for all titles, and matches the titles with the payables. */
-export async function importDemoPayables(database: Database): Promise<DemoMatching> {
+export async function importDemoPayables(database: Database, by: string): Promise<DemoMatching> {
   const titles = await database.prisma.$queryRaw<(AcceptedTitle & { dueDate: CivilDate })[]>`
     SELECT order_uid AS "orderUid", occurrence, provider_external_id AS supplier,
            anticipated_due_date::text AS "dueDate", original_value::text AS value
     FROM conciliation.title ORDER BY id`;
   const payables = syntheticPayables(titles);
   await database.prisma.$transaction(async (tx) => {
-    const importId = await beginImport(tx, { kind: 'snapshot', by: 'demo' });
+    const importId = await beginImport(tx, { kind: 'snapshot', by });
     for (let at = 0; at < payables.length; at += PAYABLES_AT_ONCE) {
       await addPayables(tx, importId, [
         ...checkPayables(payables.slice(at, at + PAYABLES_AT_ONCE)),
       ]);
     }
-    await endImport(tx, importId, { by: 'demo', announced: payables.length });
+    await endImport(tx, importId, { by, announced: payables.length });
   }, TRANSACTION);
-  await runMatching(database, { by: 'demo' });
+  await runMatching(database, { by });
   const all = { kind: null, date: null, supplier: null, offset: 0, limit: 0 };
   const { counts } = await listBreaks(database, all);
   return {

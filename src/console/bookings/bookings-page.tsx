@@ -1,5 +1,5 @@
 import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
-import type { CivilDate } from '../../domain/business-day.ts';
+import type { WaitingDays } from '../../bookings/release.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import type { PageContext } from '../shell/page-context.ts';
@@ -23,8 +23,7 @@ interface BookingsPageData {
   readonly paging: Paging;
   readonly kept: { readonly count: number; readonly receipts: readonly ListedReceipt[] };
   readonly consumers: readonly ConsumerLag[];
-  /** Signed-off days that wait because of urgent breaks. */
-  readonly urgentDays: readonly CivilDate[];
+  readonly waiting: readonly WaitingDays[];
 }
 
 interface PageProps {
@@ -43,20 +42,41 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
   })}`;
 }
 
-function UrgentDays({ context, data }: PageProps) {
+/** The signed-off days that are not released, with the reason and the step that ends the waiting. */
+function Waiting(props: {
+  readonly context: PageContext;
+  readonly waiting: readonly WaitingDays[];
+}) {
+  const { context, waiting } = props;
   const { text, formats } = context;
+  const { bookings } = text;
   return (
-    <Card title={text.bookings.urgent} class="stack">
-      <p>{text.bookings.urgentHelp}</p>
-      <ul>
-        {data.urgentDays.map((date) => (
-          <li key={date}>
-            <a href={`/breaks?${new URLSearchParams({ kind: 'paid_to_supplier', date })}`}>
-              {formats.date(date)}
-            </a>
-          </li>
+    <Card title={bookings.waiting} class="stack">
+      <DataTable
+        label={bookings.waiting}
+        heads={[bookings.waitingReason, right(bookings.waitingCount), bookings.waitingDates]}
+      >
+        {waiting.map(({ fault, days, dates }) => (
+          <tr key={fault ?? 'none'}>
+            <th scope="row">{bookings.waitingReasons[fault ?? 'none']}</th>
+            <td class="right number">{formats.count(days)}</td>
+            <td>
+              {dates.map((date) => (
+                <>
+                  {fault === 'urgent_break' ? (
+                    <a href={`/breaks?${new URLSearchParams({ kind: 'paid_to_supplier', date })}`}>
+                      {formats.date(date)}
+                    </a>
+                  ) : (
+                    <DayLink context={context} date={date} />
+                  )}{' '}
+                </>
+              ))}
+              {days > dates.length && bookings.waitingMore(formats.count(days - dates.length))}
+            </td>
+          </tr>
         ))}
-      </ul>
+      </DataTable>
     </Card>
   );
 }
@@ -70,7 +90,7 @@ export function BookingsPage({ context, data }: PageProps) {
         <h1>{text.bookings.title}</h1>
         <p class="quiet">{text.bookings.intro}</p>
       </div>
-      {data.urgentDays.length > 0 && <UrgentDays context={context} data={data} />}
+      {data.waiting.length > 0 && <Waiting context={context} waiting={data.waiting} />}
       {data.kept.count > 0 && <Kept context={context} data={data} />}
       <nav class="tabs" aria-label={text.bookings.state}>
         {LINE_STATES.map((state) => (

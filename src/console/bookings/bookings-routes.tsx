@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { recordAudit } from '../../audit/audit.ts';
 import { readConsumerLags } from '../../bookings/open-lines.sql.ts';
-import { readDaysWithUrgentBreaks } from '../../bookings/release.sql.ts';
+import { readWaitingDays } from '../../bookings/release.sql.ts';
 import { maySeePersonalData } from '../../domain/role.ts';
 import { writeCsv } from '../../export/csv.ts';
 import type { ExportRow, RowBatches } from '../../export/export-columns.ts';
@@ -37,15 +37,15 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.get('/bookings', async (request, reply) => {
     if (isOff) return reply.callNotFound();
     const { filter, isFilterBad } = filterOf(request.query, overdueDays);
-    const [totals, kept, consumers, urgentDays] = await Promise.all([
+    const [totals, kept, consumers, waiting] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
       readConsumerLags(database.prisma),
-      readDaysWithUrgentBreaks(database),
+      readWaitingDays(database),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);
-    const data = { filter, isFilterBad, totals, lines, paging, kept, consumers, urgentDays };
+    const data = { filter, isFilterBad, totals, lines, paging, kept, consumers, waiting };
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.title,
       active: '/bookings',

@@ -46,9 +46,20 @@ const en = {
     historyHelp: 'The lines of the booking, the newest last, and what the ERP answered.',
     receipts: 'Receipts',
     noReceipts: 'The ERP has not answered yet.',
-    urgent: 'Days that wait because of urgent breaks',
-    urgentHelp:
-      'The ERP has paid titles of these signed days to the supplier. The days are released once each of these breaks is resolved.',
+    waiting: 'Signed-off days that wait for their release',
+    waitingReason: 'Reason',
+    waitingCount: 'Days',
+    waitingDates: 'Dates',
+    waitingMore: (count: string) => `and ${count} more`,
+    waitingReasons: {
+      booked_outside:
+        'Signed off before bookings began. Enter what was booked with "conciliation bookings outside".',
+      receipts: 'A receipt does not fit. Decide about the receipts below.',
+      not_matched:
+        'Not matched with the payables of the ERP since the newest change. The next run of the matching ends the waiting.',
+      urgent_break: 'The ERP has paid a title to the supplier. Resolve the breaks of the day.',
+      none: 'No decision is needed. The days are released within a minute.',
+    },
     kept: 'Receipts that do not fit',
     keptHelp:
       'The receipts name a line that the ledger does not have, or another content. The days release nothing until a person decides. Check in the ERP what was posted. If the receipts are right, run "conciliation bookings adopt" for the day; otherwise run "conciliation bookings dismiss".',
@@ -78,14 +89,14 @@ const ptBR: typeof en = {
     badFilter: 'Uma data ou a quantidade de dias não pôde ser lida e foi desconsiderada.',
     states: {
       all: 'Todos',
-      released: 'Liberados',
-      posted: 'Contabilizados',
+      released: 'Liberado',
+      posted: 'Contabilizado',
       failed: 'Com falha',
       overdue: 'Em atraso',
-      superseded: 'Substituídos',
+      superseded: 'Substituído',
     },
     statesHelp:
-      'Liberados: o ERP ainda não respondeu. Com falha: o ERP não conseguiu contabilizar, e o lançamento é oferecido de novo. Em atraso: não contabilizados no prazo. Substituídos: um lançamento posterior do mesmo registro já foi contabilizado.',
+      'Liberado: o ERP ainda não respondeu. Com falha: o ERP não conseguiu contabilizar, e o lançamento é oferecido de novo. Em atraso: não contabilizado no prazo. Substituído: uma versão posterior do mesmo lançamento já foi contabilizada.',
     kinds: { book: 'Inclusão', adjust: 'Ajuste', reverse: 'Estorno' },
     kindTotal: (lines, value) =>
       `${lines} ${lines === '1' ? 'lançamento' : 'lançamentos'} · ${value}`,
@@ -115,9 +126,20 @@ const ptBR: typeof en = {
     historyHelp: 'As versões do lançamento, da primeira à última, e as respostas do ERP.',
     receipts: 'Retornos do ERP',
     noReceipts: 'O ERP ainda não respondeu.',
-    urgent: 'Dias aguardando por divergência urgente',
-    urgentHelp:
-      'O ERP já pagou ao fornecedor títulos destes dias fechados. Os dias são liberados depois que cada uma dessas divergências for resolvida.',
+    waiting: 'Dias fechados aguardando liberação',
+    waitingReason: 'Motivo',
+    waitingCount: 'Quantidade',
+    waitingDates: 'Dias',
+    waitingMore: (count) => `e mais ${count}`,
+    waitingReasons: {
+      booked_outside:
+        'Fechados antes do início dos lançamentos. Informe o que já foi contabilizado com "conciliation bookings outside".',
+      receipts: 'Um retorno do ERP é divergente. Decida sobre os retornos abaixo.',
+      not_matched:
+        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução do vínculo libera os dias.',
+      urgent_break: 'O ERP já pagou um título ao fornecedor. Resolva as divergências do dia.',
+      none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
+    },
     kept: 'Retornos do ERP divergentes',
     keptHelp:
       'Os retornos citam um lançamento que não existe aqui ou um conteúdo diferente. Os dias só são liberados depois de uma decisão. Confira no ERP o que foi contabilizado. Se os retornos estiverem certos, execute "conciliation bookings adopt" para o dia; se não, execute "conciliation bookings dismiss".',

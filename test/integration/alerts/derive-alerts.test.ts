@@ -358,6 +358,7 @@ test('a bank account that changed is an alert for each pull that showed one, unt
     world.sandbox.setDayTexts(date, [
       titleText({ date })
         .replace(/"account":"[^"]*"/g, `"account":"${account}"`)
+        .replace('52998224725', 'a supplier of this test')
         // Parties of this test alone.
         .replaceAll('P-1', 'P-2')
         .replaceAll('11222333000181', '90024778000123'),

@@ -203,3 +203,21 @@ test('nothing of bookings shows while no seal releases them', async () => {
     await off.close();
   }
 });
+
+test('signed-off days that are not released are listed with the reason', async () => {
+  const before = daysFrom(-1, DAY);
+  world.sandbox.setDayTexts(before, [titleText({ uid: 'z', date: before })]);
+  await world.pull(before);
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date: before },
+    select: { contentDigest: true },
+  });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: null };
+  await signOffDay(world.database, before, { ...signing, seenDigest: String(contentDigest) });
+  const { text: english } = await viewer.get('/bookings');
+  expect(english).toContain('Signed-off days that wait for their release');
+  expect(english).toContain('Signed off before bookings began.');
+  expect(english).toContain(`href="/days/${before}"`);
+  const { text: portuguese } = await viewer.get('/bookings', { 'accept-language': 'pt-BR' });
+  expect(portuguese).toContain('Fechados antes do início dos lançamentos.');
+});

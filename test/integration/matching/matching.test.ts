@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readDaysWithUrgentBreaks, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { readReleaseFaults } from '../../../src/bookings/release-conditions.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -314,15 +314,18 @@ describe('urgent breaks', () => {
     });
     const faults = () => readReleaseFaults(prisma, DAY);
     expect(await faults()).toEqual(['not_matched']);
+    const waiting = { days: 1, dates: [DAY] };
+    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: 'not_matched' }]);
     expect(await releaseWaitingDays(world.database)).toEqual([]);
     await run();
     expect(await faults()).toEqual(['urgent_break']);
-    expect(await readDaysWithUrgentBreaks(world.database)).toEqual([DAY]);
+    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: 'urgent_break' }]);
     expect(await releaseWaitingDays(world.database)).toEqual([]);
     // The ERP takes the payment back.
     await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'open' }]);
     await run();
     expect(await faults()).toEqual([]);
+    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: null }]);
     expect(await releaseWaitingDays(world.database)).toEqual([DAY]);
     expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
       { erpKey: 'k1' },

@@ -1,0 +1,157 @@
+/** Finance in a real browser: from a fresh demo to the first title that the made-up ERP has posted, with counted clicks. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type ChildCommand, startCommand } from '../support/child-command.ts';
+import {
+  expectNoOverflow,
+  findBrowser,
+  findViolations,
+  launchBrowser,
+  type PageWatch,
+  watchPages,
+} from './browser.ts';
+import { BrowserWorld } from './browser-world.ts';
+
+const executable = findBrowser();
+const inBrowser = executable === null ? describe.skip : describe;
+const MINUTES = 60_000;
+
+const LOOKS = {
+  light: {},
+  'pt-br': { locale: 'pt-BR' },
+  phone: { viewport: { width: 360, height: 740 } },
+  'phone-dark-pt-br': {
+    viewport: { width: 360, height: 740 },
+    colorScheme: 'dark',
+    locale: 'pt-BR',
+  },
+} as const;
+
+inBrowser(
+  `the demo in a browser${executable === null ? ' (skipped: no Chromium on the PATH, no TEST_BROWSER)' : ''}`,
+  () => {
+    let folder: string;
+    let demo: ChildCommand;
+    let link: URL;
+    let browser: Browser;
+    let context: BrowserContext;
+    let page: Page;
+    let watch: PageWatch;
+    beforeAll(async () => {
+      browser = await launchBrowser(executable ?? '');
+      folder = await mkdtemp(join(tmpdir(), 'conciliation-demo-'));
+      demo = startCommand(['demo'], { DATA_DIR: folder });
+      link = await vi.waitFor(
+        () => {
+          const [found] = /http:\/\/127\.0\.0\.1:\d+\/link\/\S+/.exec(demo.stdout()) ?? [];
+          if (found === undefined) throw new Error(`no link in: ${demo.stdout()}`);
+          return new URL(found);
+        },
+        { timeout: 2 * MINUTES, interval: 250 },
+      );
+      context = await browser.newContext({
+        locale: 'en',
+        viewport: { width: 1280, height: 860 },
+      });
+      watch = watchPages(context, link.origin);
+      page = await context.newPage();
+    }, 3 * MINUTES);
+    afterAll(async () => {
+      await browser.close();
+      demo.kill('SIGINT');
+      const { exit, stderr } = await demo.ended;
+      await rm(folder, { recursive: true, force: true });
+      expect(watch.problems).toEqual([]);
+      expect({ exit, stderr }).toMatchObject({ exit: 0 });
+    }, 2 * MINUTES);
+
+    /** Reloads the page until the text is there, which is no click of a person who waits. */
+    const seen = (text: string | RegExp) =>
+      vi.waitFor(
+        async () => {
+          await page.reload();
+          expect(await page.locator('main').textContent()).toMatch(text);
+        },
+        { timeout: 2 * MINUTES, interval: 500 },
+      );
+
+    test('the first title is posted after 4 clicks', async () => {
+      let clicks = 0;
+      const click = async (target: Locator) => {
+        clicks += 1;
+        await target.click();
+        await page.waitForLoadState();
+      };
+      await page.goto(link.href);
+      await click(page.getByRole('button', { name: 'Open the console' }));
+      const need = page.locator('main', { hasText: 'Days that need a person' });
+      const days = await need
+        .locator('a[href^="/days/"]')
+        .evaluateAll((links) => links.map((one) => one.getAttribute('href') ?? ''));
+      const urgent = await urgentDays();
+      const calm = days.find((day) => !urgent.has(day)) ?? '';
+      await click(page.locator(`main a[href="${calm}"]`).first());
+      await click(page.getByRole('button', { name: 'Sign off' }));
+      await page.getByText('The day is signed off.').waitFor();
+      await click(page.locator('nav').first().getByRole('link', { name: 'Bookings' }));
+      await seen(/Released \(0\)[\s\S]*ERP-\d/);
+      const text = (await page.locator('main').textContent()) ?? '';
+      const [, all, posted] = /All \((\d+)\)[\s\S]*Posted \((\d+)\)/.exec(text) ?? [];
+      expect(Number(posted)).toBeGreaterThan(0);
+      expect(posted).toBe(all);
+      expect(clicks).toBe(4);
+    });
+
+    /** The pages of the days with a title that the ERP has paid to the supplier. */
+    async function urgentDays(): Promise<Set<string>> {
+      const other = await context.newPage();
+      await other.goto(new URL('/breaks?kind=paid_to_supplier', link).href);
+      const hrefs = await other
+        .locator('main a[href^="/days/"]')
+        .evaluateAll((links) => links.map((one) => one.getAttribute('href') ?? ''));
+      await other.close();
+      return new Set(hrefs);
+    }
+
+    test('a day with an urgent break waits, and the page says why', async () => {
+      const [urgent = ''] = await urgentDays();
+      await page.goto(new URL(urgent, link).href);
+      await page.getByRole('button', { name: 'Sign off' }).click();
+      await page.getByText('The day is signed off.').waitFor();
+      await page.goto(new URL('/bookings', link).href);
+      await page.getByText('The ERP has paid a title to the supplier.').waitFor();
+      expect(await page.locator('main a[href^="/breaks?kind=paid_to_supplier"]').count()).toBe(1);
+    });
+
+    test.each(Object.entries(LOOKS))(
+      'the pages are accessible and fit, %s',
+      async (look, options) => {
+        const shots = new BrowserWorld();
+        const looking = await browser.newContext({
+          baseURL: link.origin,
+          locale: 'en',
+          viewport: { width: 1280, height: 860 },
+          storageState: await context.storageState(),
+          ...options,
+        });
+        const shown = await looking.newPage();
+        await shown.goto('/bookings');
+        const line = await shown.locator('main a[href^="/bookings/"]').first().getAttribute('href');
+        for (const [name, path] of [
+          ['bookings', '/bookings'],
+          ['booking', line ?? ''],
+        ] as const) {
+          const answer = await shown.goto(path);
+          expect(answer?.status()).toBe(200);
+          expect(await findViolations(shown), `${name}, ${look}`).toEqual([]);
+          await expectNoOverflow(shown);
+          await shots.shoot(shown, `${name}-${look}`);
+        }
+        await looking.close();
+      },
+    );
+  },
+);
