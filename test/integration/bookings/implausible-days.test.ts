@@ -1,0 +1,122 @@
+/** The sandbox's implausible responses with bookings and AUTO_SIGN_OFF on: nothing of such a day is released. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acknowledgeAccountChange } from '../../../src/accounts/account-changes.sql.ts';
+import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import { readConfig } from '../../../src/config/config.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
+import { DEFAULT_RULES } from '../../support/check-rules.ts';
+import { daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+
+const DAYS = 30;
+const FROM = daysFrom(0);
+const { plausibility } = readConfig(
+  { PLATFORM_BASE_URL: 'https://platform.example', PLATFORM_TOKEN: 'x' },
+  { platform: true },
+);
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+  for (let index = 0; index < DAYS; index += 1) await pull(daysFrom(index));
+  await work();
+}, 120_000);
+afterAll(() => world.close());
+
+const pull = (date: CivilDate) => world.pull(date, { plausibility });
+function pullWithFault(kind: Fault['kind'], date: CivilDate) {
+  world.sandbox.faults.add({ kind, date, times: 2 } as Fault);
+  return pull(date).finally(() => world.sandbox.faults.clear());
+}
+
+/** What the service does by itself: checks, first seals of clean days, releases. */
+async function work(): Promise<void> {
+  await checkDays(world.database, DEFAULT_RULES);
+  await signCleanDays(world.database, { bookingsFrom: FROM, to: daysFrom(DAYS + 10) });
+  await releaseWaitingDays(world.database);
+}
+
+/** The number of lines of each kind. */
+async function released(date: CivilDate): Promise<Record<string, number>> {
+  const groups = await world.database.prisma.bookingLine.groupBy({
+    by: ['kind'],
+    where: { date },
+    _count: true,
+  });
+  return Object.fromEntries(groups.map(({ kind, _count: lines }) => [kind, lines]));
+}
+
+async function sign(date: CivilDate): Promise<void> {
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const seenDigest = String(day.contentDigest);
+  const signing = { by: 'ana', reason: null, seenDigest, fourEyes: true, bookingsFrom: FROM };
+  await signOffDay(world.database, date, signing);
+}
+const titles = (date: CivilDate) =>
+  world.database.prisma.title.count({ where: { acceptedDate: date, status: 'current' } });
+
+test('ordinary days are signed off by the program, and each of their titles is released once', async () => {
+  expect(
+    await world.database.prisma.signOff.count({ where: { signedOffBy: 'auto-sign-off' } }),
+  ).toBe(DAYS);
+  expect(await world.database.prisma.bookingLine.count({ where: { kind: 'book' } })).toBe(
+    await world.database.prisma.title.count({ where: { status: 'current' } }),
+  );
+});
+
+test.each([
+  ['double', daysFrom(DAYS)],
+  ['divided-by-100', daysFrom(DAYS + 1)],
+] as const)('a first response that is held releases nothing: %s', async (kind, date) => {
+  expect(await pullWithFault(kind, date)).toMatchObject({ state: 'held' });
+  await work();
+  await expect(sign(date)).rejects.toThrow();
+  expect(await released(date)).toEqual({});
+  expect(await pull(date)).toMatchObject({ state: 'merged' });
+  await work();
+  expect(await released(date)).toEqual({ book: await titles(date) });
+});
+
+test.each([
+  ['double', daysFrom(2)],
+  ['lost-buyer', daysFrom(3)],
+] as const)('a later response that is held releases nothing more: %s', async (kind, date) => {
+  const before = await released(date);
+  expect(await pullWithFault(kind, date)).toMatchObject({ state: 'held' });
+  await work();
+  expect(await released(date)).toEqual(before);
+});
+
+test('restated due dates release nothing until a person signs the day off again', async () => {
+  const date = daysFrom(5);
+  const book = await titles(date);
+  expect(await pullWithFault('restated-due-date', date)).toMatchObject({ state: 'merged' });
+  await work();
+  expect(await released(date)).toEqual({ book });
+  await sign(date);
+  const { book: all = 0, reverse = 0 } = await released(date);
+  expect(reverse).toBeGreaterThan(0);
+  // Another due date is another identity.
+  expect(all).toBe(book + reverse);
+});
+
+test('a changed account releases nothing until one person acknowledges and another signs', async () => {
+  const date = daysFrom(DAYS + 2);
+  expect(await pullWithFault('changed-account', date)).toMatchObject({ state: 'merged' });
+  await work();
+  await expect(sign(date)).rejects.toThrow();
+  expect(await released(date)).toEqual({});
+  for (const { id } of await world.database.prisma.accountChange.findMany()) {
+    await acknowledgeAccountChange(world.database, id, {
+      by: 'bia',
+      reason: 'called the supplier',
+    });
+  }
+  await work();
+  expect(await released(date)).toEqual({});
+  await sign(date);
+  expect(await released(date)).toEqual({ book: await titles(date) });
+});
