@@ -4,6 +4,7 @@ import {
   readUnansweredLines,
 } from '../bookings/open-lines.sql.ts';
 import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
+import { readOverdueReleases } from '../bookings/release.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import {
@@ -52,6 +53,7 @@ import {
   stalePayablesAlert,
   staleSweepAlert,
   sweepFindingAlerts,
+  waitingDaysAlert,
 } from '../domain/alert.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
@@ -129,10 +131,12 @@ async function readBookingAlerts(
   const failed = await readFailedLines(tx);
   const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
   const limit = daysAgo(behindDays);
+  const waiting = await readOverdueReleases(tx, limit);
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
     ...(overdue === null ? [] : [overdueLinesAlert({ ...overdue, afterDays: overdueDays })]),
+    ...(waiting === null ? [] : [waitingDaysAlert({ ...waiting, afterDays: behindDays })]),
     ...lags
       .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
       .map((lag) => consumerBehindAlert({ ...lag, afterDays: behindDays })),

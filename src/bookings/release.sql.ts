@@ -125,6 +125,24 @@ export function readWaitingDays(database: Database): Promise<WaitingDays[]> {
     GROUP BY fault ORDER BY min(date)`;
 }
 
+/**
+ * Returns the number and the oldest of the days that were signed off before an instant and are not released although
+ * no person has to decide; null: none. The days whose reason is a decision have alerts of their own.
+ */
+export async function readOverdueReleases(
+  tx: Pick<Transaction, '$queryRaw'>,
+  signedBefore: Date,
+): Promise<{ days: number; date: CivilDate } | null> {
+  const decisions = (['booked_outside', 'receipts', 'urgent_break'] as const).map((fault) =>
+    hasFault(fault, Prisma.sql`day.date`),
+  );
+  const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
+    SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
+      AND seal.signed_off_at < ${signedBefore} AND NOT (${Prisma.join(decisions, ' OR ')})
+    HAVING count(*) > 0`;
+  return waiting ?? null;
+}
+
 /** Locks the row of the day, as a merge and a seal do. */
 export async function lockDay(tx: Transaction, date: CivilDate): Promise<void> {
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;

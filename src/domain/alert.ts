@@ -22,6 +22,7 @@ export const ALERT_KINDS = [
   'booking_failed',
   'booking_overdue',
   'booking_receipts',
+  'booking_waiting',
   'consumer_behind',
   'month_seal_broken',
   'titles_altered',
@@ -432,6 +433,26 @@ export function overdueLinesAlert(overdue: {
     dedupeKey: 'booking_overdue',
     message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${days(afterDays)} after the release, the oldest for ${date}`,
     messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${countPt(afterDays, 'dia', 'dias')} depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+export function waitingDaysAlert(waiting: {
+  readonly days: number;
+  /** The oldest of them. */
+  readonly date: CivilDate;
+  /** The limit in days, for the message. */
+  readonly afterDays: number;
+}): Alert {
+  const { date, afterDays } = waiting;
+  const signed =
+    waiting.days === 1 ? '1 signed-off day has' : `${waiting.days} signed-off days have`;
+  return {
+    kind: 'booking_waiting',
+    dedupeKey: 'booking_waiting',
+    message: `${signed} not been released for booking for more than ${days(afterDays)}, the oldest ${date}`,
+    messagePt: `${countPt(waiting.days, 'dia fechado aguarda', 'dias fechados aguardam')} a liberação dos lançamentos há mais de ${countPt(afterDays, 'dia', 'dias')}; o mais antigo é ${dayPt(date)}`,
     date,
     pullId: null,
   };

@@ -2,9 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { setConsumer } from '../../../src/bookings/consumers.sql.ts';
 import { readFeed } from '../../../src/bookings/feed.sql.ts';
+import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { takeReceipts } from '../../../src/bookings/take-receipts.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
-import { DAY, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { runMatching } from '../../../src/matching/run-matching.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
 
@@ -95,4 +100,23 @@ test('failed lines raise an alert until they are posted, and are not overdue as 
 test('a consumer that posts without a stated position is not behind', async () => {
   await feed(0n);
   expect(await kindsAfter(48 * HOUR)).toEqual([]);
+});
+
+test('a signed-off day that is not released, although no person has to decide, raises an alert after a day', async () => {
+  const date = daysFrom(1, DAY);
+  world.sandbox.setDayTexts(date, [titleText({ uid: 'w', date })]);
+  await world.pull(date);
+  await checkDays(world.database, ANY_DAY_RULES);
+  // The payables are known, and no matching has run.
+  await importPayables(world.database, [{ erpKey: 'AP-1', openValue: '7' }], 'snapshot');
+  const day = await world.database.prisma.day.findUniqueOrThrow({ where: { date } });
+  const signing = { by: 'ana', reason: null, fourEyes: false, bookingsFrom: DAY };
+  await signOffDay(world.database, date, { ...signing, seenDigest: String(day.contentDigest) });
+  const seal = await world.database.prisma.signOff.findFirstOrThrow({ orderBy: { id: 'desc' } });
+  const signed = seal.signedOffAt.getTime() - releasedAt;
+  expect(await kindsAfter(signed + 24 * HOUR - 1_000)).not.toContain('booking_waiting');
+  expect(await kindsAfter(signed + 24 * HOUR + FIVE_MINUTES)).toContain('booking_waiting');
+  await runMatching(world.database, { by: 'matching' });
+  expect(await releaseWaitingDays(world.database)).toEqual([date]);
+  expect(await kindsAfter(signed + 24 * HOUR + FIVE_MINUTES)).not.toContain('booking_waiting');
 });

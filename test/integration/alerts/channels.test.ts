@@ -42,6 +42,7 @@ import {
   stalePayablesAlert,
   staleSweepAlert,
   sweepFindingAlerts,
+  waitingDaysAlert,
 } from '../../../src/domain/alert.ts';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
@@ -159,6 +160,7 @@ const ALERTS: readonly Alert[] = [
   failedLinesAlert({ lines: 3, date }),
   overdueLinesAlert({ lines: 2, date, afterDays: 2 }),
   bookingReceiptsAlert({ date, receipts: 2 }),
+  waitingDaysAlert({ days: 2, date, afterDays: 1 }),
   consumerBehindAlert({ name: 'erp', behind: 4, afterDays: 1 }),
   brokenMonthAlert({
     month: '2026-03',
