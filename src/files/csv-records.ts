@@ -1,3 +1,6 @@
+import { pipeline } from 'node:stream';
+import { ReadableStream, TextEncoderStream } from 'node:stream/web';
+import { type Options, parse } from 'csv-parse';
 import { InputError } from '../runtime/errors.ts';
 
 /** A row of a CSV file. */
@@ -9,9 +12,8 @@ export interface CsvRecord {
   readonly fault: string | null;
 }
 
-const MAX_RECORD_CHARACTERS = 1024 * 1024;
-
-type State = 'cell start' | 'plain' | 'quoted' | 'quote in quoted';
+const MAX_RECORD_BYTES = 1024 * 1024;
+const LINE_END = /\r\n|\r|\n/;
 
 /**
  * Reads CSV (RFC 4180) row by row: cells may be quoted, a quote in a quoted cell is doubled, lines
@@ -22,113 +24,73 @@ type State = 'cell start' | 'plain' | 'quoted' | 'quote in quoted';
 export async function* readCsvRecords(
   texts: AsyncIterable<string>,
 ): AsyncGenerator<CsvRecord, void, undefined> {
+  const rest = texts[Symbol.asyncIterator]();
   let head = '';
-  let reader: CsvReader | null = null;
-  for await (const text of texts) {
-    if (reader !== null) {
-      yield* reader.read(text);
-      continue;
-    }
-    head += text;
-    const headEnd = /[\r\n]/.exec(head)?.index;
-    if (headEnd === undefined && head.length < MAX_RECORD_CHARACTERS) continue;
-    reader = new CsvReader(separatorOf(head.slice(0, headEnd)));
-    yield* reader.read(head);
+  while (!LINE_END.test(head) && head.length < MAX_RECORD_BYTES) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head += next.value;
   }
-  if (reader === null) {
-    reader = new CsvReader(separatorOf(head));
-    yield* reader.read(head);
-  }
-  yield* reader.end();
+  const separator = separatorOf(head);
+  const wholeCells = wholeCellsPattern(separator);
+  let line = 1;
+  const unclosed: CsvRecord[] = [];
+  const options: Options<CsvRecord, { readonly record: string[]; readonly raw: string }> = {
+    delimiter: separator,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    // A row with a misplaced quote ends with its line, and the rows after it are read.
+    relax_quotes: true,
+    max_record_size: MAX_RECORD_BYTES,
+    raw: true,
+    on_record: ({ record: cells, raw }) => {
+      const record = { line, cells, fault: faultOf(raw, wholeCells) };
+      // csv-parse itself counts a CRLF within a cell as two lines.
+      line += raw.split(LINE_END).length - 1;
+      const isEmpty = record.fault === null && cells.every((cell) => cell.trim() === '');
+      return isEmpty ? null : record;
+    },
+    // An error that ends the stream discards the records that are not yet taken from it.
+    skip_records_with_error: true,
+    on_skip: (error, raw = '') => {
+      if (error?.code !== 'CSV_QUOTE_NOT_CLOSED') {
+        throw new InputError(
+          `line ${line}: the row is longer than any can be; is a quote left open?`,
+        );
+      }
+      unclosed.push({ line, cells: [raw], fault: 'a quote is opened and never closed' });
+    },
+  };
+  // Without `columns`, the type of `parse` knows only rows of text.
+  const parser = parse(options as unknown as Options);
+  const bytes = ReadableStream.from(concat(head, rest)).pipeThrough(new TextEncoderStream());
+  // The callback is required; the loop over the parser throws the error of any part.
+  pipeline(bytes, parser, () => undefined);
+  yield* parser as AsyncIterable<CsvRecord>;
+  yield* unclosed;
 }
 
-function separatorOf(line: string): string {
+async function* concat(head: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+  yield head;
+  yield* { [Symbol.asyncIterator]: () => rest };
+}
+
+function separatorOf(head: string): string {
+  const [line = ''] = head.split(LINE_END, 1);
   const count = (separator: string) => line.split(separator).length;
   return count(',') > count(';') ? ',' : ';';
 }
 
-class CsvReader {
-  readonly #separator: string;
-  #state: State = 'cell start';
-  #cells: string[] = [];
-  #cell = '';
-  #fault: string | null = null;
-  #line = 1;
-  #recordLine = 1;
-  #recordCharacters = 0;
-  #isAfterReturn = false;
+/** Matches the cells at the begin of a row up to the first violation of RFC 4180. */
+function wholeCellsPattern(separator: string): RegExp {
+  const cell = `(?:"[^"]*(?:""[^"]*)*"|[^"${separator}\\r\\n]*)`;
+  return new RegExp(`^${cell}(?:${separator}${cell})*`);
+}
 
-  constructor(separator: string) {
-    this.#separator = separator;
-  }
-
-  *read(text: string): Generator<CsvRecord, void, undefined> {
-    for (const character of text) {
-      const isSecondHalf = this.#isAfterReturn && character === '\n';
-      this.#isAfterReturn = character === '\r';
-      if (isSecondHalf && this.#state !== 'quoted') continue;
-      if ((character === '\n' && !isSecondHalf) || character === '\r') this.#line += 1;
-      const record = this.#take(character);
-      if (record !== null) yield record;
-    }
-  }
-
-  *end(): Generator<CsvRecord, void, undefined> {
-    if (this.#state === 'quoted') this.#fault ??= 'a quote is opened and never closed';
-    const record = this.#endRecord();
-    if (record !== null) yield record;
-  }
-
-  #take(character: string): CsvRecord | null {
-    this.#recordCharacters += 1;
-    if (this.#recordCharacters > MAX_RECORD_CHARACTERS) {
-      throw new InputError(
-        `line ${this.#recordLine}: the row is longer than any can be; is a quote left open?`,
-      );
-    }
-    if (this.#state === 'quoted') {
-      if (character === '"') this.#state = 'quote in quoted';
-      else this.#cell += character;
-      return null;
-    }
-    if (character === '"') return this.#takeQuote();
-    if (character === this.#separator) {
-      this.#endCell();
-      return null;
-    }
-    if (character === '\n' || character === '\r') return this.#endRecord();
-    if (this.#state === 'quote in quoted') this.#fault ??= 'text follows the end of a quoted cell';
-    this.#state = 'plain';
-    this.#cell += character;
-    return null;
-  }
-
-  #takeQuote(): null {
-    if (this.#state === 'cell start') this.#state = 'quoted';
-    else if (this.#state === 'quote in quoted') {
-      this.#state = 'quoted';
-      this.#cell += '"';
-    } else {
-      this.#fault ??= 'a quote in a cell that is not quoted';
-      this.#cell += '"';
-    }
-    return null;
-  }
-
-  #endCell(): void {
-    this.#cells.push(this.#cell);
-    this.#cell = '';
-    this.#state = 'cell start';
-  }
-
-  #endRecord(): CsvRecord | null {
-    this.#endCell();
-    const record = { line: this.#recordLine, cells: this.#cells, fault: this.#fault };
-    this.#cells = [];
-    this.#fault = null;
-    this.#recordLine = this.#line;
-    this.#recordCharacters = 0;
-    const isEmpty = record.fault === null && record.cells.every((cell) => cell.trim() === '');
-    return isEmpty ? null : record;
-  }
+/** Returns the violation of RFC 4180 that `relax_quotes` has accepted in a row, or null. */
+function faultOf(raw: string, wholeCells: RegExp): string | null {
+  if (!raw.includes('"')) return null;
+  const next = raw.charAt(wholeCells.exec(raw)?.[0].length ?? 0);
+  if (next === '"') return 'a quote in a cell that is not quoted';
+  return next === '' || LINE_END.test(next) ? null : 'text follows the end of a quoted cell';
 }
