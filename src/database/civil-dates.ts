@@ -25,7 +25,7 @@ export const CIVIL_DATES = {
   dayBuyer: { date: civilDate('date') },
   dayCheck: { date: civilDate('date') },
   erpPayable: { dueDate: optionalCivilDate('dueDate') },
-  matchRun: { urgentDates: civilDates('urgentDates') },
+  matchRun: { urgentDates: civilDates('urgentDates'), brokenDates: civilDates('brokenDates') },
   monthSeal: { month: civilDate('month') },
   partyAccount: { lastAcceptedDate: civilDate('lastAcceptedDate') },
   paymentHold: { acceptedDate: civilDate('acceptedDate') },

@@ -226,7 +226,7 @@ const DATE_ARRAY_OID: number = 1182;
 const TEXT_ARRAY_OID: number = 1009;
 
 /** Keeps dates as text. A JavaScript Date would turn a civil date into an instant in the local time zone. */
-function getTypeParser(oid: number, format?: 'text' | 'binary') {
+export function getTypeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === builtins.DATE) return pg.types.getTypeParser(builtins.TEXT, format);
   if (oid === DATE_ARRAY_OID) return pg.types.getTypeParser(TEXT_ARRAY_OID, format);
   return pg.types.getTypeParser(oid, format);

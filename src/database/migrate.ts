@@ -227,11 +227,13 @@ async function refuseOldServer(client: pg.Client): Promise<void> {
 
 /** Null: no migration was ever recorded. */
 async function readHistory(client: pg.Client): Promise<RecordedMigration[] | null> {
-  const { rows } = await client.query<{ exists: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS exists',
-    [`${SCHEMA_NAME}._prisma_migrations`],
+  // Not to_regclass: its cache may lack a table that another session has committed while this one waited for a lock.
+  const { rows } = await client.query(
+    `SELECT FROM pg_class JOIN pg_namespace AS schema ON schema.oid = relnamespace
+     WHERE nspname = $1 AND relname = '_prisma_migrations'`,
+    [SCHEMA_NAME],
   );
-  if (rows[0]?.exists !== true) return null;
+  if (rows.length === 0) return null;
   const history = await client.query<RecordedMigration>(
     `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
      FROM ${SCHEMA_NAME}._prisma_migrations WHERE rolled_back_at IS NULL ORDER BY started_at`,

@@ -44,7 +44,7 @@ export function computedContentHash(version: number): Prisma.Sql {
 }
 
 /**
- * `title_change.row_hash` of a row of `title`. The content hash stands for the columns that it covers, and for
+ * `title_change.row_hash` of a row of `title`. The content hash represents the columns that it covers, and for
  * the identity hash, which is made of some of them. It covers an amount without its trailing zeros, so the
  * scales of the amounts are covered as well: together these are the digits that were written. An erased row
  * has lost what its content hash covers, so its columns are covered themselves. Nulls are left out, so that a

@@ -89,8 +89,9 @@ const erasedAmong = (keys: Prisma.Sql): Prisma.Sql => Prisma.sql`
  * list has therefore ended, and its titles are visible, before a party is erased from all titles.
  */
 export async function hasErasedParties(tx: Transaction): Promise<boolean> {
-  const party = await tx.erasedParty.findFirst({ where: { endedAt: null }, select: { id: true } });
-  return party !== null;
+  const parties = await tx.$queryRaw<unknown[]>`
+    SELECT FROM conciliation.erased_party WHERE ended_at IS NULL LIMIT 1`;
+  return parties.length > 0;
 }
 
 /**

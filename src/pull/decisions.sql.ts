@@ -9,8 +9,9 @@ import { eraseErased } from '../privacy/erased-parties.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { finishRelease, isHoldLost, readHeldPull } from './held-pull.sql.ts';
 import { endMerge } from './merge/end-merge.sql.ts';
-import { MERGE_TRANSACTION, type PullReport } from './merge/merge.sql.ts';
+import type { PullReport } from './merge/merge.sql.ts';
 import { planChanges } from './merge/merge-plan.sql.ts';
+import { MERGE_TRANSACTION } from './merge/merge-transaction.sql.ts';
 
 /**
  * Merges the response that a pull holds, whatever number of titles it withdraws.

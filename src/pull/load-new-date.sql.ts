@@ -2,19 +2,12 @@ import { implausibleHold } from '../domain/checks/plausibility.ts';
 import { NamedAccounts } from '../domain/named-accounts.ts';
 import { Occurrences } from '../domain/occurrences.ts';
 import { lockDay } from '../ledger/day-ledger.sql.ts';
-import { configurePlanner } from '../ledger/planner-settings.sql.ts';
 import { hasErasedParties } from '../privacy/erased-parties.sql.ts';
 import { reachFaultPoint } from '../runtime/fault-points.ts';
 import { copyResponse, type FetchedResponse } from './copy-response.ts';
-import {
-  endAttempt,
-  isNewest,
-  lockRunningPull,
-  MERGE_TRANSACTION,
-  type PullReport,
-  type ReadResponse,
-} from './merge/merge.sql.ts';
+import { endAttempt, isNewest, type PullReport, type ReadResponse } from './merge/merge.sql.ts';
 import type { MergePlan } from './merge/merge-plan.sql.ts';
+import { inMerge } from './merge/merge-transaction.sql.ts';
 import { readLoadedFacts } from './merge/plausibility.sql.ts';
 import type { PullParts } from './pull-parts.ts';
 
@@ -46,9 +39,7 @@ export async function loadNewDate(
   const { attempt, known } = fetched;
   const { database } = parts;
   if (known.baseChangedAt !== null || parts.alwaysStage === true) return null;
-  return database.prisma.$transaction(async (tx) => {
-    await configurePlanner(tx);
-    const connection = await database.connectionOf(await lockRunningPull(tx, attempt));
+  return inMerge(database, attempt, async (tx, connection) => {
     if (connection === null) return null;
     const day = await lockDay(tx, attempt.date);
     if (day.hasTitles || !isNewest(day, attempt.fence)) return null;
@@ -76,7 +67,7 @@ export async function loadNewDate(
       if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
     }
     return report;
-  }, MERGE_TRANSACTION);
+  });
 }
 
 /** Every title of the response is inserted. */

@@ -6,7 +6,7 @@
  * a pull that is held there, the lock of the closing phase.
  */
 
-import type { Database, Transaction, TransactionSession } from '../../database/database.ts';
+import type { Database, Transaction } from '../../database/database.ts';
 import {
   type HoldDetail,
   type ImplausibleHold,
@@ -19,13 +19,13 @@ import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
 import { type LockedDay, lockDay } from '../../ledger/day-ledger.sql.ts';
 import { discardPlan, discardStaged } from '../../ledger/discard-staged.sql.ts';
-import { configurePlanner } from '../../ledger/planner-settings.sql.ts';
-import { type Attempt, staleFence } from '../../ledger/pull-ledger.sql.ts';
+import type { Attempt } from '../../ledger/pull-ledger.sql.ts';
 import { eraseErased } from '../../privacy/erased-parties.sql.ts';
 import { StagingUnavailableError } from '../../runtime/errors.ts';
 import { reachFaultPoint } from '../../runtime/fault-points.ts';
 import { type DriftRecord, endMerge, type MergeState } from './end-merge.sql.ts';
 import { type ChangeCounts, type MergePlan, planChanges } from './merge-plan.sql.ts';
+import { inMerge } from './merge-transaction.sql.ts';
 import { readStagedFacts } from './plausibility.sql.ts';
 
 /** A response that was read to its end and verified; its titles and rejects are staged or loaded. */
@@ -73,12 +73,6 @@ export interface PullReport extends ChangeCounts {
 }
 
 /**
- * Longer than any transaction that the database permits. If Prisma timed out while a COMMIT is on its way,
- * the outcome would be unknown. The database's statement_timeout limits every step.
- */
-export const MERGE_TRANSACTION = { timeout: 86_400_000, maxWait: 30_000 } as const;
-
-/**
  * Merges a staged response into its date. The response is `superseded` where the date has a newer one,
  * `held` where a person has to decide first, and merged otherwise.
  *
@@ -91,9 +85,7 @@ export function mergeStaged(
   response: ReadResponse,
   policy: MergePolicy,
 ): Promise<PullReport> {
-  return database.prisma.$transaction(async (tx) => {
-    await configurePlanner(tx);
-    await lockRunningPull(tx, attempt);
+  return inMerge(database, attempt, async (tx) => {
     const day = await lockDay(tx, attempt.date);
     reachFaultPoint('merge');
     await verifyStaged(tx, attempt.fence, response);
@@ -109,7 +101,7 @@ export function mergeStaged(
         ? await findImplausible(tx, attempt.fence, { day, plan }, policy)
         : { reason, detail: null };
     return endAttempt(tx, attempt, response, decide(day, plan, hold));
-  }, MERGE_TRANSACTION);
+  });
 }
 
 interface Hold {
@@ -179,25 +171,6 @@ async function finishPull(
         withheld = ${report.withheld}::int, rejected = ${report.rejected}::int,
         fold_count = ${response.fold.count}::int, fold_sum = ${response.fold.toText()}
     WHERE id = ${report.pullId}`;
-}
-
-/**
- * Locks the row of the attempt's pull.
- *
- * @returns the session that has the lock
- * @throws StaleFenceError when another attempt has taken the pull over
- */
-export async function lockRunningPull(
-  tx: Transaction,
-  attempt: Attempt,
-): Promise<TransactionSession> {
-  const [session] = await tx.$queryRaw<[TransactionSession?]>`
-    SELECT pg_backend_pid() AS "serverPid", pg_current_xact_id()::text AS "transactionId"
-    FROM conciliation.pull
-    WHERE id = ${attempt.pullId} AND fence = ${attempt.fence} AND state = 'running'
-    FOR UPDATE`;
-  if (session === undefined) throw staleFence(attempt);
-  return session;
 }
 
 /** Whether no newer fetch was merged into the day or is held there. An older fetch must not replace either. */

@@ -74,26 +74,23 @@ const factsOfBuyers = (date: CivilDate, counted: Prisma.Sql) => Prisma.sql`
   ORDER BY 1`;
 
 /**
- * Whether the loaded titles of the date and those of its weekday are of several buyers. Otherwise the facts of the one
+ * Whether the loaded titles of a date and those of its weekday are of several buyers. Otherwise the facts of the one
  * buyer are those of all titles.
  */
-async function hasSeveralBuyers(tx: Transaction, date: CivilDate): Promise<boolean> {
-  const [row] = await tx.$queryRaw<[{ has: boolean }]>`
-    WITH known AS MATERIALIZED (
-      SELECT DISTINCT buyer_identification AS buyer FROM conciliation.day_buyer
-      WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
-    ), one AS MATERIALIZED (
-      SELECT buyer FROM known
-      UNION ALL
-      (SELECT coalesce(buyer_identification, '') FROM conciliation.title WHERE accepted_date = ${date}::date LIMIT 1)
-      LIMIT 1
-    )
-    SELECT (SELECT count(*) FROM known) > 1
-        OR EXISTS (SELECT FROM conciliation.title
-                   WHERE accepted_date = ${date}::date
-                     AND coalesce(buyer_identification, '') <> (SELECT buyer FROM one)) AS has`;
-  return row.has;
-}
+const hasSeveralBuyers = (date: CivilDate) => Prisma.sql`
+  WITH known AS MATERIALIZED (
+    SELECT DISTINCT buyer_identification AS buyer FROM conciliation.day_buyer
+    WHERE date = ANY(ARRAY(SELECT ${date}::date - 7 * week FROM generate_series(0, ${USUAL_WEEKS}::int) AS week))
+  ), one AS MATERIALIZED (
+    SELECT buyer FROM known
+    UNION ALL
+    (SELECT coalesce(buyer_identification, '') FROM conciliation.title WHERE accepted_date = ${date}::date LIMIT 1)
+    LIMIT 1
+  )
+  SELECT (SELECT count(*) FROM known) > 1
+      OR EXISTS (SELECT FROM conciliation.title
+                 WHERE accepted_date = ${date}::date
+                   AND coalesce(buyer_identification, '') <> (SELECT buyer FROM one))`;
 
 /** The facts of a response whose titles were loaded into a date without titles and added up in its day. */
 export async function readLoadedFacts(
@@ -102,14 +99,12 @@ export async function readLoadedFacts(
   plan: MergePlan,
   duplicates: number,
 ): Promise<ResponseFacts[]> {
-  const [found] = await tx.$queryRaw<[Usual]>(
-    usual(
-      date,
-      Prisma.sql`SELECT original_value_sum / nullif(title_count, 0) FROM conciliation.day WHERE date = ${date}::date`,
-    ),
-  );
+  const mean = Prisma.sql`
+    SELECT original_value_sum / nullif(title_count, 0) FROM conciliation.day WHERE date = ${date}::date`;
+  const [{ hasBuyers, ...found }] = await tx.$queryRaw<[Usual & { hasBuyers: boolean }]>`
+    SELECT found.*, (${hasSeveralBuyers(date)}) AS "hasBuyers" FROM (${usual(date, mean)}) AS found`;
   const whole = { ...countsOf(plan, 0), ...found, duplicates };
-  if (!(await hasSeveralBuyers(tx, date))) return [whole];
+  if (!hasBuyers) return [whole];
   const buyers = await tx.$queryRaw<ResponseFacts[]>(
     factsOfBuyers(
       date,
