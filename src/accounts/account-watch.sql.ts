@@ -30,13 +30,13 @@ export async function stageAccounts(
   const named = inserted === null ? accountsOfTitles(source) : accountsNamed(inserted);
   await tx.$executeRaw`
     WITH party AS (
-      SELECT ${statedParty}, first_id, is_restated FROM (${named}) AS named
+      SELECT ${statedParty}, is_restated FROM (${named}) AS named
     )
     INSERT INTO conciliation.staged_account
-      (fence, kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit, first_id,
-       is_restated, tax_id)
+      (fence, kind, party_key, account_hash, bank, agency, agency_digit, account, account_digit, is_restated,
+       tax_id)
     SELECT ${source.fence}::bigint, kind, ${partyKey}, ${accountHash}, bank, agency, agency_digit,
-           account, account_digit, min(first_id), bool_or(is_restated), max(${taxId})
+           account, account_digit, bool_or(is_restated), max(${taxId})
     FROM party WHERE key IS NOT NULL AND account IS NOT NULL
     GROUP BY 2, 3, 4, 5, 6, 7, 8, 9`;
 }
@@ -63,6 +63,10 @@ export async function watchAccounts(tx: Transaction, source: WatchedMerge): Prom
       SET last_accepted_date = excluded.last_accepted_date, last_seen_at = excluded.last_seen_at,
           tax_id = coalesce(excluded.tax_id, present.tax_id)
       WHERE present.last_accepted_date < excluded.last_accepted_date
+         -- Of the accounts of one date, the one to which a title was restated last is the present one.
+         OR present.last_accepted_date = excluded.last_accepted_date
+            AND (present.kind, present.party_key, present.account_hash) IN (
+              SELECT kind, party_key, account_hash FROM seen WHERE is_restated)
     )
     SELECT EXISTS (SELECT FROM seen JOIN conciliation.account_change AS change
                      USING (kind, party_key, account_hash)
@@ -145,7 +149,7 @@ async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Prom
     ), seen_of AS (
       SELECT kind, party_key,
              jsonb_agg(jsonb_build_object(
-               'accountHash', account_hash, 'firstId', first_id, 'isRestated', is_restated)) AS seen
+               'accountHash', account_hash, 'isRestated', is_restated)) AS seen
       FROM party JOIN seen USING (kind, party_key) GROUP BY kind, party_key
     )
     SELECT kind, party_key, known, seen FROM seen_of LEFT JOIN known_of USING (kind, party_key)`;
@@ -251,7 +255,6 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
   SELECT CASE grouping(provider_external_id) WHEN 0 THEN ${PROVIDER}
                                              ELSE ${FINANCIAL_AGENT} END AS kind,
          provider_external_id AS external_id, ${identificationOfKind} AS identification, ${accountOfKind},
-         min(id) AS first_id,
          CASE grouping(provider_external_id)
            WHEN 0 THEN bool_or(${isRestated(source, PROVIDER_ACCOUNT)})
            ELSE bool_or(${isRestated(source, AGENT_ACCOUNT)}) END AS is_restated
@@ -262,11 +265,10 @@ const accountsOfTitles = (source: WatchedMerge) => Prisma.sql`
 const accountsNamed = (accounts: readonly NamedAccount[]) => Prisma.sql`
   SELECT named.kind, named."externalId" AS external_id, named.identification, named.bank,
          named.agency, named."agencyDigit" AS agency_digit, named.account,
-         named."accountDigit" AS account_digit, ordinality AS first_id, false AS is_restated
-  FROM ROWS FROM (jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS
+         named."accountDigit" AS account_digit, false AS is_restated
+  FROM jsonb_to_recordset(${JSON.stringify(accounts)}::jsonb) AS named
     (kind text, "externalId" text, identification text, bank text, agency text, "agencyDigit" text,
-     account text, "accountDigit" text))
-    WITH ORDINALITY AS named`;
+     account text, "accountDigit" text)`;
 
 /** Rows (kind, party_key, account_hash, title_id): the accounts that each written title names. */
 export const namedAccounts = (source: WatchedMerge) => Prisma.sql`

@@ -11,8 +11,6 @@ export interface KnownAccount {
 /** An account in the titles of the merge. */
 export interface SeenAccount {
   readonly accountHash: string;
-  /** The position of the first title with the account, for the order of accounts. */
-  readonly firstId: number;
   /** Whether the merge restated an existing title to this account. */
   readonly isRestated: boolean;
 }
@@ -24,8 +22,8 @@ export interface FoundChange {
 
 /**
  * Returns the changes of a party's bank account that the titles of one accepted date cause. The account last
- * seen is the known one with the latest accepted date; without a known one, it is the account of the first
- * title. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
+ * seen is the known one with the latest accepted date; without a known one, it is one of the titles'
+ * accounts, whatever the order of the titles. A change is 1. an account that the party never had, whatever the date of its title; 2. an account
  * that it had before, in a title newer than all titles of the account last seen; 3. an account to which a
  * title was restated. A late title of an old date, with the account of that time, is no change.
  */
@@ -35,8 +33,7 @@ export function findAccountChanges(
   seen: readonly SeenAccount[],
 ): FoundChange[] {
   const last = [...known].sort(byLastSeen)[0];
-  const first = [...seen].sort((a, b) => a.firstId - b.firstId)[0];
-  const before = last?.accountHash ?? first?.accountHash;
+  const before = last?.accountHash ?? seen.map(({ accountHash }) => accountHash).sort()[0];
   if (before === undefined) return [];
   const isNamedAgain = seen.some(({ accountHash }) => accountHash === before);
   const isNewer = last !== undefined && !isNamedAgain && date > last.lastAcceptedDate;

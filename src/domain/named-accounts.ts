@@ -39,7 +39,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const KINDS = ['provider', 'financial_agent'] as const satisfies readonly PartyKind[];
 
 /**
- * Collects the accounts that the titles of a response name, each once, in the order of their first title.
+ * Collects the accounts that the titles of a response name, each once.
  * Most responses name far fewer accounts than titles. For other responses, the collection is given up.
  */
 export class NamedAccounts {
@@ -61,8 +61,7 @@ export class NamedAccounts {
   }
 
   /**
-   * The accounts in the order of their first title; null: there are too many, and the collection was given
-   * up.
+   * The accounts; null: there are too many, and the collection was given up.
    */
   list(): NamedAccount[] | null {
     if (this.#bytes > MAX_BYTES) return null;

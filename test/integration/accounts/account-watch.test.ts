@@ -201,6 +201,18 @@ test('going back to an account is a change again once the earlier one was acknow
   expect(told(await changes())).toEqual(['provider A -> B']);
 });
 
+test('an account to which a title was restated back is the one last seen', async () => {
+  for (const provider of ['A', 'B', 'A']) await pull(day(0), title(day(0), { provider }));
+  expect(told(await changes())).toEqual(['provider A -> B', 'provider B -> A']);
+  await acknowledge();
+  await pull(day(1), title(day(1)));
+  expect(await changes()).toEqual([]);
+  for (const provider of ['B', 'A']) await pull(day(1), title(day(1), { provider }));
+  await acknowledge();
+  await pull(day(2), title(day(2), { provider: 'B' }));
+  expect(told(await changes())).toEqual(['provider A -> B']);
+});
+
 test('many titles of many parties leave one row an account, and an unchanged day writes none', async () => {
   const titles = Array.from({ length: 3000 }, (_, index) => {
     const text = JSON.parse(title(day(0), { uid: `t${index}` }));
