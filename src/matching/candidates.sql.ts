@@ -38,7 +38,7 @@ export const pairsBySupplier = (
 ) => Prisma.sql`
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.supplier_external_id = title.provider_external_id AND ${condition}
-  UNION
+  UNION ALL
   SELECT ${columns} FROM ${titles} AS title JOIN ${payables} AS payable
     ON payable.party = title.party AND ${condition}
    AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)
@@ -46,18 +46,7 @@ export const pairsBySupplier = (
    AND title.party IS NOT NULL AND payable.party IS NOT NULL`;
 
 const PAIR = Prisma.sql`title.id AS title_id, payable.erp_key, title.content_hash::text AS title_text,
-  payable.ground AS payable_text`;
-
-const hasMatch = (column: string, key: string, condition: string) =>
-  Prisma.raw(`EXISTS (SELECT FROM conciliation.title_match AS lasting
-                      WHERE lasting.${column} = ${key} AND lasting.ended_at IS NULL ${condition})`);
-
-/** Whether the title or the payable of a row has a match. */
-export const isMatched = (row: Prisma.Sql) => Prisma.sql`EXISTS (
-  SELECT FROM conciliation.title_match AS lasting
-  WHERE lasting.title_id = ${row}.title_id AND lasting.ended_at IS NULL
-  UNION ALL SELECT FROM conciliation.title_match AS lasting
-  WHERE lasting.erp_key = ${row}.erp_key AND lasting.ended_at IS NULL)`;
+  payable.ground AS payable_text, title.is_matched OR payable.is_matched AS is_matched`;
 
 /**
  * The current titles and the open payables that no person has matched, and for each rule all pairs that the rule
@@ -67,13 +56,18 @@ export const isMatched = (row: Prisma.Sql) => Prisma.sql`EXISTS (
 export const CANDIDATES = Prisma.sql`
   stated_title AS MATERIALIZED (
     SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id,
-           ${TITLE_TAX_ID} AS tax_id, content_hash
+           ${TITLE_TAX_ID} AS tax_id, content_hash, rule IS NOT NULL AS is_matched
     FROM conciliation.title AS title
-    WHERE status = 'current' AND NOT ${hasMatch('title_id', 'title.id', "AND lasting.rule = 'person'")}
+    LEFT JOIN (SELECT title_id, rule FROM conciliation.title_match WHERE ended_at IS NULL AND title_part = 0)
+      AS lasting ON lasting.title_id = title.id
+    WHERE status = 'current' AND rule IS DISTINCT FROM 'person'
   ), stated_payable AS MATERIALIZED (
-    SELECT payable.*, ${PAYABLE_GROUND}::text AS ground FROM conciliation.erp_payable AS payable
-    WHERE status = 'open' AND closed_at IS NULL
-      AND NOT ${hasMatch('erp_key', 'payable.erp_key', "AND lasting.rule = 'person'")}
+    SELECT payable.erp_key, supplier_external_id, supplier_tax_id, document, order_uid, due_date, open_value,
+           ${PAYABLE_GROUND}::text AS ground, rule IS NOT NULL AS is_matched
+    FROM conciliation.erp_payable AS payable
+    LEFT JOIN (SELECT erp_key, rule FROM conciliation.title_match WHERE ended_at IS NULL AND erp_part = 0)
+      AS lasting ON lasting.erp_key = payable.erp_key
+    WHERE status = 'open' AND closed_at IS NULL AND rule IS DISTINCT FROM 'person'
   ), single_root AS MATERIALIZED (
     -- Branches of one company that neither side divides: one CNPJ on each side.
     SELECT left(tax_id, 8) AS root FROM (
@@ -123,16 +117,15 @@ export const CERTAIN = Prisma.sql`
     FROM pair
     WINDOW by_title AS (PARTITION BY place, title_id), by_payable AS (PARTITION BY place, erp_key)
   ), alone AS (
-    SELECT place, title_id, erp_key FROM counted
+    SELECT place, title_id, erp_key, is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
       -- The tolerance tells no copies apart, because their due dates may differ.
       AND (place < 3 OR titles = 1)
   ), certain AS (
-    SELECT * FROM alone
-    WHERE NOT EXISTS (SELECT FROM alone AS earlier
+    SELECT place, title_id, erp_key FROM alone
+    WHERE NOT is_matched
+      AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.title_id = alone.title_id)
       AND NOT EXISTS (SELECT FROM alone AS earlier
                       WHERE earlier.place < alone.place AND earlier.erp_key = alone.erp_key)
-      AND NOT ${hasMatch('title_id', 'alone.title_id', '')}
-      AND NOT ${hasMatch('erp_key', 'alone.erp_key', '')}
   )`;

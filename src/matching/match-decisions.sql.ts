@@ -1,8 +1,8 @@
-import type { Decision } from '../audit/audit.ts';
-import { recordAudit } from '../audit/audit.ts';
+import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { countAsOne, type Identity, identityOf } from '../domain/person.ts';
 import { InputError } from '../runtime/errors.ts';
 import { type BreakKey, readBreak } from './breaks.sql.ts';
 import { PAYABLE_GROUND, RULE_VERSION, TITLE_GROUND } from './candidates.sql.ts';
@@ -14,10 +14,19 @@ const MATCH_FAULTS = {
   match_gone: 'the match does not exist, or has ended',
   run_gone: 'the run does not exist, or is undone',
   break_changed: 'the break has changed since it was shown; look at it again',
+  own_seal:
+    'a person who counts as you has signed the day off, and its bookings are not released yet; another person has to decide',
 } as const;
 type MatchFault = keyof typeof MATCH_FAULTS;
 
-const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { context: { fault } });
+const refuse = (fault: MatchFault, date: CivilDate | null = null) =>
+  new InputError(MATCH_FAULTS[fault], { context: { fault, ...(date !== null && { date }) } });
+
+/** A person's decision about matches. The person does not sign the days of the titles off. */
+export interface MatchDecision extends Decision {
+  /** Whether the person who signed a day off may not decide what its bookings wait for. Absent: no. */
+  readonly fourEyes?: boolean;
+}
 
 /**
  * Matches a title with a payable. The program never changes such a match.
@@ -27,8 +36,9 @@ const refuse = (fault: MatchFault) => new InputError(MATCH_FAULTS[fault], { cont
 export function matchByPerson(
   database: Database,
   { titleId, erpKey }: { readonly titleId: bigint; readonly erpKey: string },
-  { by, reason }: Decision,
+  decision: MatchDecision,
 ): Promise<bigint> {
+  const { by, reason } = decision;
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
     const [title] = await tx.$queryRaw<[{ date: CivilDate; ground: string }?]>`
@@ -54,13 +64,9 @@ export function matchByPerson(
         erpGround: payable.ground,
       },
     });
-    await forgetUrgent(tx);
-    await recordAudit(tx, {
-      actor: by,
-      action: 'match.make',
-      date: title.date,
-      reason,
-      details: { matchId: Number(id), titleId: Number(titleId) },
+    await recordDecision(tx, 'match.make', [title.date], decision, {
+      matchId: Number(id),
+      titleId: Number(titleId),
     });
     return id;
   });
@@ -75,8 +81,9 @@ export function matchByPerson(
 export function undoMatch(
   database: Database,
   matchId: bigint,
-  { by, reason }: Decision,
+  decision: MatchDecision,
 ): Promise<bigint> {
+  const { by, reason } = decision;
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
     const ended = await tx.$queryRaw<{ titleId: bigint; date: CivilDate | null }[]>`
@@ -89,13 +96,10 @@ export function undoMatch(
         (SELECT accepted_date::text FROM conciliation.title WHERE id = match.title_id) AS date`;
     const match = ended.toSorted((a, b) => Number(a.titleId - b.titleId))[0];
     if (match === undefined) throw refuse('match_gone');
-    await forgetUrgent(tx);
-    await recordAudit(tx, {
-      actor: by,
-      action: 'match.undo',
-      date: match.date,
-      reason,
-      details: { matchId: Number(matchId), titleId: Number(match.titleId) },
+    const dates = ended.map(({ date }) => date);
+    await recordDecision(tx, 'match.undo', dates, decision, {
+      matchId: Number(matchId),
+      titleId: Number(match.titleId),
     });
     return match.titleId;
   });
@@ -109,8 +113,9 @@ export function undoMatch(
 export function undoRun(
   database: Database,
   runId: bigint,
-  { by, reason }: Decision,
+  decision: MatchDecision,
 ): Promise<number> {
+  const { by, reason } = decision;
   return database.prisma.$transaction(
     async (tx) => {
       await takeLock(tx, 'matching');
@@ -119,20 +124,18 @@ export function undoRun(
         data: { undoneAt: await clockOf(tx), undoneBy: by, undoReason: reason },
       });
       if (count === 0) throw refuse('run_gone');
-      const [{ undone }] = await tx.$queryRaw<[{ undone: number }]>`
+      const [{ undone, dates }] = await tx.$queryRaw<[{ undone: number; dates: CivilDate[] }]>`
         WITH ended AS (
           UPDATE conciliation.title_match
           SET ended_at = clock_timestamp(), ended_by = ${by}, end_reason = ${reason}
-          WHERE run_id = ${runId} AND ended_at IS NULL RETURNING id, sum_id
+          WHERE run_id = ${runId} AND ended_at IS NULL RETURNING id, sum_id, title_id
         )
-        SELECT count(DISTINCT coalesce(sum_id, id))::int AS undone FROM ended`;
-      await forgetUrgent(tx);
-      await recordAudit(tx, {
-        actor: by,
-        action: 'match.undo_run',
-        reason,
-        details: { runId: Number(runId), matches: undone },
-      });
+        SELECT count(DISTINCT coalesce(sum_id, ended.id))::int AS undone,
+               coalesce(array_agg(DISTINCT title.accepted_date::text)
+                        FILTER (WHERE title.id IS NOT NULL), '{}') AS dates
+        FROM ended LEFT JOIN conciliation.title AS title ON title.id = ended.title_id`;
+      const about = { runId: Number(runId), matches: undone };
+      await recordDecision(tx, 'match.undo_run', dates, decision, about);
       return undone;
     },
     { timeout: 120_000 },
@@ -152,28 +155,46 @@ async function clockOf(tx: Transaction): Promise<Date> {
 export function resolveBreak(
   database: Database,
   { seenGround, ...key }: BreakKey & { readonly seenGround: string },
-  { by, reason }: Decision,
+  decision: MatchDecision,
 ): Promise<void> {
+  const { by, reason } = decision;
   return database.prisma.$transaction(
     async (tx) => {
       await takeLock(tx, 'matching');
-      const found = await readBreak({ prisma: tx } as Pick<Database, 'prisma'>, key);
+      const found = await readBreak(tx, key);
       if (found === null || found.ground !== seenGround) throw refuse('break_changed');
       const { kind, titleId, erpKey } = key;
       await tx.breakDecision.create({
         data: { kind, titleId, erpKey, ground: found.ground, decidedBy: by, reason },
       });
-      await forgetUrgent(tx);
-      await recordAudit(tx, {
-        actor: by,
-        action: 'break.resolve',
-        date: found.title?.acceptedDate ?? null,
-        reason,
-        details: { kind, titleId: titleId === null ? null : Number(titleId) },
+      await recordDecision(tx, 'break.resolve', [found.title?.acceptedDate ?? null], decision, {
+        kind,
+        titleId: titleId === null ? null : Number(titleId),
       });
     },
     { timeout: 60_000 },
   );
+}
+
+/**
+ * Records a decision about matches for each of the dates of its titles.
+ * @throws InputError when the person has signed off a date whose bookings wait for their release
+ */
+async function recordDecision(
+  tx: Transaction,
+  action: string,
+  of: readonly (CivilDate | null)[],
+  decision: MatchDecision,
+  about: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const dates = [...new Set(of)].toSorted();
+  if (decision.fourEyes === true) await requireOtherSigner(tx, dates, decision);
+  await forgetUrgent(tx);
+  const { by: actor, reason } = decision;
+  const details = { ...about, countsAs: identityOf(decision) };
+  for (const date of dates.length === 0 ? [null] : dates) {
+    await recordAudit(tx, { actor, action, date, reason, details });
+  }
 }
 
 /** The urgent breaks are computed again by the next run. */
@@ -181,4 +202,30 @@ async function forgetUrgent(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.match_run SET urgent_known = false
     WHERE id = (SELECT max(id) FROM conciliation.match_run)`;
+}
+
+/**
+ * A match and the end of an urgent break decide whether and how the bookings of a signed day are released. Otherwise
+ * the person who signed the day could decide so alone, after the sign-off.
+ */
+async function requireOtherSigner(
+  tx: Transaction,
+  dates: readonly (CivilDate | null)[],
+  decision: MatchDecision,
+): Promise<void> {
+  // A sign-off locks the row as well, so it is committed, or sees this decision.
+  await tx.$executeRaw`
+    SELECT FROM conciliation.day WHERE date = ANY(${dates}::text[]::date[]) ORDER BY date FOR UPDATE`;
+  const signed = await tx.$queryRaw<{ date: CivilDate; signer: Identity }[]>`
+    SELECT DISTINCT ON (day.date) day.date::text AS date, entry.details->'countsAs' AS signer
+    FROM conciliation.day JOIN conciliation.sign_off AS seal ON seal.date = day.date AND seal.ended_at IS NULL
+    JOIN conciliation.audit_entry AS entry ON entry.date = day.date AND entry.action = 'day.sign_off'
+    WHERE day.date = ANY(${dates}::text[]::date[]) AND NOT day.restated_after_sign_off
+      AND EXISTS (SELECT FROM conciliation.booking_batch AS begun
+                  WHERE begun.date = day.date AND begun.kind <> 'adopted')
+      AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS released
+                      WHERE released.date = day.date AND released.sign_off_id = seal.id)
+    ORDER BY day.date, entry.id DESC`;
+  const own = signed.find(({ signer }) => countAsOne(signer, identityOf(decision)));
+  if (own !== undefined) throw refuse('own_seal', own.date);
 }

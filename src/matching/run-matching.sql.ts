@@ -2,7 +2,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { arePayablesStale } from '../payables/payable-state.sql.ts';
-import { readUrgentBreaks } from './breaks.sql.ts';
+import { countBreaks, joinWholeSets } from './breaks.sql.ts';
 import {
   CANDIDATES,
   CERTAIN,
@@ -39,9 +39,7 @@ export function runMatching(
 ): Promise<MatchingRun> {
   return database.prisma.$transaction(async (tx) => {
     await takeLock(tx, 'matching');
-    // The planner has no statistics of the pairs. A nested loop over them takes hours.
-    await tx.$executeRaw`
-      SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true)`;
+    await joinWholeSets(tx);
     const [{ id: runId }] = await tx.$queryRaw<[{ id: bigint }]>`
       INSERT INTO conciliation.match_run (requested_by, rule_version, started_at, payables_seen)
       SELECT ${by}, ${RULE_VERSION}, at, ${payablesSeen(Prisma.sql`at`)}
@@ -76,12 +74,12 @@ export function runMatching(
         RETURNING id, sum_id
       )
       SELECT count(DISTINCT coalesce(sum_id, id))::int AS matched FROM made`;
-    await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
-    const urgent = await readUrgentBreaks(tx);
+    const counted = await countBreaks(tx);
     await tx.$executeRaw`
       UPDATE conciliation.match_run
-      SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${urgent.breaks},
-          urgent_dates = ${[...urgent.dates]}::text[]::date[]
+      SET matched = ${matched}, reopened = ${reopened}, urgent_known = true, urgent_breaks = ${counted.urgent},
+          urgent_dates = ${[...counted.urgentDates]}::text[]::date[], breaks = ${counted.breaks},
+          broken_dates = ${[...counted.dates]}::text[]::date[]
       WHERE id = ${runId}`;
     return { runId, matched, reopened };
   }, TRANSACTION);

@@ -1,5 +1,5 @@
 import { Prisma } from '../generated/prisma/client.ts';
-import { isMatched, pairsBySupplier } from './candidates.sql.ts';
+import { pairsBySupplier } from './candidates.sql.ts';
 
 /** The most candidates of a title or a payable among which the rule `sum` looks for items. */
 export const SUM_CANDIDATES = 12;
@@ -11,29 +11,41 @@ const SAME_DUE_DATE = Prisma.sql`payable.due_date = title.anticipated_due_date`;
 
 const NEAR = Prisma.sql`title.id AS title_id, title.order_uid AS title_order, title.original_value,
   payable.erp_key, payable.order_uid AS payable_order, payable.open_value,
-  ltrim(payable.document, '0') AS document, title.payables, payable.titles`;
+  ltrim(payable.document, '0') AS document, title.payables, payable.titles,
+  title.fits_none AND payable.fits_none AS fits_none, title.is_matched OR payable.is_matched AS is_matched`;
 
 interface Side {
   readonly table: Prisma.Sql;
+  readonly key: Prisma.Sql;
+  readonly pairKey: Prisma.Sql;
   readonly code: Prisma.Sql;
   readonly dueDate: Prisma.Sql;
 }
 const TITLES: Side = {
   table: Prisma.sql`open_title`,
+  key: Prisma.sql`id`,
+  pairKey: Prisma.sql`title_id`,
   code: Prisma.sql`provider_external_id`,
   dueDate: Prisma.sql`anticipated_due_date`,
 };
 const PAYABLES: Side = {
   table: Prisma.sql`open_payable`,
+  key: Prisma.sql`erp_key`,
+  pairKey: Prisma.sql`erp_key`,
   code: Prisma.sql`supplier_external_id`,
   dueDate: Prisma.sql`due_date`,
 };
 
-/** The number of candidates of each row of `own` among `others`, as `name`, without making the pairs. */
+/**
+ * The number of candidates of each row of `own` among `others`, as `name`, without making the pairs, and whether no
+ * other rule accepts a pair of the row.
+ */
 const counted = (own: Side, others: Side, name: Prisma.Sql) => Prisma.sql`
   SELECT own.*, (coalesce(by_code.rows, 0)
-           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name}
+           + coalesce(CASE WHEN ${own.code} IS NULL THEN by_party.rows ELSE by_party.without_code END, 0)) AS ${name},
+         fitting.key IS NULL AS fits_none
   FROM ${own.table} AS own
+  LEFT JOIN (SELECT DISTINCT ${own.pairKey} AS key FROM pair) AS fitting ON fitting.key = own.${own.key}
   LEFT JOIN (SELECT ${others.code} AS code, ${others.dueDate} AS due, count(*) AS rows
              FROM ${others.table} WHERE ${others.code} IS NOT NULL GROUP BY 1, 2) AS by_code
     ON by_code.code = ${own.code} AND by_code.due = ${own.dueDate}
@@ -52,12 +64,22 @@ const combinations = (names: {
 }) => {
   const { owner, item, target, value } = names;
   return Prisma.sql`
-    SELECT ${owner} AS owner, ${target} AS target, ARRAY[${item}] AS items, ${item} AS last, ${value} AS total
-    FROM near_by_due WHERE ${names.among}
-    UNION ALL
-    SELECT owner, target, items || near.${item}, near.${item}, total + near.${value}
-    FROM walk JOIN near_by_due AS near ON near.${owner} = owner AND near.${item} > last
-    WHERE cardinality(items) < ${SUM_ITEMS}`;
+    candidate AS MATERIALIZED (
+      -- With later candidates, a total grows by at least "least" and at most "most". Others cannot reach the target.
+      SELECT ${owner} AS owner, ${item} AS item, ${target} AS target, ${value} AS value,
+             ${value} + coalesce(sum(least(${value}, 0)) OVER later, 0) AS least,
+             ${value} + coalesce(sum(greatest(${value}, 0)) OVER later, 0) AS most
+      FROM near_by_due WHERE ${names.among}
+      WINDOW later AS (PARTITION BY ${owner} ORDER BY ${item} ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+    ), walk AS (
+      SELECT owner, target, ARRAY[item] AS items, item AS last, value AS total
+      FROM candidate WHERE target BETWEEN least AND most
+      UNION ALL
+      SELECT owner, walk.target, items || item, item, total + value
+      FROM walk JOIN candidate USING (owner)
+      WHERE item > last AND cardinality(items) < ${SUM_ITEMS}
+        AND walk.target BETWEEN total + least AND total + most
+    )`;
 };
 
 /**
@@ -70,11 +92,9 @@ export const SUMS = Prisma.sql`
   counted_title AS MATERIALIZED (${counted(TITLES, PAYABLES, Prisma.sql`payables`)}),
   counted_payable AS MATERIALIZED (${counted(PAYABLES, TITLES, Prisma.sql`titles`)}),
   lone_title AS MATERIALIZED (
-    SELECT * FROM counted_title WHERE payables <= ${SUM_CANDIDATES}
-      AND NOT EXISTS (SELECT FROM pair WHERE title_id = counted_title.id)
+    SELECT * FROM counted_title WHERE payables <= ${SUM_CANDIDATES} AND fits_none
   ), lone_payable AS MATERIALIZED (
-    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES}
-      AND NOT EXISTS (SELECT FROM pair WHERE pair.erp_key = counted_payable.erp_key)
+    SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND fits_none
   ), lone_pair AS MATERIALIZED (
     ${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`lone_title`, payables: Prisma.sql`lone_payable` })}
   ), near_title AS MATERIALIZED (
@@ -87,10 +107,10 @@ export const SUMS = Prisma.sql`
         SELECT erp_key FROM lone_pair GROUP BY erp_key HAVING count(*) > count(DISTINCT title_order)))
   ), near_payable AS MATERIALIZED (
     SELECT * FROM counted_payable WHERE titles <= ${SUM_CANDIDATES} AND erp_key IN (
-      SELECT erp_key FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
+      SELECT erp_key FROM (${pairsBySupplier(Prisma.sql`payable.erp_key`, SAME_DUE_DATE, { titles: Prisma.sql`near_title`, payables: Prisma.sql`counted_payable` })}) AS near)
   ), rival_title AS MATERIALIZED (
     SELECT * FROM counted_title WHERE id IN (
-      SELECT title_id FROM (${pairsBySupplier(NEAR, SAME_DUE_DATE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
+      SELECT title_id FROM (${pairsBySupplier(Prisma.sql`title.id AS title_id`, SAME_DUE_DATE, { titles: Prisma.sql`counted_title`, payables: Prisma.sql`near_payable` })}) AS near)
   ), near_by_due AS MATERIALIZED (
     SELECT *, max(titles) OVER (PARTITION BY title_id) > ${SUM_CANDIDATES}
            OR max(payables) OVER (PARTITION BY erp_key) > ${SUM_CANDIDATES} AS is_large
@@ -101,24 +121,24 @@ export const SUMS = Prisma.sql`
       { titles: Prisma.sql`rival_title`, payables: Prisma.sql`counted_payable` },
     )}) AS near
   ), payable_sum AS MATERIALIZED (
-    WITH RECURSIVE walk AS (${combinations({
+    WITH RECURSIVE ${combinations({
       owner: Prisma.sql`title_id`,
       item: Prisma.sql`erp_key`,
       target: Prisma.sql`original_value`,
       value: Prisma.sql`open_value`,
       among: Prisma.sql`payables <= ${SUM_CANDIDATES}`,
-    })})
+    })}
     SELECT 'title ' || owner || ' ' || items::text AS sum, owner AS title_id, unnest(items) AS erp_key
     FROM walk WHERE total = target AND cardinality(items) > 1
   ), title_sum AS MATERIALIZED (
-    WITH RECURSIVE walk AS (${combinations({
+    WITH RECURSIVE ${combinations({
       owner: Prisma.sql`erp_key`,
       item: Prisma.sql`title_id`,
       target: Prisma.sql`open_value`,
       value: Prisma.sql`original_value`,
       among: Prisma.sql`titles <= ${SUM_CANDIDATES}
         AND erp_key IN (SELECT erp_key FROM near_payable)`,
-    })})
+    })}
     SELECT 'payable ' || owner || ' ' || items::text AS sum, unnest(items) AS title_id, owner AS erp_key
     FROM walk WHERE total = target AND cardinality(items) > 1
   ), sum_row AS (
@@ -136,9 +156,7 @@ export const SUMS = Prisma.sql`
          AND (count(payable_order) = count(*)
               OR is_of_payables AND count(document) = count(*) AND count(DISTINCT document) = 1
               OR NOT is_of_payables AND count(DISTINCT title_order) = 1)
-         AND bool_and(title_id IN (SELECT id FROM lone_title)
-                      AND erp_key IN (SELECT lone_payable.erp_key FROM lone_payable))
-         AND NOT bool_or(${isMatched(Prisma.sql`sum_row`)})
+         AND bool_and(fits_none AND NOT is_matched)
     ) AS found
   ), certain_row AS (
     SELECT sum_row.title_id, sum_row.erp_key, sum_id,

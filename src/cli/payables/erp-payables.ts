@@ -8,10 +8,10 @@ import {
 import { type PayableState, readPayableState } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { integerArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { formatAmount, formatCount } from '../output/table.ts';
-import { runOnStaging } from '../staging-run.ts';
+import { stagingAction } from '../staging-run.ts';
 
 interface ImportFlags {
   readonly snapshot?: boolean;
@@ -21,7 +21,7 @@ interface ImportFlags {
   readonly json?: boolean;
 }
 
-export function addErpPayablesCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addErpPayablesCommand(program: Command, exit: Exit): void {
   const payables = program
     .command('erp-payables')
     .description("the ERP's payables, with which titles are matched: import and state");
@@ -59,13 +59,11 @@ Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but not
 
 Example: conciliation erp-payables import payables.csv --snapshot --count 1250`,
     )
-    .action(async (file: string, flags: ImportFlags) => {
-      exit(
-        await runOnStaging(flags.json, (database, run) =>
-          importFile(database, file, flags, run.signal),
-        ),
-      );
-    });
+    .action(
+      stagingAction(exit, (database, { signal }, file: string, flags: ImportFlags) =>
+        importFile(database, file, flags, signal),
+      ),
+    );
   payables
     .command('status')
     .description('show the number of open payables and the age of the last snapshot')
@@ -80,17 +78,15 @@ ERP_PAYABLES_MAX_AGE_HOURS.
 
 Example: conciliation erp-payables status`,
     )
-    .action(async (flags: { json?: boolean }) => {
-      exit(
-        await runOnStaging(flags.json, async (database, run) =>
-          stateResult(
-            await readPayableState(database.prisma),
-            run.config.erpPayablesMaxAgeHours,
-            new Date(),
-          ),
+    .action(
+      stagingAction(exit, async (database, { config }) =>
+        stateResult(
+          await readPayableState(database.prisma),
+          config.erpPayablesMaxAgeHours,
+          new Date(),
         ),
-      );
-    });
+      ),
+    );
 }
 
 async function importFile(

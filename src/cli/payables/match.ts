@@ -10,15 +10,15 @@ import { runMatching } from '../../matching/run-matching.sql.ts';
 import { arePayablesStale, hasPayables } from '../../payables/payable-state.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { dateArgument } from '../arguments.ts';
-import { EXIT, type ExitStatus } from '../command-run.ts';
+import { EXIT, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { formatCount } from '../output/table.ts';
-import { runOnStaging } from '../staging-run.ts';
+import { stagingAction } from '../staging-run.ts';
 
 const STALE = 'The payables of the ERP are stale. The command ran no matching.\n';
 
 /** Adds the command that explains the matches and the breaks of a date. */
-export function addMatchCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addMatchCommand(program: Command, exit: Exit): void {
   program
     .command('match')
     .description("match titles with the ERP's payables, and explain one date")
@@ -36,28 +36,26 @@ Exit status: 0 no break, 3 the date has breaks, or the payables are stale.
 
 Example: conciliation match --date 2026-03-02 --json`,
     )
-    .action(async ({ date, json }: { date: CivilDate; json?: boolean }) => {
-      exit(
-        await runOnStaging(json, async (database, { config }) => {
-          if (!(await hasPayables(database.prisma))) {
-            throw new InputError('the ERP has given no payables: see conciliation erp-payables');
-          }
-          const isStale = await arePayablesStale(database.prisma, config.erpPayablesMaxAgeHours);
-          const run = isStale ? null : await runMatching(database, { by: operatorName() });
-          const explained = await explainDate(database, date);
-          return {
-            document: {
-              date,
-              isStale,
-              run: run === null ? null : { matched: run.matched, reopened: run.reopened },
-              ...explained,
-            },
-            text: `${isStale ? STALE : ''}${explainedText(date, explained)}`,
-            exit: isStale || explained.breaks.length > 0 ? EXIT.needsPerson : EXIT.done,
-          };
-        }),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, { config }, { date }: { date: CivilDate }) => {
+        if (!(await hasPayables(database.prisma))) {
+          throw new InputError('the ERP has given no payables: see conciliation erp-payables');
+        }
+        const isStale = await arePayablesStale(database.prisma, config.erpPayablesMaxAgeHours);
+        const run = isStale ? null : await runMatching(database, { by: operatorName() });
+        const explained = await explainDate(database, date);
+        return {
+          document: {
+            date,
+            isStale,
+            run: run === null ? null : { matched: run.matched, reopened: run.reopened },
+            ...explained,
+          },
+          text: `${isStale ? STALE : ''}${explainedText(date, explained)}`,
+          exit: isStale || explained.breaks.length > 0 ? EXIT.needsPerson : EXIT.done,
+        };
+      }),
+    );
 }
 
 function explainedText(date: CivilDate, { titles, breaks }: ExplainedDate): string {

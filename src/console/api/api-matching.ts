@@ -10,15 +10,16 @@ import { InputError } from '../../runtime/errors.ts';
 import { breakFilter, breakKey } from '../matching/break-address.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { textParameter } from '../shell/page-context.ts';
-import { actorOf, requireReason } from '../shell/path-parameters.ts';
+import { authorOf, requireReason } from '../shell/path-parameters.ts';
 import { describe, limitOf, numberOf, requireId } from './api-request.ts';
 import * as schemas from './api-schemas.ts';
 
 /** The API's equivalents of the pages of breaks. */
-export function addApiMatching(api: FastifyInstance, { database }: ConsoleParts): void {
+export function addApiMatching(api: FastifyInstance, { database, fourEyes }: ConsoleParts): void {
   const decisionOf = (request: FastifyRequest) => ({
-    by: actorOf(request),
+    ...authorOf(request),
     reason: requireReason(request.body),
+    fourEyes,
   });
 
   api.get(

@@ -1,19 +1,19 @@
 import type { Break, BreakPayable, BreakTitle, Candidate } from '../../matching/breaks.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Amount, Card, DayLink, Disclosure } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, AmountCell, Card, DayLink, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 interface BreakPageProps {
-  readonly context: PageContext;
   readonly found: Break;
   readonly candidates: readonly Candidate[];
 }
 
 /** Both sides of a break, the payables near the title, and what a person can decide. */
 export function BreakPage(props: BreakPageProps) {
-  const { context, found } = props;
+  const context = usePage();
+  const { found } = props;
   const { matching } = context.text;
   const role = context.principal?.role ?? 'viewer';
   const mayDecide = mayUse(role, 'POST', '/break/resolve');
@@ -29,22 +29,22 @@ export function BreakPage(props: BreakPageProps) {
       </div>
       <div class="columns">
         <Card title={matching.onPlatform}>
-          <TitleSide context={context} title={title} />
+          <TitleSide title={title} />
         </Card>
         <Card title={matching.inErp}>
-          <PayableSide context={context} payable={found.payable} />
+          <PayableSide payable={found.payable} />
         </Card>
       </div>
       {title !== null && !title.isWithdrawn && (
         <Candidates {...props} title={title} mayDecide={mayDecide} />
       )}
-      {mayDecide && <Resolve context={context} found={found} />}
+      {mayDecide && <Resolve found={found} />}
     </>
   );
 }
 
-function TitleSide({ context, title }: { context: PageContext; title: BreakTitle | null }) {
-  const { text, formats } = context;
+function TitleSide({ title }: { title: BreakTitle | null }) {
+  const { text, formats } = usePage();
   const { matching } = text;
   if (title === null) return <p class="quiet">{matching.nothing}</p>;
   return (
@@ -55,7 +55,7 @@ function TitleSide({ context, title }: { context: PageContext; title: BreakTitle
       </dd>
       <dt>{matching.date}</dt>
       <dd>
-        <DayLink context={context} date={title.acceptedDate} />
+        <DayLink date={title.acceptedDate} />
       </dd>
       <dt>{matching.dueDate}</dt>
       <dd>{title.dueDate === null ? '–' : formats.date(title.dueDate)}</dd>
@@ -70,12 +70,8 @@ function TitleSide({ context, title }: { context: PageContext; title: BreakTitle
 }
 
 /** The fields of a payable. */
-export function PayableSide(props: {
-  readonly context: PageContext;
-  readonly payable: BreakPayable | null;
-}) {
-  const { context, payable } = props;
-  const { text, formats } = context;
+export function PayableSide({ payable }: { readonly payable: BreakPayable | null }) {
+  const { text, formats } = usePage();
   const { matching } = text;
   if (payable === null) return <p class="quiet">{matching.nothing}</p>;
   const rows: readonly (readonly [string, string | null])[] = [
@@ -105,8 +101,8 @@ export function PayableSide(props: {
 function Candidates(
   props: BreakPageProps & { readonly title: BreakTitle; readonly mayDecide: boolean },
 ) {
-  const { context, candidates } = props;
-  const { text, formats } = context;
+  const { candidates } = props;
+  const { text, formats } = usePage();
   const { matching } = text;
   return (
     <Card title={matching.candidates}>
@@ -132,9 +128,7 @@ function Candidates(
               </th>
               <td class="anywhere">{payable.document ?? '–'}</td>
               <td>{payable.dueDate === null ? '–' : formats.date(payable.dueDate)}</td>
-              <td class="right">
-                <Amount context={context} value={payable.openValue} />
-              </td>
+              <AmountCell value={payable.openValue} />
               <td>
                 {[
                   same.sameOrder ? matching.sameOrder : null,
@@ -147,14 +141,12 @@ function Candidates(
               {props.mayDecide && (
                 <td>
                   <Disclosure label={matching.matchHere}>
-                    <ActionForm context={context} action="/break/match">
+                    <ActionForm action="/break/match">
                       <input type="hidden" name="title" value={String(props.title.id)} />
                       <input type="hidden" name="date" value={props.title.acceptedDate} />
                       <input type="hidden" name="payable" value={payable.erpKey} />
-                      <ReasonField context={context} />
-                      <button type="submit" class="button primary">
-                        {matching.matchWith(payable.erpKey)}
-                      </button>
+                      <ReasonField />
+                      <Submit class="primary">{matching.matchWith(payable.erpKey)}</Submit>
                     </ActionForm>
                   </Disclosure>
                 </td>
@@ -167,30 +159,29 @@ function Candidates(
   );
 }
 
-export function ReasonField({ context }: { readonly context: PageContext }) {
+export function ReasonField() {
+  const { text } = usePage();
   return (
-    <Field label={context.text.matching.reason}>
+    <Field label={text.matching.reason}>
       <input name="reason" required maxLength={500} />
     </Field>
   );
 }
 
-function Resolve({ context, found }: { readonly context: PageContext; readonly found: Break }) {
-  const { matching } = context.text;
+function Resolve({ found }: { readonly found: Break }) {
+  const { matching } = usePage().text;
   const { kind, title, payable, ground } = found;
   return (
     <Card title={matching.resolve}>
       <p class="quiet">{matching.resolveHelp}</p>
-      <ActionForm context={context} action="/break/resolve">
+      <ActionForm action="/break/resolve">
         <input type="hidden" name="kind" value={kind} />
         {title !== null && <input type="hidden" name="title" value={String(title.id)} />}
         {payable !== null && <input type="hidden" name="payable" value={payable.erpKey} />}
         <input type="hidden" name="ground" value={ground} />
         {title !== null && <input type="hidden" name="date" value={title.acceptedDate} />}
-        <ReasonField context={context} />
-        <button type="submit" class="button primary">
-          {matching.resolve}
-        </button>
+        <ReasonField />
+        <Submit class="primary">{matching.resolve}</Submit>
       </ActionForm>
     </Card>
   );

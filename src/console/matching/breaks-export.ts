@@ -5,6 +5,7 @@ import { writeCsv } from '../../export/csv.ts';
 import type { ExportColumn, ExportRow, RowBatches } from '../../export/export-columns.ts';
 import { writeXlsx } from '../../export/xlsx.ts';
 import { type Break, type BreakFilter, listBreaks } from '../../matching/breaks.sql.ts';
+import { InputError } from '../../runtime/errors.ts';
 import type { ConsoleParts } from '../shell/console-parts.ts';
 import { sendFile } from '../shell/send-file.ts';
 import { TEXTS } from '../shell/texts.ts';
@@ -19,7 +20,10 @@ const TYPES: Readonly<Record<BreakFormat, string>> = {
 /** The most breaks of one file. */
 const MAX_BREAKS = 100_000;
 
-/** Sends the breaks of a filter as a file. The audit log records the export before the first byte. */
+/**
+ * Sends the breaks of a filter as a file. The audit log records the export before the first byte.
+ * @throws InputError when there are more breaks than one file may have
+ */
 export async function sendBreaksFile(
   reply: FastifyReply,
   { database, logger }: ConsoleParts,
@@ -31,11 +35,19 @@ export async function sendBreaksFile(
   },
 ): Promise<FastifyReply> {
   const { filter, format, language, actor } = request;
-  const { counts, breaks } = await listBreaks(database, {
+  const { counts, breaks, total } = await listBreaks(database, {
     ...filter,
     offset: 0,
     limit: MAX_BREAKS,
   });
+  if (total > MAX_BREAKS) {
+    throw new InputError(
+      `${total} breaks; a file has at most ${MAX_BREAKS}: choose a date, supplier or kind`,
+      {
+        context: { fault: 'breaks_too_many', count: String(total), limit: String(MAX_BREAKS) },
+      },
+    );
+  }
   await recordAudit(database.prisma, {
     actor,
     action: 'breaks.export',

@@ -3,9 +3,9 @@ import { BREAK_KINDS, URGENT_BREAKS } from '../../matching/breaks.sql.ts';
 import type { PayableState } from '../../payables/payable-state.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, Card, DayCell, Options, Submit } from '../shell/parts.tsx';
 import { breakHref, breaksHref } from './break-address.ts';
 
 interface BreaksPageData {
@@ -19,33 +19,32 @@ interface BreaksPageData {
 }
 
 interface PageProps {
-  readonly context: PageContext;
   readonly data: BreaksPageData;
 }
 
 /** The breaks of a filter, with counts and sums over the whole filter. */
-export function BreaksPage({ context, data }: PageProps) {
-  const { matching } = context.text;
+export function BreaksPage({ data }: PageProps) {
+  const { matching } = usePage().text;
   return (
     <>
       <div>
         <h1>{matching.title}</h1>
         <p class="quiet">{matching.intro}</p>
-        <SnapshotAge context={context} state={data.state} />
+        <SnapshotAge state={data.state} />
         {data.isStale && <p class="error">{matching.stale}</p>}
       </div>
-      <Filters context={context} data={data} />
-      {data.list.counts.length > 0 && <Counts context={context} data={data} />}
+      <Filters data={data} />
+      {data.list.counts.length > 0 && <Counts data={data} />}
       <section class="card stack">
         {data.list.breaks.length === 0 ? (
           <p class="quiet">{matching.none}</p>
         ) : (
-          <Breaks context={context} data={data} />
+          <Breaks data={data} />
         )}
       </section>
       {data.list.total > 0 && (
         <Card title={matching.export}>
-          <ActionForm context={context} action="/breaks/export" class="filters">
+          <ActionForm action="/breaks/export" class="filters">
             {Object.entries(data.filter).map(
               ([name, value]) =>
                 value !== null && <input key={name} type="hidden" name={name} value={value} />,
@@ -68,8 +67,8 @@ export function BreaksPage({ context, data }: PageProps) {
   );
 }
 
-function SnapshotAge({ context, state }: { context: PageContext; state: PayableState | null }) {
-  const { text, formats } = context;
+function SnapshotAge({ state }: { state: PayableState | null }) {
+  const { text, formats } = usePage();
   const { matching } = text;
   if (state === null) return <p class="quiet">{matching.noPayables}</p>;
   const { snapshotAt } = state;
@@ -82,19 +81,15 @@ function SnapshotAge({ context, state }: { context: PageContext; state: PayableS
   );
 }
 
-function Filters({ context, data }: PageProps) {
-  const { matching } = context.text;
+function Filters({ data }: PageProps) {
+  const { matching } = usePage().text;
   const { filter } = data;
   return (
     <form method="get" action="/breaks" class="filters card">
       <Field label={matching.kind}>
         <select name="kind">
           <option value="">{matching.all}</option>
-          {BREAK_KINDS.map((kind) => (
-            <option key={kind} value={kind} selected={kind === filter.kind}>
-              {matching.kinds[kind]}
-            </option>
-          ))}
+          <Options values={BREAK_KINDS} chosen={filter.kind} texts={matching.kinds} />
         </select>
       </Field>
       <Field label={matching.date}>
@@ -104,16 +99,14 @@ function Filters({ context, data }: PageProps) {
         <input name="supplier" value={filter.supplier ?? ''} maxLength={255} />
       </Field>
       <div class="buttons">
-        <button type="submit" class="button">
-          {matching.show}
-        </button>
+        <Submit>{matching.show}</Submit>
       </div>
     </form>
   );
 }
 
-function Counts({ context, data }: PageProps) {
-  const { text, formats } = context;
+function Counts({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { matching } = text;
   return (
     <section class="card">
@@ -127,9 +120,7 @@ function Counts({ context, data }: PageProps) {
               <a href={breaksHref({ ...data.filter, kind })}>{matching.kinds[kind]}</a>
             </th>
             <td class="right number">{formats.count(breaks)}</td>
-            <td class="right">
-              <Amount context={context} value={value} />
-            </td>
+            <AmountCell value={value} />
           </tr>
         ))}
       </DataTable>
@@ -137,8 +128,8 @@ function Counts({ context, data }: PageProps) {
   );
 }
 
-function Breaks({ context, data }: PageProps) {
-  const { text, formats } = context;
+function Breaks({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { matching } = text;
   return (
     <>
@@ -162,24 +153,17 @@ function Breaks({ context, data }: PageProps) {
                 <a href={breakHref(found)}>{matching.kinds[kind]}</a>
                 {URGENT_BREAKS.includes(kind) && <span class="tag is-withdrawn">!</span>}
               </th>
-              <td>
-                <DayLink context={context} date={title?.acceptedDate ?? null} />
-              </td>
+              <DayCell date={title?.acceptedDate ?? null} />
               <td class="anywhere">{title?.orderUid ?? payable?.orderUid ?? '–'}</td>
-              <td class="right">
-                <Amount context={context} value={title?.value ?? null} />
-              </td>
+              <AmountCell value={title?.value ?? null} />
               <td class="anywhere">{payable?.erpKey ?? '–'}</td>
-              <td class="right">
-                <Amount context={context} value={payable?.openValue ?? null} />
-              </td>
+              <AmountCell value={payable?.openValue ?? null} />
               <td>{title?.supplier ?? payable?.supplier ?? '–'}</td>
             </tr>
           );
         })}
       </DataTable>
       <Pager
-        context={context}
         label={matching.title}
         paging={data.paging}
         hrefOf={(page) => breaksHref(data.filter, page)}

@@ -1,8 +1,8 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayMatching, TitleMatch } from '../../matching/match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../../matching/run-matching.sql.ts';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Metric } from '../shell/parts.tsx';
+import { type PageContext, usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Metric, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { breaksHref } from './break-address.ts';
 import { PayableSide, ReasonField } from './break-page.tsx';
@@ -13,13 +13,12 @@ export const authorOf = ({ text }: PageContext, name: string) =>
 
 /** How far a day is: captured, matched with the ERP, signed. */
 export function DayStages(props: {
-  readonly context: PageContext;
   readonly date: CivilDate;
   readonly matching: DayMatching;
   readonly signedOffBy: string | null;
 }) {
-  const { context, date, matching, signedOffBy } = props;
-  const { text, formats } = context;
+  const { date, matching, signedOffBy } = props;
+  const { text, formats } = usePage();
   const words = text.matching;
   return (
     <Card
@@ -43,11 +42,8 @@ export function DayStages(props: {
 }
 
 /** The match of a title and its earlier ones. */
-export function TitleMatches(props: {
-  readonly context: PageContext;
-  readonly matches: readonly TitleMatch[];
-}) {
-  const { context } = props;
+export function TitleMatches(props: { readonly matches: readonly TitleMatch[] }) {
+  const context = usePage();
   const { text, formats } = context;
   const { matching } = text;
   const role = context.principal?.role ?? 'viewer';
@@ -61,7 +57,7 @@ export function TitleMatches(props: {
       ) : (
         <div class="stack">
           {payables.map(({ payable }) => (
-            <PayableSide key={payable.erpKey} context={context} payable={payable} />
+            <PayableSide key={payable.erpKey} payable={payable} />
           ))}
           {present.otherTitles.length > 0 && (
             <p>
@@ -84,12 +80,10 @@ export function TitleMatches(props: {
           </p>
           {mayUse(role, 'POST', '/matches/:id/undo') && (
             <Disclosure label={matching.undo}>
-              <ActionForm context={context} action={`/matches/${present.id}/undo`}>
+              <ActionForm action={`/matches/${present.id}/undo`}>
                 <p class="small">{matching.undoHelp}</p>
-                <ReasonField context={context} />
-                <button type="submit" class="button primary">
-                  {matching.undo}
-                </button>
+                <ReasonField />
+                <Submit class="primary">{matching.undo}</Submit>
               </ActionForm>
             </Disclosure>
           )}

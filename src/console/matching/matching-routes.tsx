@@ -12,7 +12,7 @@ import { InputError } from '../../runtime/errors.ts';
 import { type ConsoleParts, payablesMaxAge } from '../shell/console-parts.ts';
 import { pageContext, textParameter } from '../shell/page-context.ts';
 import { pagingOf } from '../shell/paging.tsx';
-import { actorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
+import { actorOf, authorOf, idOfPath, requireReason } from '../shell/path-parameters.ts';
 import { sendPage } from '../shell/send-page.ts';
 import { breakFilter, breakKey } from './break-address.ts';
 import { BreakPage } from './break-page.tsx';
@@ -25,10 +25,11 @@ const RUNS_SHOWN = 100;
 
 /** Routes of breaks and matches. */
 export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts): void {
-  const { database, timeZone } = parts;
+  const { database, fourEyes, timeZone } = parts;
   const decisionOf = (request: FastifyRequest) => ({
-    by: actorOf(request),
+    ...authorOf(request),
     reason: requireReason(request.body),
+    fourEyes,
   });
 
   server.get('/breaks', async (request, reply) => {
@@ -45,7 +46,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.matching.title,
       active: '/breaks',
-      body: <BreaksPage context={context} data={{ filter, state, isStale, list, paging }} />,
+      body: <BreaksPage data={{ filter, state, isStale, list, paging }} />,
     }));
   });
 
@@ -70,7 +71,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
   });
 
   const showBreak = async (request: FastifyRequest, reply: FastifyReply, key: BreakKey) => {
-    const found = await readBreak(database, key);
+    const found = await readBreak(database.prisma, key);
     const candidates =
       found?.title == null || found.title.isWithdrawn
         ? []
@@ -91,7 +92,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
               </p>
             </section>
           ) : (
-            <BreakPage context={context} found={found} candidates={candidates} />
+            <BreakPage found={found} candidates={candidates} />
           ),
       };
     });
@@ -128,7 +129,7 @@ export function addMatchingRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.matching.runs,
       active: '/breaks',
-      body: <RunsPage context={context} runs={runs} />,
+      body: <RunsPage runs={runs} />,
     }));
   });
 

@@ -148,7 +148,7 @@ const ptBR: typeof en = {
       duplicated_in_erp:
         'O ERP tem o mesmo documento duas vezes. No máximo uma das contas a pagar está vinculada.',
       in_doubt:
-        'Uma conta a pagar serve para o título. Outra conta ou outro título também serve, ou uma pessoa desfez o vínculo.',
+        'Uma conta a pagar corresponde ao título. Outra conta ou outro título também corresponde, ou uma pessoa desfez o vínculo.',
       value_differs:
         'Uma conta a pagar tem o pedido, ou o fornecedor e o vencimento, mas outro valor.',
       due_date_differs: 'Uma conta a pagar tem o fornecedor e o valor, mas outro vencimento.',
@@ -207,7 +207,7 @@ const ptBR: typeof en = {
       exact: 'mesmo fornecedor, valor e vencimento',
       tolerance: 'mesmo fornecedor e valor, vencimento a no máximo 5 dias',
       sum: 'soma dos valores, mesmo fornecedor e vencimento',
-      person: 'por uma pessoa',
+      person: 'vínculo manual',
     },
     rule: (rule, version) => `${rule} (regras, versão ${version})`,
     madeBy: (who, at) => `${who}, ${at}`,

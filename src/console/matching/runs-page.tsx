@@ -1,13 +1,14 @@
 import type { RunRow } from '../../matching/match-reads.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Disclosure, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { ReasonField } from './break-page.tsx';
 import { authorOf } from './match-cards.tsx';
 
 /** The runs of the matching. */
-export function RunsPage({ context, runs }: { context: PageContext; runs: readonly RunRow[] }) {
+export function RunsPage({ runs }: { runs: readonly RunRow[] }) {
+  const context = usePage();
   const { text, formats } = context;
   const { matching } = text;
   const mayUndo = mayUse(context.principal?.role ?? 'viewer', 'POST', '/match-runs/:id/undo');
@@ -35,7 +36,7 @@ export function RunsPage({ context, runs }: { context: PageContext; runs: readon
             <tr key={String(run.id)}>
               <th scope="row">{String(run.id)}</th>
               <td>
-                <Instant context={context} at={run.startedAt} />
+                <Instant at={run.startedAt} />
                 <br />
                 <span class="quiet small">{authorOf(context, run.requestedBy)}</span>
               </td>
@@ -50,11 +51,9 @@ export function RunsPage({ context, runs }: { context: PageContext; runs: readon
                   )
                 ) : mayUndo && run.matched > 0 ? (
                   <Disclosure label={matching.undoRun}>
-                    <ActionForm context={context} action={`/match-runs/${run.id}/undo`}>
-                      <ReasonField context={context} />
-                      <button type="submit" class="button primary">
-                        {matching.undoRun}
-                      </button>
+                    <ActionForm action={`/match-runs/${run.id}/undo`}>
+                      <ReasonField />
+                      <Submit class="primary">{matching.undoRun}</Submit>
                     </ActionForm>
                   </Disclosure>
                 ) : (

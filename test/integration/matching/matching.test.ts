@@ -160,7 +160,7 @@ test('a match that a person has undone is not made again until a side changes', 
   expect(await run()).toMatchObject({ matched: 0 });
 });
 
-test('nothing is matched twice', async () => {
+test('no title and no payable is matched twice', async () => {
   await pullTitles(['a', '10'], ['b', '11']);
   await importPayables(world.database, [{ erpKey: 'k1', openValue: '10' }]);
   await run();
@@ -312,21 +312,25 @@ describe('urgent breaks', () => {
         bookingsFrom: DAY,
       },
     });
-    const faults = () => readReleaseFaults(prisma, DAY);
+    const faults = () => readReleaseFaults(prisma, DAY, DAY);
     expect(await faults()).toEqual(['not_matched']);
     const waiting = { days: 1, dates: [DAY] };
-    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: 'not_matched' }]);
-    expect(await releaseWaitingDays(world.database)).toEqual([]);
+    expect(await readWaitingDays(world.database, DAY)).toEqual([
+      { ...waiting, fault: 'not_matched' },
+    ]);
+    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
     await run();
     expect(await faults()).toEqual(['urgent_break']);
-    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: 'urgent_break' }]);
-    expect(await releaseWaitingDays(world.database)).toEqual([]);
+    expect(await readWaitingDays(world.database, DAY)).toEqual([
+      { ...waiting, fault: 'urgent_break' },
+    ]);
+    expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
     // The ERP takes the payment back.
     await importPayables(world.database, [{ erpKey: 'k1', openValue: '10', status: 'open' }]);
     await run();
     expect(await faults()).toEqual([]);
-    expect(await readWaitingDays(world.database)).toEqual([{ ...waiting, fault: null }]);
-    expect(await releaseWaitingDays(world.database)).toEqual([DAY]);
+    expect(await readWaitingDays(world.database, DAY)).toEqual([{ ...waiting, fault: null }]);
+    expect(await releaseWaitingDays(world.database, DAY)).toEqual([DAY]);
     expect(await prisma.bookingLine.findMany({ select: { erpKey: true } })).toEqual([
       { erpKey: 'k1' },
     ]);

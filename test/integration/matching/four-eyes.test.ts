@@ -1,0 +1,150 @@
+/** A person who decided about the matches of a day is not the person who signs the day off. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
+import type { CivilDate } from '../../../src/domain/business-day.ts';
+import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
+import { readBreak } from '../../../src/matching/breaks.sql.ts';
+import {
+  matchByPerson,
+  resolveBreak,
+  undoMatch,
+  undoRun,
+} from '../../../src/matching/match-decisions.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { clearMatching, match } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
+import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
+import { titleText } from '../../support/titles.ts';
+
+let world: PullWorld;
+beforeAll(async () => {
+  world = await openPullWorld();
+});
+afterAll(() => world.close());
+
+let date: CivilDate = DAY;
+beforeEach(async () => {
+  date = daysFrom(1, date);
+  await clearMatching(world.database);
+});
+
+const rita = { by: 'rita', reason: 'seen in the ERP', fourEyes: true };
+const ana = { ...rita, by: 'ana' };
+
+async function pull(value: string, on: CivilDate = date): Promise<void> {
+  const uid = `order of ${date}`;
+  world.sandbox.setDayTexts(on, [titleText({ uid, value, date: on })]);
+  await world.pull(on);
+  await checkDays(world.database, ANY_DAY_RULES);
+}
+
+async function sign(by: string, on: CivilDate = date, fourEyes = true): Promise<void> {
+  const { contentDigest } = await world.database.prisma.day.findUniqueOrThrow({
+    where: { date: on },
+  });
+  await signOffDay(world.database, on, {
+    ...{ by, reason: null, seenDigest: contentDigest ?? '', fourEyes, bookingsFrom: DAY },
+  });
+}
+
+const load = (openValue: string, status = 'open') =>
+  importPayables(world.database, [
+    { erpKey: 'k1', openValue, status, orderUid: `order of ${date}` },
+  ]);
+
+async function titleId(): Promise<bigint> {
+  const where = { acceptedDate: new Date(date), status: 'current' };
+  const { id } = await world.database.prisma.title.findFirstOrThrow({ where });
+  return id;
+}
+
+async function resolve(kind: 'paid_to_supplier' | 'value_differs', decision: typeof rita) {
+  const key = { kind, titleId: await titleId(), erpKey: 'k1' };
+  const found = await readBreak(world.database.prisma, key);
+  await resolveBreak(world.database, { ...key, seenGround: found?.ground ?? '' }, decision);
+}
+
+async function lastMatch(): Promise<bigint> {
+  const { id } = await world.database.prisma.titleMatch.findFirstOrThrow({
+    orderBy: { id: 'desc' },
+  });
+  return id;
+}
+
+const decisions: Record<string, () => Promise<unknown>> = {
+  'made a match': async () => {
+    await load('11');
+    await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k1' }, rita);
+  },
+  'undid a match': async () => {
+    await load('10');
+    await match(world.database);
+    await undoMatch(world.database, await lastMatch(), rita);
+  },
+  'undid a run': async () => {
+    await load('10');
+    const { runId } = await match(world.database);
+    await undoRun(world.database, runId, rita);
+  },
+  'resolved a break': async () => {
+    await load('11');
+    await resolve('value_differs', rita);
+  },
+};
+
+test.each(Object.keys(decisions))('a person who %s does not sign the day off', async (name) => {
+  await pull('10');
+  await decisions[name]?.();
+  await expect(sign('rita')).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+  await sign('ana');
+});
+
+test('a person who undid a sum of titles of two dates signs neither of them off', async () => {
+  const other = date;
+  date = daysFrom(1, date);
+  await pull('30000', other);
+  await pull('31000');
+  await load('61000');
+  expect(await match(world.database)).toMatchObject({ matched: 1 });
+  await undoMatch(world.database, await lastMatch(), rita);
+  for (const on of [other, date]) {
+    await expect(sign('rita', on)).rejects.toMatchObject({ context: { fault: 'own_decision' } });
+  }
+});
+
+const released = () => releaseWaitingDays(world.database, DAY);
+
+test('the person who signed a day off does not end the urgent break that keeps it from being released', async () => {
+  await pull('10');
+  await load('10', 'paid');
+  await match(world.database);
+  await sign('rita');
+  await expect(resolve('paid_to_supplier', rita)).rejects.toMatchObject({
+    context: { fault: 'own_seal', date },
+  });
+  await match(world.database);
+  expect(await released()).toEqual([]);
+  await resolve('paid_to_supplier', ana);
+  await match(world.database);
+  expect(await released()).toEqual([date]);
+  // The bookings are released: a match decides nothing about them any more.
+  await importPayables(world.database, [{ erpKey: 'k2', openValue: '10' }]);
+  await matchByPerson(world.database, { titleId: await titleId(), erpKey: 'k2' }, rita);
+});
+
+test('with SIGN_OFF_FOUR_EYES=off one person does both', async () => {
+  await pull('10');
+  await load('10', 'paid');
+  await match(world.database);
+  await sign('rita', date, false);
+  await resolve('paid_to_supplier', { ...rita, fourEyes: false });
+});
+
+test('a sign-off and a decision of the same person at the same time: one of them is refused', async () => {
+  await pull('10');
+  await load('10', 'paid');
+  await match(world.database);
+  const outcomes = await Promise.allSettled([sign('rita'), resolve('paid_to_supplier', rita)]);
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+});
