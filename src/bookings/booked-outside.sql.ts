@@ -4,6 +4,7 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { InputError } from '../runtime/errors.ts';
 import { titlesAt, writeDifference } from './booking-difference.sql.ts';
 import { lockDay, RELEASE_TRANSACTION, releaseSealedDay } from './release.sql.ts';
+import { beginsBookings } from './release-conditions.sql.ts';
 
 /** What a person enters about the days of a range that were signed off before bookings began. */
 export interface BookedOutside {
@@ -15,6 +16,8 @@ export interface BookedOutside {
   readonly originalValue: string;
   /** Only seals from before this instant count, such as the begin of bookings. Null: all. */
   readonly signedBefore: Date | null;
+  /** BOOKINGS_FROM; null: not set. */
+  readonly bookingsFrom: CivilDate | null;
 }
 
 interface OutsideDay {
@@ -70,7 +73,7 @@ export function enterBookedOutside(
         days: days.length,
       },
     });
-    for (const { date } of days) await releaseSealedDay(tx, date);
+    for (const { date } of days) await releaseSealedDay(tx, date, entry.bookingsFrom);
     return days.map(({ date }) => date);
   }, RELEASE_TRANSACTION);
 }
@@ -88,14 +91,16 @@ async function lockWaitingDays(tx: Transaction, entry: BookedOutside): Promise<O
 
 function readWaitingDays(
   tx: Transaction,
-  { from, to, signedBefore }: BookedOutside,
+  { from, to, signedBefore, bookingsFrom }: BookedOutside,
 ): Promise<OutsideDay[]> {
   return tx.$queryRaw<OutsideDay[]>`
     SELECT DISTINCT ON (seal.date) seal.date::text AS date, seal.id AS "sealId", seal.fence
     FROM conciliation.sign_off AS seal
     WHERE seal.date BETWEEN ${from}::date AND ${to}::date
       AND (${signedBefore}::timestamptz IS NULL OR seal.signed_off_at < ${signedBefore}::timestamptz)
-      AND NOT EXISTS (SELECT FROM conciliation.booking_batch AS batch WHERE batch.date = seal.date)
+      AND NOT EXISTS (
+        SELECT FROM conciliation.booking_batch AS batch
+        WHERE batch.date = seal.date AND (batch.kind = 'adopted' OR ${beginsBookings(bookingsFrom)}))
     ORDER BY seal.date, seal.id DESC`;
 }
 

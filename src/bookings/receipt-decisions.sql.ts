@@ -60,7 +60,7 @@ export function adoptReceipts(
 export function dismissReceipts(
   database: Database,
   date: CivilDate,
-  decision: Decision,
+  decision: Decision & { readonly bookingsFrom: CivilDate },
 ): Promise<number> {
   return decide(database, date, decision, 'bookings.dismiss', async () => 'dismissed');
 }
@@ -68,7 +68,7 @@ export function dismissReceipts(
 function decide(
   database: Database,
   date: CivilDate,
-  decision: Decision,
+  decision: Decision & { readonly bookingsFrom: CivilDate },
   action: string,
   apply: (tx: Transaction) => Promise<'adopted' | 'dismissed'>,
 ): Promise<number> {
@@ -92,7 +92,7 @@ function decide(
       WHERE date = ${date}::date AND outcome = ANY(${QUESTIONS}::text[])`;
     const { by: actor, reason } = decision;
     await recordAudit(tx, { actor, action, date, reason, details: { receipts } });
-    await releaseSealedDay(tx, date);
+    await releaseSealedDay(tx, date, decision.bookingsFrom);
     return receipts;
   }, RELEASE_TRANSACTION);
 }
@@ -103,7 +103,7 @@ async function waitsForOutside(
   date: CivilDate,
   bookingsFrom: CivilDate,
 ): Promise<boolean> {
-  const faults = await readReleaseFaults(tx, date);
+  const faults = await readReleaseFaults(tx, date, bookingsFrom);
   if (!faults.includes('booked_outside')) return false;
   return date < bookingsFrom || (await tx.signOff.count({ where: { date } })) > 0;
 }

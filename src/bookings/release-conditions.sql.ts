@@ -7,22 +7,37 @@ import { Prisma } from '../generated/prisma/client.ts';
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or since
  *   the ERP has paid a payable that may be one of theirs
+ * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
  */
 export const RELEASE_FAULTS = [
   'booked_outside',
   'receipts',
+  'not_reconciled',
   'not_matched',
   'urgent_break',
 ] as const;
 export type ReleaseFault = (typeof RELEASE_FAULTS)[number];
 
+/**
+ * True for a row `batch` that begins the bookings of its date. The first seal of a date before BOOKINGS_FROM begins
+ * none, also where BOOKINGS_FROM was an earlier date at that time: the ERP may have booked the date in another way.
+ * @param bookingsFrom null: BOOKINGS_FROM is not set, and every first seal counts
+ */
+export const beginsBookings = (bookingsFrom: CivilDate | null): Prisma.Sql => Prisma.sql`
+  (batch.kind IN ('seal', 'outside')
+   OR batch.kind = 'opening' AND (batch.date >= ${bookingsFrom}::date) IS NOT FALSE)`;
+
 /** The conditions, as SQL over `date`. Each is true where the fault is there. */
-const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql>> = {
-  booked_outside: (date) => Prisma.sql`NOT EXISTS (
+const CONDITIONS: Readonly<
+  Record<ReleaseFault, (date: Prisma.Sql, bookingsFrom: CivilDate | null) => Prisma.Sql>
+> = {
+  booked_outside: (date, bookingsFrom) => Prisma.sql`NOT EXISTS (
     SELECT FROM conciliation.booking_batch AS batch
-    WHERE batch.date = ${date} AND batch.kind <> 'adopted')`,
+    WHERE batch.date = ${date} AND ${beginsBookings(bookingsFrom)})`,
+  not_reconciled: (date) => Prisma.sql`EXISTS (
+    SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.state <> 'reconciled')`,
   not_matched: (date) => Prisma.sql`
     EXISTS (SELECT FROM conciliation.erp_payable) AND NOT EXISTS (
       SELECT FROM conciliation.match_run AS run
@@ -47,13 +62,16 @@ const CONDITIONS: Readonly<Record<ReleaseFault, (date: Prisma.Sql) => Prisma.Sql
 };
 
 /** True where `fault` keeps the day from being released. */
-export const hasFault = (fault: ReleaseFault, date: Prisma.Sql): Prisma.Sql =>
-  CONDITIONS[fault](date);
+export const hasFault = (
+  fault: ReleaseFault,
+  date: Prisma.Sql,
+  bookingsFrom: CivilDate | null,
+): Prisma.Sql => Prisma.sql`(${CONDITIONS[fault](date, bookingsFrom)})`;
 
 /** True where nothing keeps the day from being released. */
-export const isReleasable = (date: Prisma.Sql): Prisma.Sql =>
+export const isReleasable = (date: Prisma.Sql, bookingsFrom: CivilDate | null): Prisma.Sql =>
   Prisma.sql`NOT (${Prisma.join(
-    Object.values(CONDITIONS).map((condition) => condition(date)),
+    Object.values(CONDITIONS).map((condition) => condition(date, bookingsFrom)),
     ' OR ',
   )})`;
 
@@ -66,10 +84,11 @@ export const ERP_KEY: Prisma.Sql = Prisma.sql`
 export async function readReleaseFaults(
   tx: Pick<Transaction, '$queryRaw'>,
   date: CivilDate,
+  bookingsFrom: CivilDate | null,
 ): Promise<ReleaseFault[]> {
   const columns = Object.entries(CONDITIONS).map(
     ([fault, condition]) =>
-      Prisma.sql`CASE WHEN ${condition(Prisma.sql`${date}::date`)} THEN ${fault}::text END`,
+      Prisma.sql`CASE WHEN ${condition(Prisma.sql`${date}::date`, bookingsFrom)} THEN ${fault}::text END`,
   );
   const [row] = await tx.$queryRaw<[{ faults: ReleaseFault[] }]>`
     SELECT array_remove(ARRAY[${Prisma.join(columns)}], NULL) AS faults`;

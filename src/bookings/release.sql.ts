@@ -45,11 +45,16 @@ export async function openBookings(
  * later call releases it then. The row of the day is locked by the caller.
  * @returns `booking_batch.id`; null: nothing was released
  */
-export async function releaseSealedDay(tx: Transaction, date: CivilDate): Promise<bigint | null> {
+export async function releaseSealedDay(
+  tx: Transaction,
+  date: CivilDate,
+  bookingsFrom: CivilDate | null,
+): Promise<bigint | null> {
   await settleReceipts(tx, date);
   const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
     SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
-  if (seal === undefined || (await readReleaseFaults(tx, date)).length > 0) return null;
+  if (seal === undefined || (await readReleaseFaults(tx, date, bookingsFrom)).length > 0)
+    return null;
   const batchId = await writeDifference(tx, {
     date,
     kind: 'seal',
@@ -81,9 +86,13 @@ const unreleased = Prisma.sql`
  * @returns the days that were released
  * @throws the first error of a day, after all days were tried
  */
-export async function releaseWaitingDays(database: Database): Promise<CivilDate[]> {
+export async function releaseWaitingDays(
+  database: Database,
+  bookingsFrom: CivilDate,
+): Promise<CivilDate[]> {
   const waiting = await database.prisma.$queryRaw<{ date: CivilDate }[]>`
-    SELECT day.date::text AS date ${unreleased} AND ${isReleasable(Prisma.sql`day.date`)}
+    SELECT day.date::text AS date ${unreleased}
+      AND ${isReleasable(Prisma.sql`day.date`, bookingsFrom)}
     ORDER BY day.date`;
   const released: CivilDate[] = [];
   const faults: unknown[] = [];
@@ -91,7 +100,7 @@ export async function releaseWaitingDays(database: Database): Promise<CivilDate[
     try {
       const batchId = await database.prisma.$transaction(async (tx) => {
         await lockDay(tx, date);
-        return releaseSealedDay(tx, date);
+        return releaseSealedDay(tx, date, bookingsFrom);
       }, RELEASE_TRANSACTION);
       if (batchId !== null) released.push(date);
     } catch (error) {
@@ -114,9 +123,13 @@ export interface WaitingDays {
 const DATES_SHOWN = 20;
 
 /** Returns the signed-off days that wait for their release, by the first reason of each, the oldest days first. */
-export function readWaitingDays(database: Database): Promise<WaitingDays[]> {
+export function readWaitingDays(
+  database: Database,
+  bookingsFrom: CivilDate,
+): Promise<WaitingDays[]> {
   const cases = RELEASE_FAULTS.map(
-    (fault) => Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`)} THEN ${fault}::text`,
+    (fault) =>
+      Prisma.sql`WHEN ${hasFault(fault, Prisma.sql`day.date`, bookingsFrom)} THEN ${fault}::text`,
   );
   return database.prisma.$queryRaw<WaitingDays[]>`
     SELECT fault, count(*)::int AS days,
@@ -126,19 +139,28 @@ export function readWaitingDays(database: Database): Promise<WaitingDays[]> {
 }
 
 /**
- * Returns the number and the oldest of the days that were signed off before an instant and are not released although
- * no person has to decide; null: none. The days whose reason is a decision have alerts of their own.
+ * Returns the number and the oldest of the days that were signed off before an instant and are not released; null:
+ * none. Days that wait for a decision about receipts, a held response, rejects, findings or urgent breaks have alerts of
+ * their own. A day before
+ * `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
+ * the difference.
  */
 export async function readOverdueReleases(
   tx: Pick<Transaction, '$queryRaw'>,
   signedBefore: Date,
+  bookingsFrom: CivilDate | null,
 ): Promise<{ days: number; date: CivilDate } | null> {
-  const decisions = (['booked_outside', 'receipts', 'urgent_break'] as const).map((fault) =>
-    hasFault(fault, Prisma.sql`day.date`),
-  );
+  const has = (fault: ReleaseFault) => hasFault(fault, Prisma.sql`day.date`, bookingsFrom);
+  const isDone =
+    bookingsFrom === null
+      ? Prisma.sql`true`
+      : Prisma.sql`day.date < ${bookingsFrom}::date AND NOT EXISTS (
+          SELECT FROM conciliation.sign_off AS earlier
+          WHERE earlier.date = day.date AND earlier.content_digest <> seal.content_digest)`;
   const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
     SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
-      AND seal.signed_off_at < ${signedBefore} AND NOT (${Prisma.join(decisions, ' OR ')})
+      AND seal.signed_off_at < ${signedBefore}
+      AND NOT (${has('receipts')} OR ${has('not_reconciled')} OR ${has('urgent_break')} OR ${has('booked_outside')} AND ${isDone})
     HAVING count(*) > 0`;
   return waiting ?? null;
 }

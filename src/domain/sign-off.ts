@@ -78,9 +78,9 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_checked: 'the checks of the day have not run yet; try again in a few seconds',
   payment_held:
     'titles of the day name a changed bank account; acknowledge the change before the sign-off',
-  own_decision: 'a user who released or accepted something on the day may not sign it off',
+  own_decision: 'a user who made a decision about the day may not sign it off',
   linked_decision:
-    'a user who released or accepted something on the day counts as the same person as you, because of a password link or a key, so you may not sign it off',
+    'a user who made a decision about the day counts as the same person as you, because of a password link or a key, so you may not sign it off',
   not_in_ledger: 'the date is not in the ledger',
   unavailable: 'the database did not answer; look whether the day is signed off, and try again',
 };

@@ -2,6 +2,7 @@
 
 import { OPEN_HOLDS } from '../accounts/payment-holds.sql.ts';
 import { RELEASE_TRANSACTION } from '../bookings/release.sql.ts';
+import { hasFault } from '../bookings/release-conditions.sql.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -17,8 +18,8 @@ const isDecision = Prisma.sql`
 
 /**
  * True for a row of `day` that the program may seal: reconciled, checked, and without a withheld
- * withdrawal, a difference between a title and its record, a payment on hold, or a decision in
- * the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
+ * withdrawal, a difference between a title and its record, a payment on hold, a break with the ERP's
+ * payables, or a decision in the audit log. An earlier seal, a reopening, an acceptance of rejects and a release have left an entry there.
  */
 const isClean = Prisma.sql`
   day.state = 'reconciled' AND ${isChecked}
@@ -27,6 +28,9 @@ const isClean = Prisma.sql`
   AND NOT EXISTS (SELECT FROM conciliation.title_finding AS finding
                   WHERE finding.date = day.date AND finding.closed_at IS NULL)
   AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)
+  AND NOT ${hasFault('not_matched', Prisma.sql`day.date`, null)}
+  AND NOT EXISTS (SELECT FROM conciliation.match_run AS run
+                  WHERE run.id = (SELECT max(id) FROM conciliation.match_run) AND day.date = ANY(run.broken_dates))
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**

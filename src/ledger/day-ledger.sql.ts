@@ -53,8 +53,9 @@ export async function lockDay(tx: Transaction, date: CivilDate): Promise<LockedD
   const lock = () => tx.$queryRaw<unknown[]>`
     SELECT date::text FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   if ((await lock()).length === 0) {
-    const inserted = await tx.day.createMany({ data: { date }, skipDuplicates: true });
-    if (inserted.count === 0) await lock();
+    const inserted = await tx.$executeRaw`
+      INSERT INTO conciliation.day (date) VALUES (${date}::date) ON CONFLICT DO NOTHING`;
+    if (inserted === 0) await lock();
   }
   return readDay(tx, date);
 }

@@ -39,6 +39,10 @@ const DECISIONS = [
   'rejects.accept',
   'account_change.acknowledge',
   'findings.resolve',
+  'match.make',
+  'match.undo',
+  'match.undo_run',
+  'break.resolve',
 ];
 
 /** The rules for the sign-off of a day. */
@@ -101,7 +105,7 @@ export async function sealDay(
   const { bookingsFrom = null } = signing;
   if (bookingsFrom === null) return;
   await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date);
+  await releaseSealedDay(tx, date, bookingsFrom);
 }
 
 /** The most days of one deed. The form of so many days is smaller than the limit of a request. */
@@ -208,8 +212,8 @@ export function readNewestSeals(
 }
 
 /**
- * The authors of the releases into the date, of the acceptances of its rejects, of the acknowledgements of its accounts
- * and of the resolutions of its findings.
+ * The authors of the releases into the date, of the acceptances of its rejects, of the acknowledgements of its accounts,
+ * of the resolutions of its findings and breaks, and of the matches of its titles that a person made or undid.
  */
 export async function readDeciders(
   client: Pick<Transaction, '$queryRaw'>,

@@ -37,7 +37,7 @@ export function startReleases({
       await database.prisma.$transaction((tx) => settleReceipts(tx, null), RELEASE_TRANSACTION);
       const range = { bookingsFrom, to: lastClosedDate(timeZone, new Date()) };
       const signed = signsCleanDays ? await signCleanDays(database, range) : [];
-      const released = await releaseWaitingDays(database);
+      const released = await releaseWaitingDays(database, bookingsFrom);
       if (signed.length + released.length > 0) {
         logger.info({ signed, released }, 'days were released for booking');
       }

@@ -5,12 +5,10 @@ import { adoptReceipts, dismissReceipts } from '../../bookings/receipt-decisions
 import type { CivilDate } from '../../domain/business-day.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument, reasonArgument } from '../arguments.ts';
-import { EXIT, type ExitStatus } from '../command-run.ts';
+import type { Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { runOnStaging } from '../staging-run.ts';
+import { stagingAction } from '../staging-run.ts';
 import { addExportBookings } from './export-bookings.ts';
-
-type Exit = (status: ExitStatus) => void;
 
 const MAX_TITLES = 2_000_000_000;
 
@@ -30,7 +28,6 @@ interface OutsideOptions {
   readonly originalValue: string;
   readonly signedBefore?: Date;
   readonly reason: string;
-  readonly json?: boolean;
 }
 
 function addOutside(bookings: Command, exit: Exit): void {
@@ -53,28 +50,24 @@ nothing of the days was booked, and their sign-offs release all of it.
 
 Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --titles 4812 --original-value 918273.45 --reason "booked by hand"`,
     )
-    .action(async ({ json, reason, signedBefore, ...entry }: OutsideOptions) => {
-      exit(
-        await runOnStaging(json, async (database) => {
-          const decision = { by: operatorName(), reason };
-          const dates = await enterBookedOutside(
-            database,
-            { ...entry, signedBefore: signedBefore ?? null },
-            decision,
-          );
-          return {
-            document: { dates },
-            text: `entered what was booked outside for ${dates.length} days`,
-            exit: EXIT.done,
-          };
-        }),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, { config }, options: OutsideOptions) => {
+        const { reason, signedBefore = null, from, to, titles, originalValue } = options;
+        const dates = await enterBookedOutside(
+          database,
+          { from, to, titles, originalValue, signedBefore, bookingsFrom: config.bookingsFrom },
+          { by: operatorName(), reason },
+        );
+        return {
+          document: { dates },
+          text: `entered what was booked outside for ${dates.length} days`,
+        };
+      }),
+    );
 }
 
 interface DecisionOptions {
   readonly reason: string;
-  readonly json?: boolean;
 }
 
 function addReceipts(bookings: Command, exit: Exit): void {
@@ -92,18 +85,18 @@ function addReceipts(bookings: Command, exit: Exit): void {
       .requiredOption('--reason <text>', 'why this is right; kept in the audit log', reasonArgument)
       .option('--json', 'print one JSON document')
       .addHelpText('after', help)
-      .action(async (date: CivilDate, { reason, json }: DecisionOptions) => {
-        exit(
-          await runOnStaging(json, async (database, { config }) => {
+      .action(
+        stagingAction(
+          exit,
+          async (database, { config }, date: CivilDate, { reason }: DecisionOptions) => {
             const { bookingsFrom } = config;
             if (bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
             const decision = { by: operatorName(), reason, bookingsFrom };
             const receipts = await decide(database, date, decision);
-            const text = `${date}: ${receipts} receipts ${done}`;
-            return { document: { date, receipts }, text, exit: EXIT.done };
-          }),
-        );
-      });
+            return { document: { date, receipts }, text: `${date}: ${receipts} receipts ${done}` };
+          },
+        ),
+      );
   };
   add(
     'adopt',
@@ -133,7 +126,6 @@ interface ConsumerOptions {
   readonly databaseRole?: string;
   readonly key?: bigint;
   readonly buyers?: string;
-  readonly json?: boolean;
 }
 
 function addConsumer(bookings: Command, exit: Exit): void {
@@ -152,21 +144,19 @@ Replaces all settings of the consumer: a missing option takes the setting away.
 
 Example: conciliation bookings consumer erp --database-role erp_user`,
     )
-    .action(async (name: string, options: ConsumerOptions) => {
-      exit(
-        await runOnStaging(options.json, async (database) => {
-          const buyers = options.buyers?.split(',').map((buyer) => buyer.trim()) ?? [];
-          const consumer = {
-            name,
-            databaseRole: options.databaseRole ?? null,
-            apiKeyId: options.key === undefined ? null : Number(options.key),
-            buyers: buyers.filter((buyer) => buyer !== ''),
-          };
-          await setConsumer(database, consumer, operatorName());
-          return { document: consumer, text: `the consumer ${name} is set`, exit: EXIT.done };
-        }),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, _, name: string, options: ConsumerOptions) => {
+        const buyers = options.buyers?.split(',').map((buyer) => buyer.trim()) ?? [];
+        const consumer = {
+          name,
+          databaseRole: options.databaseRole ?? null,
+          apiKeyId: options.key === undefined ? null : Number(options.key),
+          buyers: buyers.filter((buyer) => buyer !== ''),
+        };
+        await setConsumer(database, consumer, operatorName());
+        return { document: consumer, text: `the consumer ${name} is set` };
+      }),
+    );
 }
 
 function decimalArgument(text: string): string {

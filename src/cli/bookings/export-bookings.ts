@@ -1,20 +1,14 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import { recordAudit } from '../../audit/audit.ts';
 import { FEED_FORMATS, type FeedFormat, openFeedFile } from '../../bookings/feed-file.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { idArgument } from '../arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from '../command-run.ts';
+import { type CommandResult, type CommandRun, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { checkOutFile, writeOutFile } from '../output/out-file.ts';
 import { formatCount } from '../output/table.ts';
+import { withStaging } from '../staging-run.ts';
 
 interface ExportOptions {
   readonly after: bigint;
@@ -23,11 +17,10 @@ interface ExportOptions {
   readonly locale: CsvLocale;
   readonly out: string;
   readonly force?: boolean;
-  readonly json?: boolean;
 }
 
 /** Adds the command that writes the feed of a consumer to a file. */
-export function addExportBookings(bookings: Command, exit: (status: ExitStatus) => void): void {
+export function addExportBookings(bookings: Command, exit: Exit): void {
   bookings
     .command('export')
     .description('write the lines of the booking feed to a file')
@@ -58,11 +51,7 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation bookings export --after 0 --format csv --out bookings-1.csv`,
     )
-    .action(async (options: ExportOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) => writeFeed(run, options)),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, writeFeed));
 }
 
 async function writeFeed(run: CommandRun, options: ExportOptions): Promise<CommandResult> {
@@ -70,11 +59,10 @@ async function writeFeed(run: CommandRun, options: ExportOptions): Promise<Comma
   if (run.config.bookingsFrom === null) throw new InputError('BOOKINGS_FROM: not set');
   const file = { path: out, force: options.force === true };
   await checkOutFile(file);
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const feed = await openFeedFile(staging.database, { consumer, after, format, locale });
+  return withStaging(run, async (database) => {
+    const feed = await openFeedFile(database, { consumer, after, format, locale });
     // Before the first byte, so that no line leaves the database without an entry in the audit log.
-    await recordAudit(staging.database.prisma, {
+    await recordAudit(database.prisma, {
       actor: operatorName(),
       action: 'bookings.export',
       details: { consumer, after: after.toString(), format },
@@ -88,11 +76,8 @@ async function writeFeed(run: CommandRun, options: ExportOptions): Promise<Comma
         `SHA-256 ${totals.sha256}`,
         `Next: --after ${totals.next}`,
       ].join('\n'),
-      exit: EXIT.done,
     };
-  } finally {
-    await staging.close();
-  }
+  });
 }
 
 function positionArgument(text: string): bigint {

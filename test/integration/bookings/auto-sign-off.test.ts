@@ -6,6 +6,8 @@ import { signCleanDays } from '../../../src/ledger/auto-sign-off.sql.ts';
 import { readSignOffs, reopenDay } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
 import { ANY_DAY_RULES } from '../../support/check-rules.ts';
+import { match } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
@@ -95,4 +97,17 @@ test('a day with a changed bank account is not signed off', async () => {
     )
     INSERT INTO conciliation.payment_hold SELECT id, title_id, accepted_date FROM change`;
   expect(await sign()).toEqual([]);
+});
+
+test('with payables of the ERP, a day is signed off once it is matched without a break', async () => {
+  const load = (openValue: string) =>
+    importPayables(world.database, [{ erpKey: 'k1', openValue, orderUid: `order of ${date}` }]);
+  await pull(title(`order of ${date}`, { value: '555' }));
+  await load('554');
+  expect(await sign()).toEqual([]);
+  await match(world.database);
+  expect(await sign()).toEqual([]);
+  await load('555');
+  await match(world.database);
+  expect(await sign()).toEqual([date]);
 });

@@ -18,7 +18,7 @@ async function waiting(): Promise<number> {
   return row.sessions;
 }
 
-test('what was booked outside is entered once: the second person is refused, and nothing is released again', async () => {
+test('bookings made outside are entered once: the second person is refused, and nothing is released again', async () => {
   const { database } = world;
   world.sandbox.setDayTexts(DAY, [titleText({ value: '10.10' })]);
   await world.pull(DAY);
@@ -29,7 +29,7 @@ test('what was booked outside is entered once: the second person is refused, and
   const enter = (titles: number, originalValue: string) =>
     enterBookedOutside(
       database,
-      { from: DAY, to: DAY, titles, originalValue, signedBefore: null },
+      { from: DAY, to: DAY, titles, originalValue, signedBefore: null, bookingsFrom: DAY },
       { by: 'ana', reason: 'by hand' },
     ).catch((error: unknown) => error);
   const entries: Promise<unknown>[] = [];

@@ -133,14 +133,14 @@ test('a day before BOOKINGS_FROM releases nothing with its first seal', async ()
   expect(await lines()).toEqual([]);
 });
 
-test('what was booked outside is entered with the totals of the seal, and then only the difference is released', async () => {
+test('bookings made outside are entered with the totals of the seal, and then only the difference is released', async () => {
   await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.10' }));
   await sign(null);
   await pull(title('a', { value: '10.10' }), title('b', { value: '1.00', discount: '0.20' }));
   const enter = (originalValue: string) =>
     enterBookedOutside(
       world.database,
-      { from: date, to: date, titles: 2, originalValue, signedBefore: null },
+      { from: date, to: date, titles: 2, originalValue, signedBefore: null, bookingsFrom: DAY },
       { by: 'ana', reason: 'booked by hand' },
     );
   await expect(enter('11.11')).rejects.toThrow('the seals of the 1 days have 2 and 11.10');
@@ -205,7 +205,7 @@ test('a receipt for an unknown line, or another content, keeps the date from bei
   await pull(title('a'), title('b'));
   await sign();
   expect(await lines()).toHaveLength(1);
-  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
   const decision = { by: 'ana', reason: 'the database was restored', bookingsFrom: DAY };
   expect(await adoptReceipts(world.database, date, decision)).toBe(2);
   expect((await brief()).slice(2).toSorted()).toEqual([
@@ -245,7 +245,11 @@ test('a receipt for another content alone keeps the date from being released, wi
     return world.database.prisma.alert.count({ where });
   };
   expect(await openAlerts()).toBe(1);
-  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  await dismissReceipts(world.database, date, {
+    by: 'ana',
+    reason: 'sent by mistake',
+    bookingsFrom: DAY,
+  });
   expect(await lines()).toHaveLength(2);
   expect(await openAlerts()).toBe(0);
 });
@@ -256,7 +260,11 @@ test('a dismissed receipt counts for nothing, and the day that waited is release
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
   await sign();
   expect(await lines()).toEqual([]);
-  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
+  await dismissReceipts(world.database, date, {
+    by: 'ana',
+    reason: 'sent by mistake',
+    bookingsFrom: DAY,
+  });
   expect(await brief()).toEqual([['book', 'a', 1, 1]]);
 });
 
@@ -266,14 +274,18 @@ test('a day that waited and was restated meanwhile is not released by its old se
   await takeReceipts(world.database, 'erp', [receipt({ key, contentHash: '1'.repeat(32) })]);
   await sign();
   await pull(title('a', { discount: '7' }));
-  await dismissReceipts(world.database, date, { by: 'ana', reason: 'sent by mistake' });
-  expect(await releaseWaitingDays(world.database)).toEqual([]);
+  await dismissReceipts(world.database, date, {
+    by: 'ana',
+    reason: 'sent by mistake',
+    bookingsFrom: DAY,
+  });
+  expect(await releaseWaitingDays(world.database, DAY)).toEqual([]);
   expect(await lines()).toEqual([]);
   await sign();
   expect(await lines()).toMatchObject([{ kind: 'book', discount: '7' }]);
 });
 
-test('what was adopted is not put beside bookings that were never entered', async () => {
+test('adopted receipts are not added to bookings that were never entered', async () => {
   await pull(title('a'));
   await sign(null);
   const key = `${date}:${'0'.repeat(32)}:1:2`;
@@ -295,7 +307,7 @@ test('a release waits for another one before it is numbered', async () => {
   await world.database.prisma.$transaction(async (tx) => {
     await lockDay(tx, first);
     await openBookings(tx, first, DAY);
-    expect(await releaseSealedDay(tx, first)).not.toBeNull();
+    expect(await releaseSealedDay(tx, first, DAY)).not.toBeNull();
     date = second;
     signing = sign().then(() => {
       isSigned = true;

@@ -1,6 +1,6 @@
 /** Several days that wait for the matching at the same time. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
+import { readWaitingDays, releaseWaitingDays } from '../../../src/bookings/release.sql.ts';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { runMatching } from '../../../src/matching/run-matching.sql.ts';
@@ -32,7 +32,31 @@ test('days that waited for the matching are released, also where the checks have
       bookingsFrom: DAY,
     });
   }
-  expect(await releaseWaitingDays(database)).toEqual([]);
+  expect(await releaseWaitingDays(database, DAY)).toEqual([]);
   await runMatching(database, { by: 'test' });
-  expect(await releaseWaitingDays(database)).toEqual(DATES);
+  expect(await releaseWaitingDays(database, DAY)).toEqual(DATES);
+});
+
+test('a day that waited is not released while a newer response of it is held', async () => {
+  const { database, sandbox } = world;
+  const date = daysFrom(3);
+  const titles = ['1', '2'].map((number) => titleText({ uid: `held ${number}`, date }));
+  sandbox.setDayTexts(date, titles);
+  await world.pull(date);
+  await checkDays(database, ANY_DAY_RULES);
+  const { contentDigest } = await database.prisma.day.findUniqueOrThrow({ where: { date } });
+  await signOffDay(database, date, {
+    ...{ by: 'rita', reason: null, seenDigest: contentDigest ?? '', fourEyes: false },
+    bookingsFrom: DAY,
+  });
+  sandbox.setDayTexts(date, []);
+  await world.pull(date);
+  await runMatching(database, { by: 'test' });
+  expect(await releaseWaitingDays(database, DAY)).toEqual([]);
+  expect(await readWaitingDays(database, DAY)).toEqual([
+    { fault: 'not_reconciled', days: 1, dates: [date] },
+  ]);
+  sandbox.setDayTexts(date, titles);
+  await world.pull(date);
+  expect(await releaseWaitingDays(database, DAY)).toEqual([date]);
 });

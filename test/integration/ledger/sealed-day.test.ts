@@ -135,7 +135,7 @@ async function expectSealedDay(restate: () => Promise<unknown>) {
   expect(found.totals).toEqual(await readSeal());
 }
 
-test('nothing was restated', async () => {
+test('without a change the day is not restated', async () => {
   await pull(title('a'), title('b'), title('b'));
   await expectSealedDay(async () => {});
 });
@@ -213,7 +213,7 @@ test('a merge that began before the sign-off and was committed after it', async 
   await blocker.connect();
   await blocker.query(`BEGIN; SELECT FROM conciliation.pull WHERE state = 'running' FOR UPDATE`);
   answer.release();
-  // The merge's transaction has begun, and its now() stands still. It has not locked the day yet.
+  // The merge's transaction has begun, and its now() is constant. It has not locked the day yet.
   await someoneWaits();
   await sign();
   await blocker.query('COMMIT');
