@@ -1,5 +1,11 @@
 import type { Database } from '../database/database.ts';
-import type { AlertChannel, AlertKind, AlertLanguage } from '../domain/alert.ts';
+import {
+  type AlertChannel,
+  type AlertKind,
+  type AlertLanguage,
+  CRITICAL_ALERT_KINDS,
+  UPDATE_HOURS,
+} from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 /** A state of an alert that has not reached a channel yet. */
@@ -20,9 +26,6 @@ export interface DueAlert {
   /** Messages about the alert that the channel took. */
   readonly deliveries: number;
 }
-
-/** An open alert whose message has changed is delivered again this long after its last delivery. */
-const UPDATE_HOURS = 24;
 
 /**
  * Hands alerts that were raised or resolved to the channels. A delivery that is planned or under
@@ -75,7 +78,9 @@ export async function claimDueAlert(
           AND (due.next_attempt_at <= clock_timestamp()
                OR due.next_attempt_at IS NULL AND alert.resolved_at IS NULL
                   AND due.delivered_at
-                      < clock_timestamp() - make_interval(hours => ${UPDATE_HOURS}::int)
+                      < clock_timestamp() - make_interval(hours =>
+                          CASE WHEN alert.kind = ANY(${CRITICAL_ALERT_KINDS})
+                               THEN ${UPDATE_HOURS.critical}::int ELSE ${UPDATE_HOURS.warning}::int END)
                   AND due.delivered_message
                       <> CASE ${language} WHEN 'pt-BR' THEN message_pt ELSE message END)
         ORDER BY due.next_attempt_at, due.alert_id LIMIT 1 FOR UPDATE OF due SKIP LOCKED

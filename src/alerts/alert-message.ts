@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
+import { capitalised } from '../domain/display-text.ts';
 import type { DueAlert } from './alert-delivery.sql.ts';
 import { ALERT_TEXTS } from './alert-text.ts';
 import type { Message } from './channel.ts';
@@ -41,7 +42,7 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
     severity: state === 'resolved' ? null : severity,
     title: `${prefix ?? texts.severities[severity]}: ${texts.kinds[kind]}`,
     paragraphs: [
-      `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`,
+      `${capitalised(sentence)}.`,
       duration,
       ...(nextStep === null ? [] : [texts.nextStep(nextStep)]),
     ],
@@ -61,11 +62,27 @@ export function alertMessage(alert: DueAlert, style: MessageStyle): Message {
   };
 }
 
-/** The page that shows what the alert is about. */
+/** The pages of the kinds that are not about one day. */
+const PAGES: Readonly<Partial<Record<AlertKind, string>>> = {
+  findings_open: '/findings',
+  restated_after_sign_off: '/restated',
+  booking_failed: '/bookings',
+  booking_overdue: '/bookings',
+  booking_receipts: '/bookings',
+  booking_waiting: '/bookings',
+  consumer_behind: '/bookings',
+  month_seal_broken: '/months',
+  provider_rejected: '/providers',
+  push_failing: '/providers',
+  account_changed: '/providers',
+  paid_to_supplier: '/breaks',
+  payables_stale: '/breaks',
+  contract_drift: '/alerts#drift',
+};
+
+/** The page that shows what the alert is about. The message names the dates; a link leads to the oldest. */
 function pageOf(kind: AlertKind, date: CivilDate | null): string {
-  if (['provider_rejected', 'push_failing', 'account_changed'].includes(kind)) return '/providers';
-  if (kind === 'contract_drift') return '/alerts#drift';
-  return date === null ? '/alerts' : `/days/${date}`;
+  return PAGES[kind] ?? (date === null ? '/alerts' : `/days/${date}`);
 }
 
 /** Date and time in the configured time zone, with the offset. */

@@ -35,9 +35,9 @@ const kindsEn: Texts = {
 };
 
 const kindsPt: Texts = {
-  pull_failed: 'Busca falhou',
+  pull_failed: 'Falha na busca',
   pull_overdue: 'Buscas atrasadas',
-  sweep_failed: 'Varredura falhou',
+  sweep_failed: 'Falha na varredura',
   sweep_stale: 'Varredura desatualizada',
   sweep_differs: 'Muitas datas divergem',
   sweep_unplaced: 'Títulos sem data',
@@ -53,17 +53,17 @@ const kindsPt: Texts = {
   booking_waiting: 'Dias não liberados',
   consumer_behind: 'Consumidor em atraso',
   month_seal_broken: 'Fechamento do mês rompido',
-  titles_altered: 'Títulos adulterados',
+  titles_altered: 'Títulos alterados por fora',
   verification_overdue: 'Títulos sem conferência',
   provider_rejected: 'Fornecedor recusado',
   push_failing: 'Fornecedores não enviados',
-  account_changed: 'Conta bancária mudou',
+  account_changed: 'Conta bancária alterada',
   payables_stale: 'Contas a pagar desatualizadas',
   paid_to_supplier: 'Pago ao fornecedor',
   contract_drift: 'Interface diferente',
   platform_auth: 'Sem token aceito',
   clock_skew: 'Relógio errado',
-  planning_failed: 'Planejamento falha',
+  planning_failed: 'Falha no planejamento',
 };
 
 /** The next steps, as docs/runbook.md has them under "Do". */

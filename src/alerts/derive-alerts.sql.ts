@@ -14,15 +14,15 @@ import {
   alteredDateAlerts,
   BOOKING_LIMITS,
   type BookingLimits,
-  bookingReceiptsAlert,
-  brokenMonthAlert,
+  bookingReceiptsAlerts,
+  brokenMonthAlerts,
   CHECK_OVERDUE_HOURS,
   type ChangedAccounts,
   type ContradictedDate,
   changedAccountsAlert,
   consumerBehindAlert,
   contractDriftAlert,
-  contradictedDateAlert,
+  contradictedDateAlerts,
   DRIFT_PATHS_NAMED,
   type FailedPull,
   type FailedSweep,
@@ -32,7 +32,7 @@ import {
   failedSweepAlert,
   faultyProcessAlerts,
   type HeldDay,
-  heldDayAlert,
+  heldDayAlerts,
   LEDGER_ALERT_KINDS,
   type NewDrift,
   type OpenFindings,
@@ -40,13 +40,13 @@ import {
   OVERDUE_HOURS,
   type OverdueChecks,
   type OverduePulls,
-  openFindingsAlert,
-  openRejectsAlert,
+  openFindingsAlerts,
+  openRejectsAlerts,
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
   paidToSupplierAlert,
-  restatedDayAlert,
+  restatedDayAlerts,
   type StalenessLimits,
   type SweepFindings,
   staleCheckpointAlert,
@@ -67,6 +67,8 @@ export interface AlertPolicy extends StalenessLimits {
   readonly payablesMaxAgeHours?: number;
   /** When lines and consumers are late. Absent: `BOOKING_LIMITS`. */
   readonly bookings?: BookingLimits;
+  /** The first accepted date whose seals release bookings. Absent or null: seals release nothing. */
+  readonly bookingsFrom?: CivilDate | null;
   /** The slot of the sweeps before the latest. Absent: missing sweeps raise no alert. */
   readonly sweepSlotBefore?: (now: Date) => Date;
 }
@@ -102,14 +104,14 @@ export async function readLedgerAlerts(
     ...(await readOverduePulls(tx)).map(overduePullsAlert),
     ...(await readFailedSweep(tx)).map(failedSweepAlert),
     ...(await readSweepFindings(tx)).flatMap(sweepFindingAlerts),
-    ...(await readContradictedDates(tx)).map(contradictedDateAlert),
-    ...(await readHeldDays(tx)).map(heldDayAlert),
-    ...(await readOpenRejects(tx)).map(openRejectsAlert),
-    ...(await readFindings(tx)).map(openFindingsAlert),
-    ...(await readRestatedDays(tx)).map(restatedDayAlert),
-    ...(await readReceiptQuestions(tx)).map(bookingReceiptsAlert),
+    ...contradictedDateAlerts(await readContradictedDates(tx)),
+    ...heldDayAlerts(await readHeldDays(tx)),
+    ...openRejectsAlerts(await readOpenRejects(tx)),
+    ...openFindingsAlerts(await readFindings(tx)),
+    ...restatedDayAlerts(await readRestatedDays(tx)),
+    ...bookingReceiptsAlerts(await readReceiptQuestions(tx)),
     ...(await readBookingAlerts(tx, now, policy)),
-    ...(await readBrokenMonths(tx)).map(brokenMonthAlert),
+    ...brokenMonthAlerts(await readBrokenMonths(tx)),
     ...alteredDateAlerts(await readAlteredDates(tx)),
     ...(await readOverdueChecks(tx)).map(overdueChecksAlert),
     ...(await readChangedAccounts(tx)).map(changedAccountsAlert),
@@ -125,13 +127,13 @@ export async function readLedgerAlerts(
 async function readBookingAlerts(
   tx: Transaction,
   now: Date,
-  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS }: AlertPolicy,
+  { bookings: { overdueDays, behindDays } = BOOKING_LIMITS, bookingsFrom = null }: AlertPolicy,
 ): Promise<Alert[]> {
   const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
   const failed = await readFailedLines(tx);
   const overdue = await readUnansweredLines(tx, daysAgo(overdueDays));
   const limit = daysAgo(behindDays);
-  const waiting = await readOverdueReleases(tx, limit);
+  const waiting = await readOverdueReleases(tx, limit, bookingsFrom);
   const lags = await readConsumerLags(tx);
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
@@ -150,7 +152,7 @@ async function readBookingAlerts(
 function readFailedDayPulls(tx: Transaction): Promise<FailedPull[]> {
   return tx.$queryRaw<FailedPull[]>`
     SELECT DISTINCT ON (failed.date)
-           failed.id AS "pullId", failed.date::text AS "from", failed.attempts,
+           failed.id AS "pullId", failed.date::text AS date, failed.attempts,
            failed.error_code AS "errorCode"
     FROM conciliation.pull AS failed
     LEFT JOIN conciliation.day AS day ON day.date = failed.date
@@ -288,12 +290,13 @@ function readOpenRejects(tx: Transaction): Promise<OpenRejects[]> {
 /** A held day has an alert of its own. */
 function readFindings(tx: Transaction): Promise<OpenFindings[]> {
   return tx.$queryRaw<OpenFindings[]>`
-    SELECT finding.accepted_date::text AS date, count(*)::int AS findings,
-           array_agg(DISTINCT finding.code ORDER BY finding.code) AS codes, day.last_pull_id AS "pullId"
+    SELECT finding.accepted_date::text AS date, finding.code, count(*)::int AS findings,
+           day.last_pull_id AS "pullId"
     FROM conciliation.check_finding AS finding
     JOIN conciliation.day AS day ON day.date = finding.accepted_date AND day.state = 'attention'
     WHERE finding.severity = 'review' AND finding.closed_at IS NULL AND finding.resolved_at IS NULL
-    GROUP BY finding.accepted_date, day.last_pull_id`;
+    GROUP BY finding.accepted_date, finding.code, day.last_pull_id
+    ORDER BY finding.code, finding.accepted_date`;
 }
 
 async function readRestatedDays(

@@ -49,6 +49,7 @@ const en = {
   count: (count: number, oldest: string) =>
     count === 1 ? oldest : `${count} days, the oldest ${oldest}`,
   accountChanges: (count: number) => `Bank account changes that are not acknowledged: ${count}.`,
+  breaks: (count: number) => `Breaks with the payables of the ERP: ${count}.`,
   more: (count: number) => `and ${count} more`,
   providersLocked:
     'The table of suppliers is locked by another session. Refused suppliers are not counted here.',
@@ -79,6 +80,7 @@ const ptBR: typeof en = {
   },
   count: (count, oldest) => (count === 1 ? oldest : `${count} dias, o mais antigo ${oldest}`),
   accountChanges: (count) => `Mudanças de conta bancária sem ciência: ${count}.`,
+  breaks: (count) => `Divergências com as contas a pagar do ERP: ${count}.`,
   more: (count) => `e mais ${count}`,
   providersLocked:
     'A tabela de fornecedores está bloqueada por outra sessão. Fornecedores recusados não estão nesta conta.',
@@ -92,18 +94,22 @@ export function needsPerson(items: OpenItems): boolean {
   return (
     Object.values(urgent).some((count) => count > 0) ||
     items.accountChanges > 0 ||
+    items.breaks > 0 ||
     items.alerts.length > 0
   );
 }
 
 export function headlineOf(items: OpenItems, language: AlertLanguage): Headline {
   const text = TEXTS[language];
-  const { startDate, lastReconciledDate, lagDays, exceptions, needs, accountChanges } = items;
+  const { startDate, lastReconciledDate, lagDays, exceptions, needs, accountChanges, breaks } =
+    items;
   const show = (date: NonNullable<typeof startDate>) => listDates([date], language);
   const others = alertLines(items.alerts, language);
   const { sign_off: toSign, ...urgent } = needs.counts;
   const days = Object.values(urgent).reduce((sum, count) => sum + count, 0);
-  const otherItems = others.length + (accountChanges > 0 ? 1 : 0) + (items.providersRead ? 0 : 1);
+  const otherItems =
+    others.length +
+    [accountChanges > 0, breaks > 0, !items.providersRead].filter((isOpen) => isOpen).length;
   const parts = [
     ...(days > 0 ? [text.days(days)] : []),
     ...(toSign > 0 ? [text.toSign(toSign)] : []),
@@ -122,6 +128,7 @@ export function headlineOf(items: OpenItems, language: AlertLanguage): Headline 
         return `${text.need[need]}: ${text.count(needs.counts[need], show(oldest.date))}.`;
       }),
       ...(accountChanges > 0 ? [text.accountChanges(accountChanges)] : []),
+      ...(breaks > 0 ? [text.breaks(breaks)] : []),
       ...others,
       ...(items.providersRead ? [] : [text.providersLocked]),
     ],

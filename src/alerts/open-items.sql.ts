@@ -27,6 +27,8 @@ export interface OpenItems {
   readonly needs: NeedCounts;
   /** Changed bank accounts that are not acknowledged. */
   readonly accountChanges: number;
+  /** Breaks between titles and the ERP's payables after the newest run of the matching. */
+  readonly breaks: number;
   /** All that an alert is raised about. Read off the tables, so that no scheduler has to run. */
   readonly alerts: readonly Alert[];
   /** Whether the table `provider` could be read. The ERP may lock it. */
@@ -46,21 +48,23 @@ export async function readOpenItems(
 ): Promise<OpenItems> {
   const { prisma } = database;
   const closed = lastClosedDate(policy.timeZone, now);
-  const [checkpoint, needs, accountChanges, ledgerAlerts, providerAlerts] = await Promise.all([
-    readCheckpoint(database),
-    readNeeds(database, needyDays, dateIn(policy.timeZone, now)),
-    prisma.accountChange.count({ where: { acknowledgedAt: null } }),
-    prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
-    prisma
-      .$transaction(async (tx) => {
-        await tx.$executeRaw`SELECT set_config('lock_timeout', ${PROVIDER_LOCK_TIMEOUT}, true)`;
-        return readProviderAlerts(tx, policy.timeZone);
-      })
-      .catch((error: unknown) => {
-        if (error instanceof StagingUnavailableError) return null;
-        throw error;
-      }),
-  ]);
+  const [checkpoint, needs, accountChanges, matchRun, ledgerAlerts, providerAlerts] =
+    await Promise.all([
+      readCheckpoint(database),
+      readNeeds(database, needyDays, dateIn(policy.timeZone, now)),
+      prisma.accountChange.count({ where: { acknowledgedAt: null } }),
+      prisma.matchRun.findFirst({ orderBy: { id: 'desc' }, select: { breaks: true } }),
+      prisma.$transaction((tx) => readLedgerAlerts(tx, now, policy)),
+      prisma
+        .$transaction(async (tx) => {
+          await tx.$executeRaw`SELECT set_config('lock_timeout', ${PROVIDER_LOCK_TIMEOUT}, true)`;
+          return readProviderAlerts(tx, policy.timeZone);
+        })
+        .catch((error: unknown) => {
+          if (error instanceof StagingUnavailableError) return null;
+          throw error;
+        }),
+    ]);
   const startDate = checkpoint?.startDate ?? null;
   const lastReconciledDate = checkpoint?.lastReconciledDate ?? null;
   const reached = lastReconciledDate ?? (startDate === null ? closed : addDays(startDate, -1));
@@ -79,6 +83,7 @@ export async function readOpenItems(
           }),
     needs,
     accountChanges,
+    breaks: matchRun?.breaks ?? 0,
     alerts: [...ledgerAlerts, ...(providerAlerts ?? [])],
     providersRead: providerAlerts !== null,
   };

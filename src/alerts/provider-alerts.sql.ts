@@ -32,8 +32,9 @@ export function deriveProviderAlerts(
 
 /** Returns the alerts about providers that the tables give now. Waits while the ERP locks `provider`. */
 export async function readProviderAlerts(tx: Transaction, timeZone: string): Promise<Alert[]> {
+  const refused = refusedProvidersAlert(await readRefusedProviders(tx, timeZone));
   return [
-    ...(await readRefusedProviders(tx, timeZone)).map(refusedProvidersAlert),
+    ...(refused === null ? [] : [refused]),
     ...(await readFailingPush(tx)).map(failingPushAlert),
   ];
 }
@@ -49,7 +50,7 @@ function readRefusedProviders(tx: Transaction, timeZone: string): Promise<Refuse
            count(*) FILTER (WHERE sync_state = 'invalid')::int AS invalid
     FROM conciliation.provider
     WHERE sync_state IN ('rejected', 'invalid')
-    GROUP BY 1`;
+    GROUP BY 1 ORDER BY 1`;
 }
 
 /**

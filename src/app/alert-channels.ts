@@ -35,6 +35,7 @@ export function alertPolicy(config: Config): AlertPolicy {
     timeZone,
     payablesMaxAgeHours: erpPayablesMaxAgeHours,
     bookings: { overdueDays: config.bookingsOverdueDays, behindDays: config.bookingsBehindDays },
+    bookingsFrom: config.bookingsFrom,
     sweepSlotBefore: (now) => slotBefore(sweepCron, timeZone, now),
   };
 }

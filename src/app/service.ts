@@ -334,7 +334,11 @@ async function startConsole(
     },
   });
   stops.push(() => webConsole.close());
-  return (await webConsole.start()).url;
+  const { url } = await webConsole.start();
+  if ((await database.prisma.consoleUser.count()) === 0) {
+    logger.warn('there is no console user yet: conciliation user add <name> --role admin');
+  }
+  return url;
 }
 
 /** A part that cannot be stopped must not keep the database open. */

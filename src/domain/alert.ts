@@ -43,7 +43,7 @@ const ALERT_SEVERITIES = ['critical', 'warning'] as const;
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
 /** Kinds that stop the work or may mean fraud. ops/prometheus/rules.yml has the same list. */
-const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
+export const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'platform_auth',
   'clock_skew',
   'planning_failed',
@@ -53,6 +53,9 @@ const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'account_changed',
   'paid_to_supplier',
 ];
+
+/** An open alert whose message has changed is told again this long after its last message, in hours. */
+export const UPDATE_HOURS: Readonly<Record<AlertSeverity, number>> = { critical: 1, warning: 24 };
 
 export function severityOf(kind: AlertKind): AlertSeverity {
   return CRITICAL_ALERT_KINDS.includes(kind) ? 'critical' : 'warning';
@@ -84,42 +87,87 @@ export interface Alert {
   readonly pullId: bigint | null;
 }
 
-export interface FailedPull {
+/** A date with a condition, and the pull that the condition is about. */
+interface AlertDate {
+  readonly date: CivilDate;
+  readonly pullId: bigint | null;
+}
+
+/** The dates that one cause hits, for a message. */
+interface Hit<T> {
+  /** In date order. */
+  readonly items: readonly T[];
+  readonly oldest: T;
+  /** The dates in words. */
+  readonly listed: string;
+  readonly listedPt: string;
+}
+
+/**
+ * Raises one alert for each cause, whatever number of dates it hits, because one step mostly mends all of them.
+ * Date and pull are those of the oldest date.
+ * @param causeOf the cause of an item, which identifies the alert of the kind; null: the kind is one cause
+ */
+function alertsByCause<T extends AlertDate>(
+  kind: AlertKind,
+  found: readonly T[],
+  causeOf: (item: T) => string | null,
+  tell: (hit: Hit<T>) => Pick<Alert, 'message' | 'messagePt'>,
+): Alert[] {
+  return [...new Set(found.map(causeOf))].flatMap((cause) => {
+    const items = found
+      .filter((item) => causeOf(item) === cause)
+      .toSorted((a, b) => daysBetween(b.date, a.date));
+    const [oldest] = items;
+    if (oldest === undefined) return [];
+    const dates = items.map(({ date }) => date);
+    const [listed, listedPt] = [listDates(dates, 'en'), listDates(dates, 'pt-BR')];
+    return {
+      kind,
+      dedupeKey: cause === null ? kind : `${kind}:${cause}`,
+      ...tell({ items, oldest, listed, listedPt }),
+      date: oldest.date,
+      pullId: oldest.pullId,
+    };
+  });
+}
+
+/** The kind is one cause. */
+const ANY_CAUSE = () => null;
+
+function sumOf<T>(items: readonly T[], countOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + countOf(item), 0);
+}
+
+export interface FailedPull extends AlertDate {
   readonly pullId: bigint;
-  readonly from: CivilDate;
   readonly attempts: number;
   readonly errorCode: string | null;
 }
 
-/** Raises one alert for each error code, because pulls that fail with the same code mostly have the same cause. */
+/** Pulls that fail with the same error code mostly have the same cause. */
 export function failedPullAlerts(pulls: readonly FailedPull[]): Alert[] {
-  const codes = [...new Set(pulls.map(({ errorCode }) => errorCode))];
-  return codes.flatMap((errorCode) => {
-    const failed = pulls
-      .filter((pull) => pull.errorCode === errorCode)
-      .toSorted((a, b) => daysBetween(b.from, a.from));
-    const [oldest] = failed;
-    if (oldest === undefined) return [];
-    const attempts = Math.max(...failed.map((pull) => pull.attempts));
-    const dates = failed.map(({ from }) => from);
-    const after = afterAttempts({ attempts, errorCode });
-    const afterPt = afterAttemptsPt({ attempts, errorCode });
-    return {
-      kind: 'pull_failed',
-      dedupeKey: `pull_failed:${errorCode}`,
-      ...(failed.length === 1
+  return alertsByCause(
+    'pull_failed',
+    pulls,
+    ({ errorCode }) => `${errorCode}`,
+    (failed) => {
+      const { items, oldest, listed, listedPt } = failed;
+      const attempts = Math.max(...items.map((pull) => pull.attempts));
+      const { errorCode } = oldest;
+      const after = afterAttempts({ attempts, errorCode });
+      const afterPt = afterAttemptsPt({ attempts, errorCode });
+      return items.length === 1
         ? {
-            message: `the pull of ${oldest.from} failed ${after}`,
-            messagePt: `a busca de ${dayPt(oldest.from)} falhou ${afterPt}`,
+            message: `the pull of ${listed} failed ${after}`,
+            messagePt: `a busca de ${listedPt} falhou ${afterPt}`,
           }
         : {
-            message: `the pulls of ${failed.length} dates failed ${after}: ${listDates(dates, 'en')}`,
-            messagePt: `as buscas de ${failed.length} datas falharam ${afterPt}: ${listDates(dates, 'pt-BR')}`,
-          }),
-      date: oldest.from,
-      pullId: oldest.pullId,
-    };
-  });
+            message: `the pulls of ${items.length} dates failed ${after}: ${listed}`,
+            messagePt: `as buscas de ${items.length} datas falharam ${afterPt}: ${listedPt}`,
+          };
+    },
+  );
 }
 
 /** Dates and ranges of dates that a message names. */
@@ -193,7 +241,8 @@ function sweepAlert(kind: AlertKind, message: string, messagePt: string): Alert 
   return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
 }
 
-export interface FailedSweep extends Pick<FailedPull, 'from' | 'attempts' | 'errorCode'> {
+export interface FailedSweep extends Pick<FailedPull, 'attempts' | 'errorCode'> {
+  readonly from: CivilDate;
   readonly overLimit: boolean;
 }
 
@@ -268,28 +317,31 @@ export function sweepFindingAlerts(sweep: SweepFindings): Alert[] {
   ];
 }
 
-export interface ContradictedDate {
-  readonly date: CivilDate;
+export interface ContradictedDate extends AlertDate {
   readonly pullId: bigint;
   /** Titles of the date in the response to the newest sweep, and to the pull after it. */
   readonly sweepTitles: number;
   readonly pullTitles: number;
 }
 
-export function contradictedDateAlert(contradicted: ContradictedDate): Alert {
-  const { date, pullId, sweepTitles, pullTitles } = contradicted;
-  return {
-    kind: 'filters_disagree',
-    dedupeKey: `filters_disagree:${date}`,
-    message: `two sweeps in a row contradict the pulls of ${date} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
-    messagePt: `duas varreduras seguidas contradizem as buscas de ${dayPt(date)}: por anticipationDate a data tem ${countPt(sweepTitles, 'título', 'títulos')}; por conciliationDate, ${pullTitles}`,
-    date,
-    pullId,
-  };
+export function contradictedDateAlerts(contradicted: readonly ContradictedDate[]): Alert[] {
+  return alertsByCause('filters_disagree', contradicted, ANY_CAUSE, (hit) => {
+    const { items, oldest, listed, listedPt } = hit;
+    const { date, sweepTitles, pullTitles } = oldest;
+    const titlesPt = countPt(sweepTitles, 'título', 'títulos');
+    return items.length === 1
+      ? {
+          message: `two sweeps in a row contradict the pulls of ${listed} that followed them: by anticipationDate the date has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+          messagePt: `duas varreduras seguidas contradizem as buscas de ${listedPt} que vieram depois: por anticipationDate a data tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
+        }
+      : {
+          message: `two sweeps in a row contradict the pulls of ${items.length} dates that followed them: ${listed}; by anticipationDate ${date} has ${sweepTitles} titles, by conciliationDate ${pullTitles}`,
+          messagePt: `duas varreduras seguidas contradizem as buscas de ${items.length} datas que vieram depois: ${listedPt}; por anticipationDate o dia ${dayPt(date)} tem ${titlesPt}; por conciliationDate, ${pullTitles}`,
+        };
+  });
 }
 
-export interface HeldDay {
-  readonly date: CivilDate;
+export interface HeldDay extends AlertDate {
   readonly pullId: bigint;
   /** Current titles of the day. */
   readonly titles: number;
@@ -300,96 +352,121 @@ export interface HeldDay {
   readonly detail: HoldDetail | null;
 }
 
-export function heldDayAlert(day: HeldDay): Alert {
-  const why =
-    day.reason === 'unreadable'
-      ? `the response to pull ${day.pullId} has ${day.responseTitles} titles, and none could be read`
-      : isImplausible(day.reason)
-        ? `${implausibleText('en', day.reason, day.detail)} (pull ${day.pullId})`
-        : `pull ${day.pullId} would withdraw ${day.withdrawals} of its ${day.titles} titles`;
-  const whyPt =
-    day.reason === 'unreadable'
-      ? `a resposta da busca ${day.pullId} tem ${countPt(day.responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`
-      : isImplausible(day.reason)
-        ? `${implausibleText('pt-BR', day.reason, day.detail)} (busca ${day.pullId})`
-        : `a busca ${day.pullId} retiraria ${day.withdrawals} dos ${day.titles} títulos do dia`;
-  return {
-    kind: 'day_held',
-    dedupeKey: `day_held:${day.date}`,
-    message: `${day.date} is held: ${why}`,
-    messagePt: `o dia ${dayPt(day.date)} está retido: ${whyPt}`,
-    date: day.date,
-    pullId: day.pullId,
-  };
+/** Days that are held for the same reason are one alert, with the numbers of the oldest day. */
+export function heldDayAlerts(days: readonly HeldDay[]): Alert[] {
+  return alertsByCause(
+    'day_held',
+    days,
+    ({ reason }) => `${reason}`,
+    (held) => {
+      const { items, oldest, listed, listedPt } = held;
+      const [why, whyPt] = whyHeld(oldest);
+      return items.length === 1
+        ? {
+            message: `${listed} is held: ${why}`,
+            messagePt: `o dia ${listedPt} está retido: ${whyPt}`,
+          }
+        : {
+            message: `${items.length} days are held for one reason, ${listed}; on the oldest day, ${why}`,
+            messagePt: `${items.length} dias estão retidos pelo mesmo motivo, ${listedPt}; no mais antigo, ${whyPt}`,
+          };
+    },
+  );
 }
 
-export interface OpenRejects {
-  readonly date: CivilDate;
+function whyHeld(day: HeldDay): readonly [en: string, pt: string] {
+  const { pullId, reason, detail, titles, responseTitles, withdrawals } = day;
+  if (reason === 'unreadable') {
+    return [
+      `the response to pull ${pullId} has ${responseTitles} titles, and none could be read`,
+      `a resposta da busca ${pullId} tem ${countPt(responseTitles, 'título', 'títulos')}, e nenhum pôde ser lido`,
+    ];
+  }
+  if (isImplausible(reason)) {
+    return [
+      `${implausibleText('en', reason, detail)} (pull ${pullId})`,
+      `${implausibleText('pt-BR', reason, detail)} (busca ${pullId})`,
+    ];
+  }
+  return [
+    `pull ${pullId} would withdraw ${withdrawals} of its ${titles} titles`,
+    `a busca ${pullId} retiraria ${withdrawals} dos ${titles} títulos do dia`,
+  ];
+}
+
+export interface OpenRejects extends AlertDate {
   readonly rejects: number;
   readonly pullId: bigint;
 }
 
-export function openRejectsAlert(open: OpenRejects): Alert {
-  const titles = `${open.rejects} ${open.rejects === 1 ? 'title' : 'titles'}`;
-  return {
-    kind: 'day_attention',
-    dedupeKey: `day_attention:${open.date}`,
-    message: `${open.date} lacks ${titles} that broke the contract`,
-    messagePt: `o dia ${dayPt(open.date)} está incompleto: ${countPt(open.rejects, 'título fora do contrato não entrou', 'títulos fora do contrato não entraram')} nas somas`,
-    date: open.date,
-    pullId: open.pullId,
-  };
+export function openRejectsAlerts(open: readonly OpenRejects[]): Alert[] {
+  return alertsByCause('day_attention', open, ANY_CAUSE, ({ items, listed, listedPt }) => {
+    const rejects = sumOf(items, (day) => day.rejects);
+    const titles = `${rejects} ${rejects === 1 ? 'title' : 'titles'}`;
+    const titlesPt = `${countPt(rejects, 'título fora do formato documentado não entrou', 'títulos fora do formato documentado não entraram')} nas somas`;
+    return items.length === 1
+      ? {
+          message: `${listed} lacks ${titles} that broke the contract`,
+          messagePt: `o dia ${listedPt} está incompleto: ${titlesPt}`,
+        }
+      : {
+          message: `${items.length} days lack ${titles} that broke the contract: ${listed}`,
+          messagePt: `${items.length} dias estão incompletos, ${listedPt}: ${titlesPt}`,
+        };
+  });
 }
 
-export interface OpenFindings {
-  readonly date: CivilDate;
+/** The open findings of one check on one day. */
+export interface OpenFindings extends AlertDate {
   readonly findings: number;
-  /** The checks that found them. */
-  readonly codes: readonly CheckCode[];
+  readonly code: CheckCode;
   readonly pullId: bigint;
 }
 
-export function openFindingsAlert(open: OpenFindings): Alert {
-  const names = (language: 'en' | 'pt-BR') =>
-    open.codes.map((code) => CHECK_TEXTS[language][code].name.toLowerCase()).join(', ');
-  const findings = `${open.findings} ${open.findings === 1 ? 'finding' : 'findings'}`;
-  return {
-    kind: 'findings_open',
-    dedupeKey: `findings_open:${open.date}`,
-    message: `${open.date} has ${findings} of the checks that a person has to resolve: ${names('en')}`,
-    messagePt: `o dia ${dayPt(open.date)} tem ${countPt(open.findings, 'apontamento', 'apontamentos')} a resolver: ${names('pt-BR')}`,
-    date: open.date,
-    pullId: open.pullId,
-  };
+/** The findings of one check are one alert. */
+export function openFindingsAlerts(open: readonly OpenFindings[]): Alert[] {
+  return alertsByCause(
+    'findings_open',
+    open,
+    ({ code }) => code,
+    (hit) => {
+      const { items, oldest, listed, listedPt } = hit;
+      const findings = sumOf(items, (day) => day.findings);
+      const { code } = oldest;
+      return {
+        message: `a person has to resolve ${findings} ${findings === 1 ? 'finding' : 'findings'} of the check "${CHECK_TEXTS.en[code].name}": ${listed}`,
+        messagePt: `há ${countPt(findings, 'apontamento', 'apontamentos')} a resolver da regra "${CHECK_TEXTS['pt-BR'][code].name}": ${listedPt}`,
+      };
+    },
+  );
 }
 
-export function restatedDayAlert(day: {
-  readonly date: CivilDate;
-  readonly pullId: bigint | null;
-}): Alert {
-  return {
-    kind: 'restated_after_sign_off',
-    dedupeKey: `restated_after_sign_off:${day.date}`,
-    message: `the platform restated ${day.date} after it was signed off`,
-    messagePt: `a plataforma alterou o dia ${dayPt(day.date)} depois do fechamento`,
-    date: day.date,
-    pullId: day.pullId,
-  };
+export function restatedDayAlerts(days: readonly AlertDate[]): Alert[] {
+  return alertsByCause('restated_after_sign_off', days, ANY_CAUSE, ({ items, listed, listedPt }) =>
+    items.length === 1
+      ? {
+          message: `the platform restated ${listed} after it was signed off`,
+          messagePt: `a plataforma alterou o dia ${listedPt} depois do fechamento`,
+        }
+      : {
+          message: `the platform restated ${items.length} days after they were signed off: ${listed}`,
+          messagePt: `a plataforma alterou ${items.length} dias depois do fechamento: ${listedPt}`,
+        },
+  );
 }
 
-export function bookingReceiptsAlert(open: {
-  readonly date: CivilDate;
-  readonly receipts: number;
-}): Alert {
-  const receipts = open.receipts === 1 ? '1 receipt' : `${open.receipts} receipts`;
-  return {
-    kind: 'booking_receipts',
-    dedupeKey: `booking_receipts:${open.date}`,
-    message: `${receipts} of the ERP for ${open.date} ${open.receipts === 1 ? 'does' : 'do'} not fit the released lines; the day is not released until a person decides`,
-    messagePt: `${countPt(open.receipts, 'retorno do ERP', 'retornos do ERP')} para o dia ${dayPt(open.date)} não ${open.receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; o dia só é liberado depois de uma decisão`,
-    date: open.date,
-    pullId: null,
-  };
+export function bookingReceiptsAlerts(
+  open: readonly { readonly date: CivilDate; readonly receipts: number }[],
+): Alert[] {
+  const dated = open.map((day) => ({ ...day, pullId: null }));
+  return alertsByCause('booking_receipts', dated, ANY_CAUSE, ({ items, listed, listedPt }) => {
+    const receipts = sumOf(items, (day) => day.receipts);
+    const isOneDay = items.length === 1;
+    return {
+      message: `${receipts} ${receipts === 1 ? 'receipt' : 'receipts'} of the ERP for ${listed} ${receipts === 1 ? 'does' : 'do'} not fit the released lines; the ${isOneDay ? 'day is' : 'days are'} not released until a person decides`,
+      messagePt: `${countPt(receipts, 'retorno do ERP', 'retornos do ERP')} de ${listedPt} não ${receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; ${isOneDay ? 'o dia só é liberado' : 'os dias só são liberados'} depois de uma decisão`,
+    };
+  });
 }
 
 export function failedLinesAlert(failed: {
@@ -475,26 +552,31 @@ export function consumerBehindAlert(consumer: {
   };
 }
 
-export function brokenMonthAlert(broken: {
-  readonly month: string;
-  readonly sealId: bigint;
-  /** In date order, at least one. */
-  readonly days: readonly { readonly date: CivilDate }[];
-}): Alert {
-  const dates = broken.days.map(({ date }) => date);
-  const [year = '', month = ''] = broken.month.split('-');
-  return {
-    kind: 'month_seal_broken',
-    dedupeKey: `month_seal_broken:${broken.month}:${broken.sealId}`,
-    message: `the seal of the month ${broken.month} no longer holds, because of ${listDates(dates, 'en')}`,
-    messagePt: `o fechamento do mês ${month}/${year} não vale mais, por causa de ${listDates(dates, 'pt-BR')}`,
-    date: dates[0] ?? null,
-    pullId: null,
-  };
+/** One restatement may reach the days of several months. */
+export function brokenMonthAlerts(
+  broken: readonly {
+    readonly month: string;
+    /** In date order, at least one. */
+    readonly days: readonly { readonly date: CivilDate }[];
+  }[],
+): Alert[] {
+  const days = broken.flatMap((month) => month.days.map(({ date }) => ({ date, pullId: null })));
+  return alertsByCause('month_seal_broken', days, ANY_CAUSE, ({ listed, listedPt }) => {
+    const months = broken.map(({ month }) => month);
+    const monthsPt = months.map((month) => month.split('-').reverse().join('/'));
+    return months.length === 1
+      ? {
+          message: `the seal of the month ${months[0]} no longer holds, because of ${listed}`,
+          messagePt: `o fechamento do mês ${monthsPt[0]} não vale mais, por causa de ${listedPt}`,
+        }
+      : {
+          message: `the seals of the months ${months.join(', ')} no longer hold, because of ${listed}`,
+          messagePt: `os fechamentos dos meses ${monthsPt.join(', ')} não valem mais, por causa de ${listedPt}`,
+        };
+  });
 }
 
-export interface AlteredDate {
-  readonly date: CivilDate;
+export interface AlteredDate extends AlertDate {
   /** Of the first of the findings, as a date in UTC. */
   readonly foundDate: CivilDate;
   /** Findings of the last day and findings that last, without those that a person has acknowledged. */
@@ -511,37 +593,30 @@ export const FINDING_ALERT_HOURS = 24;
 /** Titles that the message of one alert names. */
 export const ALTERED_TITLES_NAMED = 5;
 
-/**
- * Raises one alert for the dates whose findings began on the same day, because a statement that alters one date
- * mostly alters others too.
- * @param dates in order
- */
+/** A statement that alters one date mostly alters others too, so the findings that began on one day are one alert. */
 export function alteredDateAlerts(dates: readonly AlteredDate[]): Alert[] {
-  const foundDates = [...new Set(dates.map(({ foundDate }) => foundDate))];
-  return foundDates.flatMap((foundDate) => {
-    const altered = dates.filter((date) => date.foundDate === foundDate);
-    const [oldest] = altered;
-    if (oldest === undefined) return [];
-    const findings = altered.reduce((sum, date) => sum + date.findings, 0);
-    const titleIds = altered.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
-    const isLonger = titleIds.length < findings;
-    const named = titleIds.map((id) => `title ${id}`).join(', ');
-    const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
-    const listed = altered.map(({ date }) => date);
-    const differences = findings === 1 ? '1 difference' : `${findings} differences`;
-    return {
-      kind: 'titles_altered',
-      dedupeKey: `titles_altered:${foundDate}`,
-      message:
-        `the tables of ${listDates(listed, 'en')} were altered outside of a merge: ${differences}` +
-        (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
-      messagePt:
-        `registros de ${listDates(listed, 'pt-BR')} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
-        (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
-      date: oldest.date,
-      pullId: oldest.pullId,
-    };
-  });
+  return alertsByCause(
+    'titles_altered',
+    dates,
+    ({ foundDate }) => foundDate,
+    (altered) => {
+      const { items, listed, listedPt } = altered;
+      const findings = sumOf(items, (date) => date.findings);
+      const titleIds = items.flatMap((date) => date.titleIds).slice(0, ALTERED_TITLES_NAMED);
+      const isLonger = titleIds.length < findings;
+      const named = titleIds.map((id) => `title ${id}`).join(', ');
+      const namedPt = titleIds.map((id) => `título ${id}`).join(', ');
+      const differences = findings === 1 ? '1 difference' : `${findings} differences`;
+      return {
+        message:
+          `the tables of ${listed} were altered outside of a merge: ${differences}` +
+          (named === '' ? '' : ` (${named}${isLonger ? ' and more' : ''})`),
+        messagePt:
+          `registros de ${listedPt} foram alterados no banco de dados fora de uma busca: ${countPt(findings, 'diferença', 'diferenças')}` +
+          (named === '' ? '' : ` (${namedPt}${isLonger ? ' e outros' : ''})`),
+      };
+    },
+  );
 }
 
 /** Dates whose rows of `title` were not compared with the recorded hashes for long. */
@@ -576,34 +651,29 @@ export interface RefusedProviders {
   readonly invalid: number;
 }
 
-/**
- * Raises one alert for each date on which such rows were written, so that new refusals are reported
- * while old ones are open.
- */
-export function refusedProvidersAlert(refused: RefusedProviders): Alert {
+/** @returns null: no provider is refused */
+export function refusedProvidersAlert(refused: readonly RefusedProviders[]): Alert | null {
+  if (refused.length === 0) return null;
+  const dates = refused.map(({ writtenDate }) => writtenDate);
+  const rejected = sumOf(refused, (date) => date.rejected);
+  const invalid = sumOf(refused, (date) => date.invalid);
   const parts = [
-    ...(refused.rejected > 0 ? [`${refused.rejected} rejected by the platform`] : []),
-    ...(refused.invalid > 0 ? [`${refused.invalid} invalid and not sent`] : []),
+    ...(rejected > 0 ? [`${rejected} rejected by the platform`] : []),
+    ...(invalid > 0 ? [`${invalid} invalid and not sent`] : []),
   ];
   const partsPt = [
-    ...(refused.rejected > 0
-      ? [`${countPt(refused.rejected, 'foi recusado', 'foram recusados')} pela plataforma`]
+    ...(rejected > 0
+      ? [`${countPt(rejected, 'foi recusado', 'foram recusados')} pela plataforma`]
       : []),
-    ...(refused.invalid > 0
-      ? [
-          countPt(
-            refused.invalid,
-            'é inválido e não foi enviado',
-            'são inválidos e não foram enviados',
-          ),
-        ]
+    ...(invalid > 0
+      ? [countPt(invalid, 'é inválido e não foi enviado', 'são inválidos e não foram enviados')]
       : []),
   ];
   return {
     kind: 'provider_rejected',
-    dedupeKey: `provider_rejected:${refused.writtenDate}`,
-    message: `of the providers written on ${refused.writtenDate}, ${parts.join(', ')}`,
-    messagePt: `dos fornecedores gravados em ${dayPt(refused.writtenDate)}, ${partsPt.join(', ')}`,
+    dedupeKey: 'provider_rejected',
+    message: `of the providers written on ${listDates(dates, 'en')}, ${parts.join(', ')}`,
+    messagePt: `dos fornecedores gravados em ${listDates(dates, 'pt-BR')}, ${partsPt.join(', ')}`,
     // Not an accepted date: the alert concerns no day of the ledger.
     date: null,
     pullId: null,
@@ -649,14 +719,17 @@ export interface ChangedAccounts {
   readonly acceptedDate: CivilDate | null;
 }
 
-/** Raises one alert for each pull, so that a new change is reported while older ones are open. */
+/**
+ * Raises one alert for each pull, so that a new change is reported at once while older ones are open. The change
+ * of a party is recorded once, by the first pull that has it, so one cause is one alert here too.
+ */
 export function changedAccountsAlert({ pullId, changes, acceptedDate }: ChangedAccounts): Alert {
   const parties = changes === 1 ? '1 party' : `${changes} parties`;
   return {
     kind: 'account_changed',
     dedupeKey: `account_changed:${pullId}`,
     message: `titles of pull ${pullId} name another bank account than before for ${parties}`,
-    messagePt: `títulos da busca ${pullId} trazem, para ${countPt(changes, 'parte', 'partes')}, outra conta bancária que não a última vista`,
+    messagePt: `títulos da busca ${pullId} trazem uma conta bancária diferente da anterior para ${countPt(changes, 'parte', 'partes')}`,
     date: acceptedDate,
     pullId,
   };
@@ -675,7 +748,10 @@ export interface NewDrift {
 /** Number of paths that the message of an alert lists. */
 export const DRIFT_PATHS_NAMED = 5;
 
-/** Raises one alert for each pull, so that new items are reported while older ones are open. */
+/**
+ * Raises one alert for each pull, so that new items are reported at once while older ones are open. An item is
+ * recorded once, by the first pull that has it.
+ */
 export function contractDriftAlert({ pullId, date, paths, pathCount }: NewDrift): Alert {
   const named = paths.slice(0, DRIFT_PATHS_NAMED).map(toSafePath);
   const more = pathCount - named.length;
@@ -836,7 +912,7 @@ export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[])
   const titles = `${breaks} ${breaks === 1 ? 'title' : 'titles'}`;
   return {
     kind: 'paid_to_supplier',
-    dedupeKey: `paid_to_supplier:${dates.join(',')}`,
+    dedupeKey: 'paid_to_supplier',
     message: `the ERP has paid ${titles} to the supplier although the payment was anticipated: ${listDates(dates, 'en')}`,
     messagePt: `o ERP pagou ao fornecedor ${countPt(breaks, 'título já antecipado', 'títulos já antecipados')}: ${listDates(dates, 'pt-BR')}`,
     date: first,

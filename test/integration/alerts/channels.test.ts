@@ -17,26 +17,26 @@ import {
   type Alert,
   type AlertLanguage,
   alteredDateAlerts,
-  bookingReceiptsAlert,
-  brokenMonthAlert,
+  bookingReceiptsAlerts,
+  brokenMonthAlerts,
   changedAccountsAlert,
   consumerBehindAlert,
   contractDriftAlert,
-  contradictedDateAlert,
+  contradictedDateAlerts,
   failedLinesAlert,
   failedPullAlerts,
   failedSweepAlert,
   failingPushAlert,
   faultyProcessAlerts,
-  heldDayAlert,
-  openFindingsAlert,
-  openRejectsAlert,
+  heldDayAlerts,
+  openFindingsAlerts,
+  openRejectsAlerts,
   overdueChecksAlert,
   overdueLinesAlert,
   overduePullsAlert,
   paidToSupplierAlert,
   refusedProvidersAlert,
-  restatedDayAlert,
+  restatedDayAlerts,
   STALENESS_LIMITS,
   staleCheckpointAlert,
   stalePayablesAlert,
@@ -123,9 +123,9 @@ const SWEEP = {
 /** One alert of each kind. */
 const ALERTS: readonly Alert[] = [
   ...failedPullAlerts(
-    dates.map((from, index) => ({
+    dates.map((each, index) => ({
       pullId: BigInt(index + 12),
-      from,
+      date: each,
       attempts: 8,
       errorCode: 'PLATFORM_UNAVAILABLE',
     })),
@@ -134,42 +134,41 @@ const ALERTS: readonly Alert[] = [
   failedSweepAlert({ from: date, attempts: 8, errorCode: 'PLATFORM_CONTRACT', overLimit: true }),
   staleSweepAlert(new Date('2026-02-22T06:00:00Z')),
   ...sweepFindingAlerts(SWEEP),
-  contradictedDateAlert({ date, pullId: 12n, sweepTitles: 3, pullTitles: 8 }),
-  heldDayAlert({
-    date,
-    pullId: 12n,
-    titles: 60,
-    responseTitles: 30,
-    withdrawals: 30,
-    reason: 'withdrawal_limit',
-    detail: null,
-  }),
-  openRejectsAlert({ date, rejects: 2, pullId: 12n }),
-  openFindingsAlert({
-    date,
-    findings: 3,
-    codes: ['equal_on_two_dates', 'tax_id_invalid'],
-    pullId: 12n,
-  }),
+  ...contradictedDateAlerts([{ date, pullId: 12n, sweepTitles: 3, pullTitles: 8 }]),
+  ...heldDayAlerts(
+    dates.slice(0, 3).map((each, index) => ({
+      date: each,
+      pullId: BigInt(index + 12),
+      titles: 60,
+      responseTitles: 30,
+      withdrawals: 30,
+      reason: 'withdrawal_limit',
+      detail: null,
+    })),
+  ),
+  ...openRejectsAlerts([{ date, rejects: 2, pullId: 12n }]),
+  ...openFindingsAlerts(
+    dates
+      .slice(0, 2)
+      .map((each) => ({ date: each, findings: 3, code: 'equal_on_two_dates', pullId: 12n })),
+  ),
   staleCheckpointAlert(
     { startDate: date, lastReconciledDate: date, advancedAt: new Date('2026-03-03T09:00:00Z') },
     { now: new Date('2026-03-08T09:00:00Z'), lastClosedDate: addDays(date, 5) },
     STALENESS_LIMITS,
   ),
-  restatedDayAlert({ date, pullId: 12n }),
+  ...restatedDayAlerts(dates.slice(0, 4).map((each) => ({ date: each, pullId: 12n }))),
   failedLinesAlert({ lines: 3, date }),
   overdueLinesAlert({ lines: 2, date, afterDays: 2 }),
-  bookingReceiptsAlert({ date, receipts: 2 }),
+  ...bookingReceiptsAlerts([{ date, receipts: 2 }]),
   waitingDaysAlert({ days: 2, date, afterDays: 1 }),
   consumerBehindAlert({ name: 'erp', behind: 4, afterDays: 1 }),
-  brokenMonthAlert({
-    month: '2026-03',
-    sealId: 3n,
-    days: dates.slice(0, 2).map((each) => ({ date: each })),
-  }),
+  ...brokenMonthAlerts([
+    { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },
+  ]),
   ...alteredDateAlerts([{ date, foundDate: date, findings: 3, titleIds: [7n, 9n], pullId: 14n }]),
   overdueChecksAlert({ dates: 4, date }),
-  refusedProvidersAlert({ writtenDate: date, rejected: 2, invalid: 1 }),
+  refusedProvidersAlert([{ writtenDate: date, rejected: 2, invalid: 1 }]),
   failingPushAlert({ pending: 5, errorCode: 'PLATFORM_UNAVAILABLE' }),
   changedAccountsAlert({ pullId: 12n, changes: 2, acceptedDate: date }),
   stalePayablesAlert(
@@ -220,6 +219,7 @@ const DIGEST: OpenItems = {
       needy('sign_off', addDays(date, 3)),
     ],
   },
+  breaks: 0,
   accountChanges: 2,
   alerts: ALERTS.filter(({ kind }) => ['platform_auth', 'day_held'].includes(kind)),
   providersRead: true,
@@ -302,15 +302,7 @@ function alertTitle(kind: Alert['kind'], language: AlertLanguage): string {
   return title.split(': ')[1] ?? '';
 }
 
-const held = heldDayAlert({
-  date,
-  pullId: 12n,
-  titles: 60,
-  responseTitles: 30,
-  withdrawals: 30,
-  detail: null,
-  reason: 'withdrawal_limit',
-});
+const [held] = ALERTS.filter(({ kind }) => kind === 'day_held') as [Alert];
 
 test('the mails about one alert are one thread, to all receivers', async () => {
   await raiseAlert(table.database, held);

@@ -211,6 +211,27 @@ test('the claim of a deliverer that died runs out, and its late record changes n
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
 
+test('a changed message is sent again after a day, of a critical kind after an hour', async () => {
+  const { prisma } = table.database;
+  for (const kind of ['day_held', 'paid_to_supplier'] as const) {
+    await raiseAlert(table.database, { ...held, kind, dedupeKey: kind });
+  }
+  expect(await deliver()).toBe(2);
+  await prisma.$executeRaw`UPDATE conciliation.alert SET message = 'two dates'`;
+  const pass = (time: string) => prisma.$executeRaw`
+    UPDATE conciliation.alert_delivery SET delivered_at = delivered_at - ${time}::interval`;
+  await pass('59 minutes');
+  expect(await deliver()).toBe(0);
+  await pass('2 minutes');
+  expect(await deliver()).toBe(1);
+  expect(webhook.received.at(-1)?.body).toMatchObject({ kind: 'paid_to_supplier' });
+  await pass('22 hours');
+  expect(await deliver()).toBe(0);
+  await pass('1 hour');
+  expect(await deliver()).toBe(1);
+  expect(webhook.received.at(-1)?.body).toMatchObject({ kind: 'day_held', state: 'updated' });
+});
+
 test('a failure ends the round, and the alert that failed does not keep the others back', async () => {
   await raiseAlert(table.database, { ...held, message: 'refused' });
   await raiseAlert(table.database, { ...held, dedupeKey: 'second' });

@@ -202,6 +202,41 @@ test('a held day is an alert until it is released', async () => {
   expect(await derive()).toEqual({ raised: 0, resolved: 1 });
 });
 
+test('days that are held for one reason are one alert, and another reason is another', async () => {
+  const [first, second, third] = [70, 71, 72].map((days) => daysFrom(days)) as [
+    typeof DAY,
+    typeof DAY,
+    typeof DAY,
+  ];
+  const hold = async (date: typeof DAY, uids: readonly string[]) => {
+    setDay(date, ['a', 'b', 'c']);
+    await world.pull(date);
+    setDay(date, uids);
+    return (await world.pull(date)).pullId;
+  };
+  const pullId = await hold(first, ['a']);
+  await hold(second, ['a']);
+  await hold(third, []);
+  expect(await derive()).toEqual({ raised: 2, resolved: 0 });
+  const oldest = { kind: 'day_held', date: first, pull_id: pullId };
+  expect(await openAlerts()).toMatchObject([
+    {
+      ...oldest,
+      dedupe_key: 'day_held:withdrawal_limit',
+      message: `2 days are held for one reason, ${first} to ${second}; on the oldest day, pull ${pullId} would withdraw 2 of its 3 titles`,
+    },
+    { dedupe_key: 'day_held:emptied', date: third },
+  ]);
+  // A released day leaves the alert of the others.
+  await releasePull(world.database, pullId, decision);
+  expect(await derive()).toEqual({ raised: 0, resolved: 0 });
+  for (const date of [second, third]) {
+    setDay(date, ['a', 'b', 'c']);
+    await world.pull(date);
+  }
+  expect(await derive()).toEqual({ raised: 0, resolved: 2 });
+});
+
 test('a day with rejected titles is an alert until they are accepted', async () => {
   const date = daysFrom(3);
   world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
@@ -266,27 +301,28 @@ describe('of providers', () => {
   });
   afterAll(() => clearProviders(world.database));
 
-  test('those that were refused are an alert for each date on which they were written', async () => {
+  test('those that were refused are one alert, which names the dates on which they were written', async () => {
     expect(await derive()).toEqual({ raised: 0, resolved: 0 });
     // Late in the evening of the 3rd where the buyer is.
     await setState(first, 'rejected', '2026-03-04T01:30:00Z');
     expect(await derive()).toEqual({ raised: 1, resolved: 0 });
     await setState(second, 'invalid', '2026-03-03T12:00:00Z');
     expect(await derive()).toEqual({ raised: 0, resolved: 0 });
-    await setState(third, 'invalid', '2026-03-04T12:00:00Z');
-    expect(await derive()).toEqual({ raised: 1, resolved: 0 });
+    await setState(third, 'invalid', '2026-03-05T12:00:00Z');
+    expect(await derive()).toEqual({ raised: 0, resolved: 0 });
     expect(await openAlerts()).toMatchObject([
       {
         kind: 'provider_rejected',
-        dedupe_key: 'provider_rejected:2026-03-03',
         message:
-          'of the providers written on 2026-03-03, 1 rejected by the platform, 1 invalid and not sent',
+          'of the providers written on 2026-03-03, 2026-03-05, 1 rejected by the platform, 2 invalid and not sent',
         date: null,
       },
-      { message: 'of the providers written on 2026-03-04, 1 invalid and not sent' },
     ]);
 
-    await writeProviders(world.database, [providerOf(3, { name: 'Mended' })]);
+    await writeProviders(
+      world.database,
+      [1, 2, 3].map((number) => providerOf(number, { name: 'Mended' })),
+    );
     expect(await derive()).toEqual({ raised: 0, resolved: 1 });
   });
 
@@ -396,12 +432,14 @@ test('a bank account that changed is an alert for each pull that showed one, unt
 });
 
 test('several processes that derive at once raise each alert once', async () => {
-  const dates = [20, 21, 22, 23].map((days) => daysFrom(days));
-  for (const date of dates) {
-    world.sandbox.setDayTexts(date, ['{}', titleText({ date })]);
-    await world.pull(date);
+  const codes = ['A', 'B', 'C', 'D'];
+  for (const code of codes) {
+    await world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, error_code)
+      VALUES ('manual', ${daysFrom(20)}::date + ${codes.indexOf(code)}::int, 'test', 'failed',
+              nextval('conciliation.pull_fence_seq'), ${code})`;
   }
-  // So that whoever does not wait is sure to look before the first has committed.
+  // A derivation that does not wait then reads before the first has committed.
   await world.database.prisma.$executeRaw`
     CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`;
@@ -410,7 +448,10 @@ test('several processes that derive at once raise each alert once', async () => 
   const results = await Promise.all(Array.from({ length: 8 }, () => derive()));
   await world.database.prisma.$executeRaw`DROP TRIGGER slow ON conciliation.alert`;
   expect(results.map(({ raised }) => raised).sort()).toEqual([0, 0, 0, 0, 0, 0, 0, 4]);
-  expect((await openAlerts()).map(({ date }) => date)).toEqual(dates);
+  expect((await openAlerts()).map(({ dedupe_key }) => dedupe_key)).toEqual(
+    codes.map((code) => `pull_failed:${code}`),
+  );
+  await world.database.prisma.pull.deleteMany({ where: { errorCode: { in: codes } } });
 });
 
 test('no alert holds personal data', async () => {

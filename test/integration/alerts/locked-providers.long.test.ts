@@ -47,5 +47,5 @@ test('a lock on the table of providers delays the alerts about providers alone',
   await erp.query('ROLLBACK');
   await world.database.prisma.$executeRaw`
     UPDATE conciliation.provider SET sync_state = 'rejected'`;
-  await expect.poll(alerts, PATIENCE).toContainEqual(expect.stringMatching(/^provider_rejected:/));
+  await expect.poll(alerts, PATIENCE).toContain('provider_rejected');
 });
