@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { testMessage } from '../alerts/alert-message.ts';
 import { messageStyle, openChannels } from '../app/alert-channels.ts';
 import { ConfigError } from '../runtime/errors.ts';
-import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { EXIT, type Exit, type ExitStatus, runCommand } from './command-run.ts';
 import { renderTable } from './output/table.ts';
 
 /** Adds the command that tests the channels for alerts. */
-export function addAlertCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addAlertCommand(program: Command, exit: Exit): void {
   const alert = program.command('alert').description('test the channels for alerts');
   alert
     .command('test')
@@ -50,7 +50,7 @@ function testChannels(json: boolean | undefined): Promise<ExitStatus> {
       text:
         rows.length === 0
           ? 'The configuration names no channel: alerts go to the log only.'
-          : renderTable([{ title: 'channel' }, { title: 'result' }], rows),
+          : renderTable(['channel', 'result'], rows),
       exit: isDone ? EXIT.done : EXIT.failed,
     };
   });

@@ -4,17 +4,14 @@ import { addDays, type CivilDate, lastClosedDate } from '../domain/business-day.
 import { EVIDENCE_TITLES, readAmountEvidence } from '../ledger/amount-evidence.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
-import { EXIT, type ExitStatus } from './command-run.ts';
-import { formatCount, renderTable } from './output/table.ts';
-import { runOnStaging } from './staging-run.ts';
+import type { Exit } from './command-run.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
+import { stagingAction } from './staging-run.ts';
 
 const DEFAULT_DAYS = 31;
 
 /** Adds the command that counts how often titles agree with each meaning of an amount. */
-export function addAmountMeaningCommand(
-  program: Command,
-  exit: (status: ExitStatus) => void,
-): void {
+export function addAmountMeaningCommand(program: Command, exit: Exit): void {
   program
     .command('amount-meaning')
     .description('count what the titles say about the amounts that the interface does not document')
@@ -31,9 +28,10 @@ range those of the last ${DEFAULT_DAYS} closed dates. The meaning is declared wi
 
 Example: conciliation amount-meaning --from 2026-02-01 --to 2026-02-28`,
     )
-    .action(async (options: { from?: CivilDate; to?: CivilDate; json?: boolean }) => {
-      exit(
-        await runOnStaging(options.json, async (database, { config }) => {
+    .action(
+      stagingAction(
+        exit,
+        async (database, { config }, options: { from?: CivilDate; to?: CivilDate }) => {
           const to = options.to ?? lastClosedDate(config.timeZone, new Date());
           const from = options.from ?? addDays(to, 1 - DEFAULT_DAYS);
           if (from > to) throw new InputError(`--from ${from} is after --to ${to}`);
@@ -45,13 +43,13 @@ Example: conciliation amount-meaning --from 2026-02-01 --to 2026-02-28`,
           }));
           const table = renderTable(
             [
-              { title: 'field' },
-              { title: 'declared' },
-              { title: 'titles', align: 'right' },
-              { title: 'zero', align: 'right' },
-              { title: 'below half', align: 'right' },
-              { title: 'from half', align: 'right' },
-              { title: 'above', align: 'right' },
+              'field',
+              'declared',
+              right('titles'),
+              right('zero'),
+              right('below half'),
+              right('from half'),
+              right('above'),
             ],
             amounts.map((amount) => [
               amount.field,
@@ -74,9 +72,8 @@ Example: conciliation amount-meaning --from 2026-02-01 --to 2026-02-28`,
           return {
             document: { from, to, amounts },
             text: [table, ...(equations.length === 0 ? [] : ['', ...equations])].join('\n'),
-            exit: EXIT.done,
           };
-        }),
-      );
-    });
+        },
+      ),
+    );
 }

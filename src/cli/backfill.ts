@@ -17,17 +17,12 @@ import {
 import { type DayRow, readDays } from '../ledger/reads.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument, idArgument, integerArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from './command-run.ts';
+import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { progressBar } from './output/backfill-text.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { formatCount } from './output/table.ts';
+import { stagingAction, withStaging } from './staging-run.ts';
 
 interface BackfillOptions {
   readonly from?: CivilDate;
@@ -38,7 +33,7 @@ interface BackfillOptions {
   readonly json?: boolean;
 }
 
-export function addBackfillCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addBackfillCommand(program: Command, exit: Exit): void {
   const backfill = program
     .command('backfill')
     .description('pull a range of dates, day by day')
@@ -88,9 +83,15 @@ Example: conciliation backfill --from 2026-01-01 --to 2026-03-31 --concurrency 3
     .description('stop a backfill; the dates that were pulled stay')
     .argument('<id>', 'the number of the backfill', idArgument('backfill'))
     .option('--json', 'print one JSON document')
-    .action(async (id: bigint, options: { json?: boolean }) => {
-      exit(await runCommand({ json: options.json, platform: false }, (run) => cancel(run, id)));
-    });
+    .action(
+      stagingAction(exit, async (database, _, id: bigint) => {
+        await cancelBackfill(database, id, operatorName());
+        return {
+          document: { backfillId: Number(id), state: 'cancelled' },
+          text: `Backfill ${id} is cancelled; pulled dates stay.`,
+        };
+      }),
+    );
 }
 
 /** Commander would also require the options for the subcommands. */
@@ -104,10 +105,9 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
   const today = dateIn(run.config.timeZone, new Date());
   const fault = backfillRangeFault(range, today);
   if (fault !== null) throw new InputError(fault.message, { context: fault.context });
-  const staging = await openStaging(run.config, run.logger);
-  try {
+  return withStaging(run, async (database) => {
     const known = new Map<CivilDate, DayRow>(
-      (await readDays(staging.database, range, today)).map((day) => [day.date, day]),
+      (await readDays(database, range, today)).map((day) => [day.date, day]),
     );
     const dates = datesBetween(range.from, range.to);
     const states: Record<string, number> = {};
@@ -119,11 +119,8 @@ async function dryRun(run: CommandRun, range: BackfillRange): Promise<CommandRes
     return {
       document: { from: range.from, to: range.to, dates: dates.length, states },
       text: `${formatCount(dates.length)} date(s) would be pulled, one request each; by their state now:\n${lines.join('\n')}`,
-      exit: EXIT.done,
     };
-  } finally {
-    await staging.close();
-  }
+  });
 }
 
 async function create(run: CommandRun, options: BackfillOptions): Promise<CommandResult> {
@@ -164,7 +161,6 @@ async function follow(
     return {
       document: { backfillId: Number(id) },
       text: `Backfill ${id} is recorded; a running service begins with it within a minute.`,
-      exit: EXIT.done,
     };
   }
   const line = createProgressLine();
@@ -178,20 +174,6 @@ async function follow(
     return resultOf(progress);
   } finally {
     line.end();
-  }
-}
-
-async function cancel(run: CommandRun, id: bigint): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    await cancelBackfill(staging.database, id, operatorName());
-    return {
-      document: { backfillId: Number(id), state: 'cancelled' },
-      text: `Backfill ${id} is cancelled; pulled dates stay.`,
-      exit: EXIT.done,
-    };
-  } finally {
-    await staging.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Command } from 'commander';
 import { type Config, type Environment, readConfig } from '../config/config.ts';
 import { ConciliationError, ConfigError, InputError } from '../runtime/errors.ts';
 import { createLogger, describeError, type Logger } from '../runtime/logger.ts';
@@ -6,6 +7,8 @@ import { createLogger, describeError, type Logger } from '../runtime/logger.ts';
 /** Exit statuses of every command. */
 export const EXIT = { done: 0, failed: 1, usage: 2, needsPerson: 3 } as const;
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+/** Receives the exit status of a command. */
+export type Exit = (status: ExitStatus) => void;
 
 /** The parameters of a command. */
 export interface CommandRun {
@@ -15,11 +18,11 @@ export interface CommandRun {
   readonly signal: AbortSignal;
 }
 
-/** The result of a command: a document for `--json`, text for people, and the exit status. */
+/** The result of a command: a document for `--json`, text for people, and the exit status, by default `done`. */
 export interface CommandResult {
   readonly document: object;
   readonly text: string;
-  readonly exit: ExitStatus;
+  readonly exit?: ExitStatus;
 }
 
 export interface CommandOptions {
@@ -58,7 +61,7 @@ export async function runCommand(
     const logger = createLogger(config);
     const result = await command({ config, logger, signal: abort.signal });
     print(options.json === true ? JSON.stringify(result.document, toJson, 2) : result.text);
-    return result.exit;
+    return result.exit ?? EXIT.done;
   } catch (error) {
     return reportError(error, options.json === true);
   } finally {
@@ -66,6 +69,23 @@ export async function runCommand(
     process.removeListener('SIGTERM', stop);
     if (options.service === true) endDespiteLeftovers();
   }
+}
+
+/**
+ * Returns the action of a command. `work` receives the arguments and the options of the command line, with
+ * those of the parent command.
+ */
+export function commandAction<Words extends readonly unknown[]>(
+  exit: Exit,
+  needs: { readonly platform: boolean },
+  work: (run: CommandRun, ...words: Words) => Promise<CommandResult>,
+): (...line: unknown[]) => Promise<void> {
+  return async (...line) => {
+    const command = line.at(-1) as Command;
+    const options = command.optsWithGlobals<{ json?: boolean }>();
+    const words = [...line.slice(0, -2), options] as unknown as Words;
+    exit(await runCommand({ ...needs, json: options.json }, (run) => work(run, ...words)));
+  };
 }
 
 /** By this time, everything that ends without help has ended. */

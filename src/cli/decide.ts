@@ -1,25 +1,18 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { acceptRejects, releasePull } from '../pull/decisions.sql.ts';
 import { dateArgument, idArgument, reasonArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from './command-run.ts';
+import type { Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { pullsTable, toDocument } from './output/pull-text.ts';
+import { stagingAction } from './staging-run.ts';
 
 interface DecisionOptions {
   readonly reason: string;
-  readonly json?: boolean;
 }
 
 /** `release` and `accept-rejects` are decisions of a person. `audit_entry` keeps each with name and reason. */
-export function addReleaseCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addReleaseCommand(program: Command, exit: Exit): void {
   program
     .command('release')
     .description('merge the changes of a held pull')
@@ -36,19 +29,18 @@ corrected the titles: a release would merge none of them.
 
 Example: conciliation release 412 --reason "cancelled batch, confirmed by the platform on 2 March"`,
     )
-    .action(async (pullId: bigint, options: DecisionOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          release(run, pullId, options.reason),
-        ),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, _, pullId: bigint, { reason }: DecisionOptions) => {
+        const report = await releasePull(database, pullId, { by: operatorName(), reason });
+        return {
+          document: { pullId: Number(pullId), dates: [toDocument(report)] },
+          text: `${pullsTable([report])}\n\nReleased by ${operatorName()}.`,
+        };
+      }),
+    );
 }
 
-export function addAcceptRejectsCommand(
-  program: Command,
-  exit: (status: ExitStatus) => void,
-): void {
+export function addAcceptRejectsCommand(program: Command, exit: Exit): void {
   program
     .command('accept-rejects')
     .description('let a date be reconciled without its rejected titles')
@@ -68,39 +60,13 @@ has no such reject.
 
 Example: conciliation accept-rejects 2026-03-02 --reason "test title of the platform, no money behind it"`,
     )
-    .action(async (date: CivilDate, options: DecisionOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          accept(run, date, options.reason),
-        ),
-      );
-    });
-}
-
-async function release(run: CommandRun, pullId: bigint, reason: string): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const report = await releasePull(staging.database, pullId, { by: operatorName(), reason });
-    return {
-      document: { pullId: Number(pullId), dates: [toDocument(report)] },
-      text: `${pullsTable([report])}\n\nReleased by ${operatorName()}.`,
-      exit: EXIT.done,
-    };
-  } finally {
-    await staging.close();
-  }
-}
-
-async function accept(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const accepted = await acceptRejects(staging.database, date, { by: operatorName(), reason });
-    return {
-      document: { date, accepted },
-      text: `${accepted} rejected title(s) of ${date} accepted by ${operatorName()}.`,
-      exit: EXIT.done,
-    };
-  } finally {
-    await staging.close();
-  }
+    .action(
+      stagingAction(exit, async (database, _, date: CivilDate, { reason }: DecisionOptions) => {
+        const accepted = await acceptRejects(database, date, { by: operatorName(), reason });
+        return {
+          document: { date, accepted },
+          text: `${accepted} rejected title(s) of ${date} accepted by ${operatorName()}.`,
+        };
+      }),
+    );
 }

@@ -18,20 +18,14 @@ import { pullToEnd } from '../pull/pull-to-end.ts';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { startSyntheticErp } from '../sandbox/synthetic-erp.ts';
 import { createDemoConsumer } from './bookings/demo-consumer.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from './command-run.ts';
+import { type CommandResult, type CommandRun, EXIT, type Exit, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { formatAmount, formatCount, renderTable } from './output/table.ts';
+import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
 import { type DemoMatching, importDemoPayables } from './payables/demo-payables.sql.ts';
 
 const DEMO_DAYS = 14;
 
-export function addDemoCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addDemoCommand(program: Command, exit: Exit): void {
   program
     .command('demo')
     .description('show the product without any configuration')
@@ -47,7 +41,7 @@ signed off, the ERP posts the bookings of the day. Delete the folder to start ov
     )
     .action(async (options: { once?: boolean; json?: boolean }) => {
       const dataDir = process.env['DATA_DIR'] || join('.data', 'demo');
-      // The demo uses only its own parts, not a database or platform named in the environment, and sends nobody
+      // The demo uses only its own parts, not a database or platform named in the environment, and sends no
       // alerts about made-up titles.
       const environment = {
         ...Object.fromEntries(
@@ -202,13 +196,13 @@ function demoResult(
     },
     text: `${renderTable(
       [
-        { title: 'date' },
-        { title: 'titles', align: 'right' },
-        { title: 'original value', align: 'right' },
-        { title: 'inserted', align: 'right' },
-        { title: 'changed', align: 'right' },
-        { title: 'withdrawn', align: 'right' },
-        { title: 'state' },
+        'date',
+        right('titles'),
+        right('original value'),
+        right('inserted'),
+        right('changed'),
+        right('withdrawn'),
+        'state',
       ],
       rows.map(({ report, ...day }) => [
         day.date,
@@ -226,7 +220,7 @@ function demoResult(
 
 function matchingText({ titles, matched, breaks }: DemoMatching): string {
   return `${formatCount(matched)} of ${formatCount(titles)} titles have a payable of the made-up ERP. The breaks:\n\n${renderTable(
-    [{ title: 'break' }, { title: 'number', align: 'right' }, { title: 'value', align: 'right' }],
+    ['break', right('number'), right('value')],
     breaks.map(({ kind, breaks: found, value }) => [kind, formatCount(found), formatAmount(value)]),
   )}`;
 }

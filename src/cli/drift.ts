@@ -2,16 +2,13 @@ import type { Command } from 'commander';
 import type { Database } from '../database/database.ts';
 import { acknowledgeDrift, type Drift, readOpenDrift } from '../ledger/drift.sql.ts';
 import { reasonArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
+import { type CommandResult, EXIT, type Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
-import { formatCount, renderTable } from './output/table.ts';
-import { runOnStaging } from './staging-run.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
+import { stagingAction } from './staging-run.ts';
 
 /** Adds the command that lists fields beyond the documented interface. */
-export function addDriftCommand(program: Command, exit: (status: ExitStatus) => void): void {
-  const run = async (...command: Parameters<typeof runOnStaging>) =>
-    exit(await runOnStaging(...command));
-
+export function addDriftCommand(program: Command, exit: Exit): void {
   const drift = program
     .command('drift')
     .description('list fields and values outside the documented interface')
@@ -27,7 +24,7 @@ Exit status: 0 the list is empty, 3 it needs a person.
 
 Example: conciliation drift`,
     )
-    .action((options: { json?: boolean }) => run(options.json, listDrift));
+    .action(stagingAction(exit, listDrift));
   drift
     .command('acknowledge')
     .description('acknowledge everything that "drift" lists')
@@ -39,19 +36,16 @@ Ends the alert. The same fields and values raise no alert again; new ones do.
 
 Example: conciliation drift acknowledge --reason "announced by the platform on 2 March"`,
     )
-    .action((_, command: Command) => {
-      // --json is an option of "drift" itself, in any position.
-      const { json, reason } = command.optsWithGlobals<{ json?: boolean; reason: string }>();
-      return run(json, async (database) => {
+    .action(
+      stagingAction(exit, async (database, _, { reason }: { reason: string }) => {
         const decision = { by: operatorName(), reason, seenDigest: null };
         const items = await acknowledgeDrift(database, decision);
         return {
           document: { acknowledged: items },
           text: `${driftTable(items)}\n\n${formatCount(items.length)} acknowledged by ${operatorName()}.`,
-          exit: EXIT.done,
         };
-      });
-    });
+      }),
+    );
 }
 
 async function listDrift(database: Database): Promise<CommandResult> {
@@ -60,7 +54,6 @@ async function listDrift(database: Database): Promise<CommandResult> {
     return {
       document: { drift: items },
       text: 'No field or value outside the documented interface waits for a person.',
-      exit: EXIT.done,
     };
   }
   return {
@@ -72,13 +65,7 @@ async function listDrift(database: Database): Promise<CommandResult> {
 
 function driftTable(items: readonly Drift[]): string {
   return renderTable(
-    [
-      { title: 'path' },
-      { title: 'kind' },
-      { title: 'value or type' },
-      { title: 'first seen (UTC)' },
-      { title: 'pull', align: 'right' },
-    ],
+    ['path', 'kind', 'value or type', 'first seen (UTC)', right('pull')],
     items.map((item) => [
       item.path,
       item.kind.replace('_', ' '),

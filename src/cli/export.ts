@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import { type CivilDate, dateIn } from '../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { CsvLocale } from '../export/csv.ts';
@@ -23,14 +22,15 @@ import { dateArgument } from './arguments.ts';
 import {
   type CommandResult,
   type CommandRun,
+  commandAction,
   EXIT,
-  type ExitStatus,
-  runCommand,
+  type Exit,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { checkOutFile, writeOutFile, writeStandardOutput } from './output/out-file.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { formatAmount, formatCount, renderTable } from './output/table.ts';
+import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
+import { withStaging } from './staging-run.ts';
 
 const LOCALES = ['pt-BR', 'en'] as const satisfies readonly CsvLocale[];
 const STANDARD_OUTPUT = '-';
@@ -46,7 +46,7 @@ interface ExportOptions {
   readonly json?: boolean;
 }
 
-export function addExportCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addExportCommand(program: Command, exit: Exit): void {
   program
     .command('export')
     .description('write the titles of a range of dates to a file')
@@ -86,13 +86,7 @@ Exit status: 0 written, 1 failed or interrupted, 2 wrong usage or the file canno
 
 Example: conciliation export --from 2026-03-01 --to 2026-03-31 --format xlsx --out march.xlsx`,
     )
-    .action(async (options: ExportOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          exportTitles(run, options),
-        ),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, exportTitles));
 }
 
 async function exportTitles(run: CommandRun, options: ExportOptions): Promise<CommandResult> {
@@ -103,16 +97,15 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
 
   const { from, to, format } = options;
   const selection = { from, to, includeWithdrawn: options.includeWithdrawn === true };
-  const staging = await openStaging(run.config, run.logger);
   const line = createProgressLine();
-  try {
-    const today = dateIn(run.config.timeZone, new Date());
-    return await readTitleSnapshot(staging.database, selection, run.signal, async (read) => {
+  const today = dateIn(run.config.timeZone, new Date());
+  return withStaging(run, (database) =>
+    readTitleSnapshot(database, selection, run.signal, async (read) => {
       const snapshot = { ...read, ledger: daysUntil(read.ledger, today) };
       const { current, withdrawn } = snapshot.overall;
       const rows = current + withdrawn;
       // Before the first byte, so that no title leaves the database without an entry in the audit log.
-      await recordExport(staging.database, operatorName(), { ...selection, format, rows });
+      await recordExport(database, operatorName(), { ...selection, format, rows });
       const titles = watch(snapshot.titles, (written) =>
         line.update(`${formatCount(written)} of ${formatCount(rows)} titles written`),
       );
@@ -122,11 +115,8 @@ async function exportTitles(run: CommandRun, options: ExportOptions): Promise<Co
         : await writeOutFile(file, bytes, run.signal);
       line.end();
       return exportResult(options, snapshot, size, limits);
-    });
-  } finally {
-    line.end();
-    await staging.close();
-  }
+    }),
+  ).finally(() => line.end());
 }
 
 function requireSensible({ from, to, format, out, locale, json }: ExportOptions): void {
@@ -167,7 +157,7 @@ function exportResult(
     ...doubtText(doubtful),
     '',
     renderTable(
-      [{ title: 'amount' }, { title: 'sum', align: 'right' }],
+      ['amount', right('sum')],
       AMOUNT_COLUMNS.map((column) => [column, formatAmount(overall.sums[column])]),
     ),
   ].join('\n');

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import { packageVersion } from '../runtime/package-version.ts';
-import type { ExitStatus } from './command-run.ts';
+import type { Exit } from './command-run.ts';
 
-type Exit = (status: ExitStatus) => void;
 type AddCommand = (program: Command, exit: Exit) => void;
 
 /** The file of each command. Loading all of them takes a second, so only the requested command is loaded. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openPlatform, openStaging } from '../app/parts.ts';
+import type { Database } from '../database/database.ts';
 import {
   type FileReport,
   importProviderFile,
@@ -15,18 +16,19 @@ import { type PushOutcome, type PushWait, pushToEnd } from '../providers/push-to
 import {
   type CommandResult,
   type CommandRun,
+  commandAction,
   EXIT,
-  type ExitStatus,
-  runCommand,
+  type Exit,
 } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { formatCount, renderTable } from './output/table.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
+import { stagingAction } from './staging-run.ts';
 
 /** Rows that `providers status` lists. */
 const MAX_LISTED = 50;
 
-export function addProvidersCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addProvidersCommand(program: Command, exit: Exit): void {
   const providers = program
     .command('providers')
     .description("the ERP's suppliers: import, push, and the outcome for each");
@@ -35,7 +37,7 @@ export function addProvidersCommand(program: Command, exit: (status: ExitStatus)
   addStatus(providers, exit);
 }
 
-function addImport(providers: Command, exit: (status: ExitStatus) => void): void {
+function addImport(providers: Command, exit: Exit): void {
   providers
     .command('import')
     .description('write the suppliers of a file into the staging table')
@@ -60,16 +62,10 @@ Exit status: 0 all imported, 1 failed, 2 wrong usage or file, 3 imported but som
 
 Example: conciliation providers import suppliers.csv --dry-run`,
     )
-    .action(async (file: string, options: { dryRun?: boolean; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          importFile(run, file, options.dryRun === true),
-        ),
-      );
-    });
+    .action(stagingAction(exit, importFile));
 }
 
-function addPush(providers: Command, exit: (status: ExitStatus) => void): void {
+function addPush(providers: Command, exit: Exit): void {
   providers
     .command('push')
     .description('push every pending provider now')
@@ -85,12 +81,10 @@ Exit status: 0 nothing is left to push, 1 failed, 2 wrong usage, 3 done but some
 
 Example: conciliation providers push`,
     )
-    .action(async (options: { json?: boolean }) => {
-      exit(await runCommand({ json: options.json, platform: true }, push));
-    });
+    .action(commandAction(exit, { platform: true }, push));
 }
 
-function addStatus(providers: Command, exit: (status: ExitStatus) => void): void {
+function addStatus(providers: Command, exit: Exit): void {
   providers
     .command('status')
     .description('show how many providers are pending, synced, rejected and invalid')
@@ -105,32 +99,23 @@ Exit status: 0 no row is rejected or invalid, 3 some are.
 
 Example: conciliation providers status`,
     )
-    .action(async (options: { json?: boolean }) => {
-      exit(await runCommand({ json: options.json, platform: false }, status));
-    });
+    .action(stagingAction(exit, status));
 }
 
 async function importFile(
-  run: CommandRun,
+  database: Database,
+  { logger, signal }: CommandRun,
   file: string,
-  isDryRun: boolean,
+  { dryRun: isDryRun = false }: { dryRun?: boolean },
 ): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const report = await importProviderFile(staging.database, file, {
-      isDryRun,
-      actor: operatorName(),
-      signal: run.signal,
-    });
-    run.logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
-    return {
-      document: { dryRun: isDryRun, ...report },
-      text: importText(report, isDryRun),
-      exit: report.refused > 0 ? EXIT.needsPerson : EXIT.done,
-    };
-  } finally {
-    await staging.close();
-  }
+  const actor = operatorName();
+  const report = await importProviderFile(database, file, { isDryRun, actor, signal });
+  logger.info({ ...countsOf(report), isDryRun }, 'providers imported');
+  return {
+    document: { dryRun: isDryRun, ...report },
+    text: importText(report, isDryRun),
+    exit: report.refused > 0 ? EXIT.needsPerson : EXIT.done,
+  };
 }
 
 function countsOf({ read, inserted, changed, unchanged, refused }: FileReport) {
@@ -220,28 +205,20 @@ function pushResult(outcome: PushOutcome, summary: ProviderSummary): CommandResu
   };
 }
 
-async function status(run: CommandRun): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const summary = await readProviderSummary(staging.database);
-    const refused = await readRefusedProviders(staging.database, MAX_LISTED);
-    return {
-      document: { ...summary, refused },
-      text: statusText(summary, refused),
-      exit: summary.rejected + summary.invalid > 0 ? EXIT.needsPerson : EXIT.done,
-    };
-  } finally {
-    await staging.close();
-  }
+async function status(database: Database): Promise<CommandResult> {
+  const summary = await readProviderSummary(database);
+  const refused = await readRefusedProviders(database, MAX_LISTED);
+  return {
+    document: { ...summary, refused },
+    text: statusText(summary, refused),
+    exit: summary.rejected + summary.invalid > 0 ? EXIT.needsPerson : EXIT.done,
+  };
 }
 
 function statusText(summary: ProviderSummary, refused: readonly RefusedProvider[]): string {
   const states = ['pending', 'synced', 'rejected', 'invalid'] as const;
   const lines = [
-    renderTable(
-      states.map((title) => ({ title, align: 'right' as const })),
-      [states.map((state) => formatCount(summary[state]))],
-    ),
+    renderTable(states.map(right), [states.map((state) => formatCount(summary[state]))]),
   ];
   if (summary.lastErrorCode !== null) {
     const nextAt = summary.nextAttemptAt;
@@ -255,7 +232,7 @@ function statusText(summary: ProviderSummary, refused: readonly RefusedProvider[
     lines.push(
       '',
       renderTable(
-        [{ title: 'external id' }, { title: 'state' }, { title: 'reason' }],
+        ['external id', 'state', 'reason'],
         refused.map(({ externalId, state, reason }) => [
           externalId,
           state,

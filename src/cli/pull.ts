@@ -6,12 +6,12 @@ import type { CivilDate } from '../domain/business-day.ts';
 import { createPull } from '../ledger/pull-ledger.sql.ts';
 import { pullToEnd } from '../pull/pull-to-end.ts';
 import { dateArgument, requireNotFuture } from './arguments.ts';
-import { type CommandResult, type CommandRun, type ExitStatus, runCommand } from './command-run.ts';
+import { type CommandResult, type CommandRun, type Exit, runCommand } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { pullResult, readConcerns } from './output/pull-text.ts';
 import { formatCount } from './output/table.ts';
 
-export function addPullCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addPullCommand(program: Command, exit: Exit): void {
   program
     .command('pull')
     .description('pull one date now and print the changes')

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { startSandbox } from '../sandbox/sandbox.ts';
 import { integerArgument } from './arguments.ts';
-import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { EXIT, type Exit, runCommand } from './command-run.ts';
 
 /** A rehearsal may run for weeks. */
 const TOKEN_LIFETIME_SECONDS = 90 * 86_400;
 
-export function addSandboxCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addSandboxCommand(program: Command, exit: Exit): void {
   program
     .command('sandbox')
     .description('run a complete local platform to rehearse against')

@@ -1,20 +1,14 @@
 import type { Command } from 'commander';
-import { openStaging } from '../app/parts.ts';
 import { readClock } from '../database/clock.ts';
 import { type CivilDate, lastClosedDate } from '../domain/business-day.ts';
 import { type CorrectedStartDate, correctStartDate } from '../ledger/start-date.sql.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument } from './arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from './command-run.ts';
+import { type CommandResult, type CommandRun, commandAction, type Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
+import { withStaging } from './staging-run.ts';
 
-export function addStartDateCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addStartDateCommand(program: Command, exit: Exit): void {
   const startDate = program
     .command('start-date')
     .description('the first date of the ledger, see "status"');
@@ -36,34 +30,26 @@ Exit status: 0 done, or the date was the start date already; 1 failed; 2 wrong u
 
 Example: conciliation start-date set 2026-01-01 --reason "typing error in START_DATE"`,
     )
-    .action(async (date: CivilDate, options: { reason: string; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          set(run, date, options.reason),
-        ),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, set));
 }
 
-async function set(run: CommandRun, date: CivilDate, reason: string): Promise<CommandResult> {
+async function set(
+  run: CommandRun,
+  date: CivilDate,
+  { reason }: { reason: string },
+): Promise<CommandResult> {
   if (reason.trim() === '') throw new InputError('--reason: expected a text that is not empty');
   const { timeZone } = run.config;
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const yesterday = lastClosedDate(timeZone, await readClock(staging.database));
+  return withStaging(run, async (database) => {
+    const yesterday = lastClosedDate(timeZone, await readClock(database));
     if (date > yesterday) {
       throw new InputError(
         `${date} is not over: in ${timeZone} the last date that is, is ${yesterday}`,
       );
     }
-    const corrected = await correctStartDate(staging.database, date, {
-      by: operatorName(),
-      reason,
-    });
-    return { document: corrected, text: textOf(corrected), exit: EXIT.done };
-  } finally {
-    await staging.close();
-  }
+    const corrected = await correctStartDate(database, date, { by: operatorName(), reason });
+    return { document: corrected, text: textOf(corrected) };
+  });
 }
 
 function textOf({ from, to, lastReconciledDate }: CorrectedStartDate): string {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ROLES, type Role, startService } from '../app/service.ts';
-import { EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import { EXIT, type Exit, runCommand } from './command-run.ts';
 
 /** Time that a stuck process gets to stop before it exits, in milliseconds. */
 const STUCK_STOP_MS = 15_000;
 
-export function addStartCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addStartCommand(program: Command, exit: Exit): void {
   program
     .command('start')
     .description('run the service until SIGTERM: schedule, pull, push, serve')

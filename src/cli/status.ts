@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { headlineOf, needsPerson } from '../alerts/headline.ts';
 import { type OpenItems, readOpenItems } from '../alerts/open-items.sql.ts';
 import { alertPolicy } from '../app/alert-channels.ts';
-import { openStaging } from '../app/parts.ts';
 import { addDays, type CivilDate, dateIn } from '../domain/business-day.ts';
 import {
   type DayRow,
@@ -20,16 +19,23 @@ import {
   type SweepRow,
 } from '../sweep/sweep-reads.sql.ts';
 import { dateArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from './command-run.ts';
+import {
+  type CommandResult,
+  type CommandRun,
+  commandAction,
+  EXIT,
+  type Exit,
+} from './command-run.ts';
 import { findingsAdvice, holdAdvice, withheldText } from './output/pull-text.ts';
-import { formatAmount, formatCount, renderTable } from './output/table.ts';
+import { formatAmount, formatCount, renderTable, right } from './output/table.ts';
+import { withStaging } from './staging-run.ts';
 
 /** Days shown by default. */
 const DEFAULT_DAYS = 31;
 /** Rejected titles listed for each day, also with `--json`. */
 const MAX_REJECTS = 20;
 
-export function addStatusCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addStatusCommand(program: Command, exit: Exit): void {
   program
     .command('status')
     .description('show the checkpoint, the lag, and a line a day')
@@ -48,42 +54,34 @@ Exit status: 0 nothing is open, or days only wait for their sign-off; 3 somethin
 
 Example: conciliation status --from 2026-02-01 --to 2026-02-28`,
     )
-    .action(async (options: { from?: CivilDate; to?: CivilDate; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, async (run) => {
-          const today = dateIn(run.config.timeZone, new Date());
-          const to = options.to ?? today;
-          const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
-          if (range.from > range.to)
-            throw new InputError(`--from ${range.from} is after --to ${range.to}`);
-          const staging = await openStaging(run.config, run.logger);
-          try {
-            const items = await readOpenItems(staging.database, {
-              now: new Date(),
-              policy: alertPolicy(run.config),
-              needyDays: 1,
-            });
-            const days = await readDays(staging.database, range, today);
-            const pulls = await readOpenPulls(staging.database);
-            const completeSweep = await readCompleteSweep(staging.database);
-            const [newestSweep = null] = await readSweeps(staging.database, 1);
-            const rejects = new Map<CivilDate, RejectRow[]>();
-            for (const day of days) {
-              if (day.state !== 'attention') continue;
-              rejects.set(
-                day.date,
-                (await readOpenRejects(staging.database, day.date)).slice(0, MAX_REJECTS),
-              );
-            }
-            const sweeps = { newest: newestSweep, complete: completeSweep };
-            const { timeZone } = run.config;
-            return statusResult({ items, days, pulls, sweeps, rejects, timeZone });
-          } finally {
-            await staging.close();
-          }
-        }),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, readStatus));
+}
+
+async function readStatus(
+  run: CommandRun,
+  options: { from?: CivilDate; to?: CivilDate },
+): Promise<CommandResult> {
+  const { timeZone } = run.config;
+  const today = dateIn(timeZone, new Date());
+  const to = options.to ?? today;
+  const range = { from: options.from ?? addDays(to, 1 - DEFAULT_DAYS), to };
+  if (range.from > range.to) {
+    throw new InputError(`--from ${range.from} is after --to ${range.to}`);
+  }
+  return withStaging(run, async (database) => {
+    const policy = alertPolicy(run.config);
+    const items = await readOpenItems(database, { now: new Date(), policy, needyDays: 1 });
+    const days = await readDays(database, range, today);
+    const pulls = await readOpenPulls(database);
+    const complete = await readCompleteSweep(database);
+    const [newest = null] = await readSweeps(database, 1);
+    const rejects = new Map<CivilDate, RejectRow[]>();
+    for (const { date, state } of days) {
+      if (state !== 'attention') continue;
+      rejects.set(date, (await readOpenRejects(database, date)).slice(0, MAX_REJECTS));
+    }
+    return statusResult({ items, days, pulls, sweeps: { newest, complete }, rejects, timeZone });
+  });
 }
 
 interface Status {
@@ -150,13 +148,13 @@ function daysTable({ days, timeZone }: Status): string {
   if (days.length === 0) return 'No day of this range is in the ledger.';
   return renderTable(
     [
-      { title: 'date' },
-      { title: 'titles', align: 'right' },
-      { title: 'original value', align: 'right' },
-      { title: 'withdrawn', align: 'right' },
-      { title: 'rejected', align: 'right' },
-      { title: 'state' },
-      { title: 'verified' },
+      'date',
+      right('titles'),
+      right('original value'),
+      right('withdrawn'),
+      right('rejected'),
+      'state',
+      'verified',
     ],
     days.map((day) => [
       day.date,

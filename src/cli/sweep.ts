@@ -18,16 +18,17 @@ import {
   type CommandResult,
   type CommandRun,
   EXIT,
+  type Exit,
   type ExitStatus,
   runCommand,
 } from './command-run.ts';
 import { createProgressLine } from './output/progress-line.ts';
 import { advice, type Concerns, exitOf, readConcerns, toDocument } from './output/pull-text.ts';
-import { formatCount, renderTable } from './output/table.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
 
 const REQUESTED_BY = 'command line';
 
-export function addSweepCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addSweepCommand(program: Command, exit: Exit): void {
   program
     .command('sweep')
     .description('compare everything accepted since a date, and pull the dates that differ')
@@ -191,15 +192,15 @@ function datesText(dates: readonly SweptDate[]): string[] {
   if (dates.length === 0) return [];
   const table = renderTable(
     [
-      { title: 'date' },
-      { title: 'sweep', align: 'right' },
-      { title: 'ledger', align: 'right' },
-      { title: 'inserted', align: 'right' },
-      { title: 'changed', align: 'right' },
-      { title: 'withdrawn', align: 'right' },
-      { title: 'restored', align: 'right' },
-      { title: 'rejected', align: 'right' },
-      { title: 'outcome' },
+      'date',
+      right('sweep'),
+      right('ledger'),
+      right('inserted'),
+      right('changed'),
+      right('withdrawn'),
+      right('restored'),
+      right('rejected'),
+      'outcome',
     ],
     dates.map(({ date, titles, ledgerTitles, pulled, error }) => {
       const report = pulled?.report ?? null;

@@ -6,11 +6,11 @@ import { acknowledgeFindings, readCheckableDates } from '../integrity/findings.s
 import { type VerifiedDate, verifyDate } from '../integrity/verify-dates.ts';
 import { InputError } from '../runtime/errors.ts';
 import { dateArgument, reasonArgument } from './arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from './command-run.ts';
+import { type CommandResult, EXIT, type Exit } from './command-run.ts';
 import { operatorName } from './operator-name.ts';
 import { createProgressLine } from './output/progress-line.ts';
-import { formatCount, renderTable } from './output/table.ts';
-import { runOnStaging } from './staging-run.ts';
+import { formatCount, renderTable, right } from './output/table.ts';
+import { stagingAction } from './staging-run.ts';
 
 const PROBLEMS: Readonly<Record<Problem, string>> = {
   content: 'the columns do not have their recorded hash',
@@ -23,15 +23,11 @@ const PROBLEMS: Readonly<Record<Problem, string>> = {
 };
 
 interface VerifyOptions {
-  readonly from?: CivilDate;
-  readonly to?: CivilDate;
-  readonly json?: boolean;
+  readonly from?: CivilDate | null;
+  readonly to?: CivilDate | null;
 }
 
-export function addVerifyCommand(program: Command, exit: (status: ExitStatus) => void): void {
-  const run = async (...command: Parameters<typeof runOnStaging>) =>
-    exit(await runOnStaging(...command));
-
+export function addVerifyCommand(program: Command, exit: Exit): void {
   const verify = program
     .command('verify')
     .description('check that nothing but merges has changed the titles')
@@ -49,8 +45,10 @@ Exit status: 0 no difference, 1 failed, 2 wrong usage, 3 a difference was found.
 
 Example: conciliation verify --from 2026-03-01 --to 2026-03-31`,
     )
-    .action((options: VerifyOptions) =>
-      run(options.json, (database, { signal }) => verifyDates(database, options, signal)),
+    .action(
+      stagingAction(exit, (database, { signal }, options: VerifyOptions) =>
+        verifyDates(database, options, signal),
+      ),
     );
   verify
     .command('acknowledge')
@@ -64,24 +62,21 @@ every check and raises no alert again.
 
 Example: conciliation verify acknowledge --reason "test of the alarm, agreed with the auditors"`,
     )
-    .action((_, command: Command) => {
-      // --json is an option of "verify" itself, wherever it stands.
-      const { json, reason } = command.optsWithGlobals<{ json?: boolean; reason: string }>();
-      return run(json, async (database) => {
+    .action(
+      stagingAction(exit, async (database, _, { reason }: { reason: string }) => {
         const by = operatorName();
         const acknowledged = await acknowledgeFindings(database, { by, reason });
         return {
           document: { acknowledged },
           text: `${formatCount(acknowledged)} acknowledged by ${by}.`,
-          exit: EXIT.done,
         };
-      });
-    });
+      }),
+    );
 }
 
 async function verifyDates(
   database: Database,
-  { from = null, to = null }: { readonly from?: CivilDate | null; readonly to?: CivilDate | null },
+  { from = null, to = null }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<CommandResult> {
   if (from !== null && to !== null && to < from) throw new InputError('--to is before --from');
@@ -127,12 +122,7 @@ function differenceTable(
   }[],
 ): string {
   return renderTable(
-    [
-      { title: 'date' },
-      { title: 'title', align: 'right' },
-      { title: 'difference' },
-      { title: 'repaired by pull', align: 'right' },
-    ],
+    ['date', right('title'), 'difference', right('repaired by pull')],
     differences.map(({ date, titleId, problem, repairPullId }) => [
       date,
       titleId === null ? '-' : String(titleId),

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import {
   type ChainFault,
   type ChainLink,
   type ChainReport,
   verifyAuditChain,
 } from '../../audit/audit-chain.sql.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { type CommandResult, EXIT, type Exit } from '../command-run.ts';
+import { stagingAction } from '../staging-run.ts';
 
 const FAULTS: Readonly<Record<ChainFault, string>> = {
   changed: 'was changed after it was written',
@@ -17,7 +17,7 @@ const FAULTS: Readonly<Record<ChainFault, string>> = {
   anchor_changed: 'differs from the kept one: the chain was rewritten',
 };
 
-export function addAuditCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addAuditCommand(program: Command, exit: Exit): void {
   const audit = program.command('audit').description('the audit log');
   audit
     .command('verify')
@@ -34,18 +34,11 @@ anchor reveals that.
 
 Example: conciliation audit verify --anchor 412:5f1c…`,
     )
-    .action(async (options: { anchor?: ChainLink; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, async ({ config, logger }) => {
-          const staging = await openStaging(config, logger);
-          try {
-            return toResult(await verifyAuditChain(staging.database, options.anchor ?? null));
-          } finally {
-            await staging.close();
-          }
-        }),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, _, { anchor }: { anchor?: ChainLink }) =>
+        toResult(await verifyAuditChain(database, anchor ?? null)),
+      ),
+    );
 }
 
 function parseAnchor(text: string): ChainLink {
@@ -73,6 +66,5 @@ function toResult(report: ChainReport): CommandResult {
       head === null
         ? 'The audit log is empty.'
         : `${links} entries, none changed.\nHead, to be kept elsewhere: ${head.position}:${head.hash}`,
-    exit: EXIT.done,
   };
 }

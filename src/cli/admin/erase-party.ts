@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readText } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import type { Database } from '../../database/database.ts';
 import { requireSchemaOwner } from '../../database/schema-owner.ts';
 import { parseTaxId } from '../../domain/tax-id.ts';
@@ -14,9 +13,10 @@ import {
 } from '../../privacy/erase-party.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { idArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { formatCount, renderTable } from '../output/table.ts';
+import { formatCount, renderTable, right } from '../output/table.ts';
+import { withStaging } from '../staging-run.ts';
 
 const STANDARD_INPUT = '-';
 
@@ -39,10 +39,9 @@ interface EraseOptions {
   readonly lift?: bigint;
   readonly reason: string;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
-export function addErasePartyCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addErasePartyCommand(program: Command, exit: Exit): void {
   program
     .command('erase-party')
     .description('permanently erase the personal data of a supplier or financial agent')
@@ -70,23 +69,16 @@ Exit status: 0 erased, 1 failed, 2 wrong usage or no row names the party.
 
 Example: conciliation erase-party --tax-id-file cpf.txt --reason "request 2031-17, retention ended"`,
     )
-    .action(async (options: EraseOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, async (run) => {
-          const party = options.lift === undefined ? await readParty(options) : null;
-          if (options.reason.trim() === '') throw new InputError('--reason: expected a text');
-          const staging = await openStaging(run.config, run.logger);
-          try {
-            await requireSchemaOwner(staging.database, 'conciliation erase-party');
-            return party === null
-              ? await lift(staging.database, options)
-              : await erase(staging.database, party, options);
-          } finally {
-            await staging.close();
-          }
-        }),
-      );
-    });
+    .action(
+      commandAction(exit, { platform: false }, async (run, options: EraseOptions) => {
+        const party = options.lift === undefined ? await readParty(options) : null;
+        if (options.reason.trim() === '') throw new InputError('--reason: expected a text');
+        return withStaging(run, async (database) => {
+          await requireSchemaOwner(database, 'conciliation erase-party');
+          return party === null ? lift(database, options) : erase(database, party, options);
+        });
+      }),
+    );
 }
 
 async function readParty({ taxIdFile, externalId }: EraseOptions): Promise<NamedParty> {
@@ -120,7 +112,6 @@ async function lift(
   return {
     document: { partyId: Number(id), lifted: true },
     text: `The erasure of party ${id} is lifted: later answers are written as they come.`,
-    exit: EXIT.done,
   };
 }
 
@@ -137,7 +128,7 @@ async function erase(
       isDryRun ? 'Nothing was changed. Would be erased:' : headline(report),
       '',
       renderTable(
-        [{ title: 'what' }, { title: 'rows', align: 'right' }],
+        ['what', right('rows')],
         Object.entries(COUNT_TEXTS).map(([name, text]) => [
           text,
           formatCount(report.counts[name as keyof ErasureCounts]),
@@ -145,7 +136,6 @@ async function erase(
       ),
       ...(isDryRun ? [] : ['', WHAT_REMAINS]),
     ].join('\n'),
-    exit: EXIT.done,
   };
 }
 

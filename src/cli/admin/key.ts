@@ -4,24 +4,21 @@ import type { Database } from '../../database/database.ts';
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES, type KeyRole, type KeyScope } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { idArgument, integerArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import type { CommandResult, Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { renderTable } from '../output/table.ts';
-import { runOnStaging } from '../staging-run.ts';
+import { stagingAction } from '../staging-run.ts';
 
 interface AddOptions {
   readonly role: KeyRole;
   readonly scopes: string;
   readonly user?: string;
   readonly days: number;
-  readonly json?: boolean;
 }
 
 /** Adds the command for the API keys of scripts. */
-export function addKeyCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addKeyCommand(program: Command, exit: Exit): void {
   const key = program.command('key').description('keys with which scripts use /api');
-  const run = async (...command: Parameters<typeof runOnStaging>) =>
-    exit(await runOnStaging(...command));
 
   key
     .command('add')
@@ -50,8 +47,8 @@ an owner is valid until its last day or until "key revoke", even after its creat
 
 Example: conciliation key add "ERP import" --role viewer --scopes read,export --days 180`,
     )
-    .action((name: string, options: AddOptions) =>
-      run(options.json, async (database) => {
+    .action(
+      stagingAction(exit, async (database, _, name: string, options: AddOptions) => {
         const key = await createApiKey(database, {
           name,
           user: options.user ?? null,
@@ -63,7 +60,6 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
         return {
           document: { name, key },
           text: `The key is shown this once and kept nowhere:\n\n  ${key}`,
-          exit: EXIT.done,
         };
       }),
     );
@@ -72,13 +68,12 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
     .description('end a key immediately')
     .argument('<id>', 'its number, see "key list"', idArgument('key'))
     .option('--json', 'print one JSON document')
-    .action((id: bigint, options: { json?: boolean }) =>
-      run(options.json, async (database) => {
+    .action(
+      stagingAction(exit, async (database, _, id: bigint) => {
         await revokeApiKey(database, id, operatorName());
         return {
           document: { keyId: Number(id) },
           text: `Key ${id} is revoked.`,
-          exit: EXIT.done,
         };
       }),
     );
@@ -86,7 +81,7 @@ Example: conciliation key add "ERP import" --role viewer --scopes read,export --
     .command('list')
     .description('show every key; the keys themselves are kept nowhere')
     .option('--json', 'print one JSON document')
-    .action((options: { json?: boolean }) => run(options.json, listResult));
+    .action(stagingAction(exit, listResult));
 }
 
 function parseScopes(text: string): KeyScope[] {
@@ -107,9 +102,7 @@ async function listResult(database: Database): Promise<CommandResult> {
   return {
     document: { keys },
     text: renderTable(
-      ['id', 'name', 'begins with', 'owner', 'role', 'scopes', 'expires', 'last used', 'state'].map(
-        (title) => ({ title }),
-      ),
+      ['id', 'name', 'begins with', 'owner', 'role', 'scopes', 'expires', 'last used', 'state'],
       keys.map((key) => [
         String(key.id),
         key.name,
@@ -122,6 +115,5 @@ async function listResult(database: Database): Promise<CommandResult> {
         key.revokedAt !== null ? 'revoked' : key.expiresAt < now ? 'expired' : 'active',
       ]),
     ),
-    exit: EXIT.done,
   };
 }

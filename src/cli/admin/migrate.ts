@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { migrate } from '../../database/migrate.ts';
 import { openEmbeddedPostgres } from '../../embedded/embedded-postgres.ts';
 import { migrateQueue } from '../../queue/postgres-backend.ts';
-import { EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { EXIT, type Exit, runCommand } from '../command-run.ts';
 
 const ADVISORY_LOCKS_ADVICE = `
 
 Every login of this database may take advisory locks, and can stop the queue with them. Only a superuser can take
 this right away: run prisma/advisory-locks.sql in this database as a superuser, or set REDIS_URL.`;
 
-export function addMigrateCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addMigrateCommand(program: Command, exit: Exit): void {
   program
     .command('migrate')
     .description('bring the staging schema up to date')

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import { requireSchemaOwner } from '../../database/schema-owner.ts';
 import { addDays, type CivilDate, dateIn, parseCivilDate } from '../../domain/business-day.ts';
 import {
@@ -10,9 +9,10 @@ import {
   removeOld,
 } from '../../privacy/retention.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
-import { type CommandResult, EXIT, type ExitStatus, runCommand } from '../command-run.ts';
+import { type CommandResult, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { formatCount, renderTable } from '../output/table.ts';
+import { formatCount, renderTable, right } from '../output/table.ts';
+import { withStaging } from '../staging-run.ts';
 
 /** Younger rows are kept for the service and for people. */
 const MIN_DAYS = 30;
@@ -30,10 +30,9 @@ const KIND_TEXTS: Readonly<Record<RetentionKind, string>> = {
 interface RetentionOptions {
   readonly olderThan: number | CivilDate;
   readonly dryRun?: boolean;
-  readonly json?: boolean;
 }
 
-export function addRetentionCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addRetentionCommand(program: Command, exit: Exit): void {
   program
     .command('retention')
     .description('remove old rows and texts that are no longer needed')
@@ -60,27 +59,21 @@ Exit status: 0 done, 1 failed or interrupted, 2 wrong usage.
 
 Example: conciliation retention --older-than 730 --dry-run`,
     )
-    .action(async (options: RetentionOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, async (run) => {
-          const { timeZone } = run.config;
-          const before = dateBefore(options.olderThan, dateIn(timeZone, new Date()));
-          const staging = await openStaging(run.config, run.logger);
-          try {
-            const { database } = staging;
-            await requireSchemaOwner(database, 'conciliation retention');
-            const request = { before, timeZone, by: operatorName(), signal: run.signal };
-            const counts =
-              options.dryRun === true
-                ? await countRemovable(database, request)
-                : await removeOld(database, request);
-            return toResult(before, options.dryRun === true, counts);
-          } finally {
-            await staging.close();
-          }
-        }),
-      );
-    });
+    .action(
+      commandAction(exit, { platform: false }, (run, options: RetentionOptions) => {
+        const { timeZone } = run.config;
+        const before = dateBefore(options.olderThan, dateIn(timeZone, new Date()));
+        return withStaging(run, async (database) => {
+          await requireSchemaOwner(database, 'conciliation retention');
+          const request = { before, timeZone, by: operatorName(), signal: run.signal };
+          const counts =
+            options.dryRun === true
+              ? await countRemovable(database, request)
+              : await removeOld(database, request);
+          return toResult(before, options.dryRun === true, counts);
+        });
+      }),
+    );
 }
 
 function parseAge(text: string): number | CivilDate {
@@ -104,12 +97,11 @@ function dateBefore(olderThan: number | CivilDate, today: CivilDate): CivilDate 
 
 function toResult(before: CivilDate, isDryRun: boolean, counts: RetentionCounts): CommandResult {
   const table = renderTable(
-    [{ title: isDryRun ? 'would be removed' : 'removed' }, { title: 'rows', align: 'right' }],
+    [isDryRun ? 'would be removed' : 'removed', right('rows')],
     RETENTION_KINDS.map((kind) => [KIND_TEXTS[kind], formatCount(counts[kind])]),
   );
   return {
     document: { before, dryRun: isDryRun, removed: counts },
     text: `Rows that ended before ${before}:\n\n${table}`,
-    exit: EXIT.done,
   };
 }

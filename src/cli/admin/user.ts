@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import type { Config } from '../../config/config.ts';
 import {
   addUser,
@@ -11,25 +10,21 @@ import { resetFactor } from '../../console/account/second-factor.sql.ts';
 import type { Database } from '../../database/database.ts';
 import { CONSOLE_ROLES, type ConsoleRole, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
 import { InputError } from '../../runtime/errors.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from '../command-run.ts';
+import type { CommandResult, Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { renderTable } from '../output/table.ts';
+import { stagingAction } from '../staging-run.ts';
 
-interface JsonOption {
-  readonly json?: boolean;
+interface AddOptions {
+  readonly role: ConsoleRole;
+  readonly email?: string;
 }
 
 /**
  * Adds the command for the users of the console. No password passes through a command line: users
  * choose their passwords in the console.
  */
-export function addUserCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addUserCommand(program: Command, exit: Exit): void {
   const user = program
     .command('user')
     .description('console users and their roles')
@@ -41,11 +36,6 @@ rejects; operator reads, accepts rejects, pulls, backfills and releases; admin d
 
 Example: conciliation user add ana --role reviewer`,
     );
-  const run = async (
-    json: boolean | undefined,
-    work: (run: CommandRun) => Promise<CommandResult>,
-  ) => exit(await runCommand({ json, platform: false }, work));
-
   user
     .command('add')
     .description(`add a user, and print a link that works once, for ${PASSWORD_LINK_HOURS} hours`)
@@ -57,23 +47,21 @@ Example: conciliation user add ana --role reviewer`,
     )
     .option('--email <address>', 'of the account with which the user signs in at the company')
     .option('--json', 'print one JSON document')
-    .action((name: string, options: { role: ConsoleRole; email?: string } & JsonOption) =>
-      run(options.json, (command) =>
-        withDatabase(command, async (database) => {
-          const { role, email = null } = options;
-          await addUser(database, { name, role, email, by: operatorName() });
-          return linkResult(command.config, database, name);
-        }),
-      ),
+    .action(
+      stagingAction(exit, async (database, { config }, name: string, options: AddOptions) => {
+        const { role, email = null } = options;
+        await addUser(database, { name, role, email, by: operatorName() });
+        return linkResult(config, database, name);
+      }),
     );
   user
     .command('link')
     .description('a new link for a user who has no password, or forgot it')
     .argument('<name>', 'the user of the link')
     .option('--json', 'print one JSON document')
-    .action((name: string, options: JsonOption) =>
-      run(options.json, (command) =>
-        withDatabase(command, (database) => linkResult(command.config, database, name)),
+    .action(
+      stagingAction(exit, (database, { config }, name: string) =>
+        linkResult(config, database, name),
       ),
     );
   user
@@ -84,17 +72,15 @@ Example: conciliation user add ana --role reviewer`,
     .argument('<name>', 'the user of the role')
     .argument('<role>', CONSOLE_ROLES.join(', '))
     .option('--json', 'print one JSON document')
-    .action((name: string, text: string, options: JsonOption) =>
-      run(options.json, (command) =>
-        withDatabase(command, async (database) => {
-          const role = CONSOLE_ROLES.find((known) => known === text);
-          if (role === undefined) {
-            throw new InputError(`role: expected one of ${CONSOLE_ROLES.join(', ')}`);
-          }
-          await changeUser(database, { name, role, by: operatorName() });
-          return done({ name, role }, `${name} is ${role} now.`);
-        }),
-      ),
+    .action(
+      stagingAction(exit, async (database, _, name: string, text: string) => {
+        const role = CONSOLE_ROLES.find((known) => known === text);
+        if (role === undefined) {
+          throw new InputError(`role: expected one of ${CONSOLE_ROLES.join(', ')}`);
+        }
+        await changeUser(database, { name, role, by: operatorName() });
+        return { document: { name, role }, text: `${name} is ${role} now.` };
+      }),
     );
   user
     .command('email')
@@ -104,14 +90,15 @@ Example: conciliation user add ana --role reviewer`,
     .argument('<name>', 'the user of the address')
     .argument('[address]', 'none: the user signs in with a password only')
     .option('--json', 'print one JSON document')
-    .action((name: string, address: string | undefined, options: JsonOption) =>
-      run(options.json, (command) =>
-        withDatabase(command, async (database) => {
-          const email = address ?? null;
-          await changeUser(database, { name, email, by: operatorName() });
-          return done({ name, email }, `${name} has ${email ?? 'no e-mail address'} now.`);
-        }),
-      ),
+    .action(
+      stagingAction(exit, async (database, _, name: string, address: string | undefined) => {
+        const email = address ?? null;
+        await changeUser(database, { name, email, by: operatorName() });
+        return {
+          document: { name, email },
+          text: `${name} has ${email ?? 'no e-mail address'} now.`,
+        };
+      }),
     );
   for (const [verb, isDisabled, description] of [
     ['disable', true, 'disable a user: end the sessions and revoke the API keys'],
@@ -122,13 +109,11 @@ Example: conciliation user add ana --role reviewer`,
       .description(description)
       .argument('<name>', 'which user')
       .option('--json', 'print one JSON document')
-      .action((name: string, options: JsonOption) =>
-        run(options.json, (command) =>
-          withDatabase(command, async (database) => {
-            await changeUser(database, { name, isDisabled, by: operatorName() });
-            return done({ name, isDisabled }, `${name} is ${verb}d.`);
-          }),
-        ),
+      .action(
+        stagingAction(exit, async (database, _, name: string) => {
+          await changeUser(database, { name, isDisabled, by: operatorName() });
+          return { document: { name, isDisabled }, text: `${name} is ${verb}d.` };
+        }),
       );
   }
   user
@@ -138,33 +123,20 @@ Example: conciliation user add ana --role reviewer`,
     )
     .argument('<name>', 'the user of the second factor')
     .option('--json', 'print one JSON document')
-    .action((name: string, options: JsonOption) =>
-      run(options.json, (command) =>
-        withDatabase(command, async (database) => {
-          await resetFactor(database, { name, by: operatorName() });
-          return done({ name, hasSecondFactor: false }, `${name} has no second factor now.`);
-        }),
-      ),
+    .action(
+      stagingAction(exit, async (database, _, name: string) => {
+        await resetFactor(database, { name, by: operatorName() });
+        return {
+          document: { name, hasSecondFactor: false },
+          text: `${name} has no second factor now.`,
+        };
+      }),
     );
   user
     .command('list')
     .description('show every user')
     .option('--json', 'print one JSON document')
-    .action((options: JsonOption) =>
-      run(options.json, (command) => withDatabase(command, listResult)),
-    );
-}
-
-async function withDatabase(
-  run: CommandRun,
-  work: (database: Database) => Promise<CommandResult>,
-): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    return await work(staging.database);
-  } finally {
-    await staging.close();
-  }
+    .action(stagingAction(exit, listResult));
 }
 
 async function linkResult(
@@ -181,39 +153,34 @@ async function linkResult(
   const base =
     config.consolePublicUrl?.origin ?? `http://${config.consoleHost}:${config.consolePort}`;
   const link = `${base}/link/${token}`;
-  return done(
-    { name, link },
-    `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
-  );
+  return {
+    document: { name, link },
+    text: `Send this to ${name} over a way that others cannot read. It works once, for ${PASSWORD_LINK_HOURS} hours:\n\n  ${link}`,
+  };
 }
 
 async function listResult(database: Database): Promise<CommandResult> {
   const users = await readUsers(database);
   const day = (at: Date | null) => at?.toISOString().slice(0, 10) ?? '–';
-  return done(
-    { users },
-    users.length === 0
-      ? 'There are no users yet: conciliation user add <name> --role <role>'
-      : renderTable(
-          ['name', 'role', 'e-mail', 'last sign-in', 'second factor', 'state'].map((title) => ({
-            title,
-          })),
-          users.map((user) => [
-            user.name,
-            user.role,
-            user.email ?? '–',
-            day(user.lastLoginAt),
-            user.hasSecondFactor ? 'set' : '–',
-            user.disabledAt !== null
-              ? 'disabled'
-              : user.hasPassword || user.isBound
-                ? 'active'
-                : 'no password yet',
-          ]),
-        ),
-  );
-}
-
-function done(document: object, text: string): CommandResult {
-  return { document, text, exit: EXIT.done };
+  return {
+    document: { users },
+    text:
+      users.length === 0
+        ? 'There are no users yet: conciliation user add <name> --role <role>'
+        : renderTable(
+            ['name', 'role', 'e-mail', 'last sign-in', 'second factor', 'state'],
+            users.map((user) => [
+              user.name,
+              user.role,
+              user.email ?? '–',
+              day(user.lastLoginAt),
+              user.hasSecondFactor ? 'set' : '–',
+              user.disabledAt !== null
+                ? 'disabled'
+                : user.hasPassword || user.isBound
+                  ? 'active'
+                  : 'no password yet',
+            ]),
+          ),
+  };
 }

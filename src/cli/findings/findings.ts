@@ -12,10 +12,10 @@ import type { Database } from '../../database/database.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import { CHECK_CODES, CHECK_TEXTS, type CheckCode } from '../../domain/checks/checks.ts';
 import { dateArgument, idArgument, reasonArgument } from '../arguments.ts';
-import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
+import { type CommandResult, type CommandRun, EXIT, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { formatCount, renderTable } from '../output/table.ts';
-import { runOnStaging } from '../staging-run.ts';
+import { formatCount, renderTable, right } from '../output/table.ts';
+import { stagingAction } from '../staging-run.ts';
 
 const SHOWN = 200;
 
@@ -23,11 +23,10 @@ interface ListOptions {
   readonly date?: CivilDate;
   readonly check?: CheckCode;
   readonly state: (typeof FINDING_STATES)[number] | 'all';
-  readonly json?: boolean;
 }
 
 /** Adds the commands for the findings of the checks. */
-export function addFindingsCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addFindingsCommand(program: Command, exit: Exit): void {
   const findings = program
     .command('findings')
     .description('list what the checks found in the titles')
@@ -53,14 +52,12 @@ Exit status: 0 nothing has to be resolved, 3 findings need a person.
 
 Example: conciliation findings --date 2026-03-02`,
     )
-    .action(async (options: ListOptions) => {
-      exit(
-        await runOnStaging(options.json, async (database, run) => {
-          await checkDays(database, checkRules(run.config), run.signal);
-          return listFindings(database, options);
-        }),
-      );
-    });
+    .action(
+      stagingAction(exit, async (database, run, options: ListOptions) => {
+        await checkDays(database, checkRules(run.config), run.signal);
+        return listFindings(database, options);
+      }),
+    );
   addResolve(findings, exit);
 }
 
@@ -97,16 +94,7 @@ async function listFindings(database: Database, options: ListOptions): Promise<C
 
 function findingsTable(rows: readonly FindingRow[]): string {
   return renderTable(
-    [
-      { title: 'date' },
-      { title: 'title', align: 'right' },
-      { title: 'order' },
-      { title: 'value', align: 'right' },
-      { title: 'check' },
-      { title: 'severity' },
-      { title: 'state' },
-      { title: 'compared' },
-    ],
+    ['date', right('title'), 'order', right('value'), 'check', 'severity', 'state', 'compared'],
     rows.map((row) => [
       row.date,
       String(row.titleId),
@@ -127,10 +115,9 @@ interface ResolveOptions {
   readonly check: CheckCode;
   readonly title?: bigint;
   readonly reason: string;
-  readonly json?: boolean;
 }
 
-function addResolve(findings: Command, exit: (status: ExitStatus) => void): void {
+function addResolve(findings: Command, exit: Exit): void {
   findings
     .command('resolve')
     .description('resolve the open findings of a check on a date')
@@ -150,15 +137,12 @@ Under four eyes the person who resolves a finding does not sign the day off.
 
 Example: conciliation findings resolve --date 2026-03-02 --check agent_is_provider --reason "the agent anticipates its own receivables"`,
     )
-    .action(async (_, command: Command) => {
-      // The parent has the options --date, --check and --json as well.
-      const options = command.optsWithGlobals<ResolveOptions>();
-      exit(await runOnStaging(options.json, (database) => resolve(database, options)));
-    });
+    .action(stagingAction(exit, resolve));
 }
 
 async function resolve(
   database: Database,
+  _: CommandRun,
   { date, check: code, title, reason }: ResolveOptions,
 ): Promise<CommandResult> {
   const seen = { date, code, newestId: BigInt(Number.MAX_SAFE_INTEGER), titleId: title ?? null };
@@ -166,6 +150,5 @@ async function resolve(
   return {
     document: { date, check: code, resolved },
     text: `${formatCount(resolved)} finding(s) of ${date} resolved by ${operatorName()}.`,
-    exit: EXIT.done,
   };
 }

@@ -1,24 +1,25 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import { type CivilMonth, parseMonth } from '../../closing/civil-month.ts';
 import { readEvidence } from '../../closing/evidence.sql.ts';
 import { writeEvidenceFile } from '../../closing/evidence-file.ts';
 import { type Month, readMonths, sealMonth, stateOf } from '../../closing/month-seal.sql.ts';
+import type { Database } from '../../database/database.ts';
 import { dateIn } from '../../domain/business-day.ts';
 import { reasonArgument } from '../arguments.ts';
 import {
   type CommandResult,
   type CommandRun,
+  commandAction,
   EXIT,
-  type ExitStatus,
-  runCommand,
+  type Exit,
 } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
-import { checkOutFile, type OutFile, writeOutFile } from '../output/out-file.ts';
-import { formatAmount, formatCount, renderTable } from '../output/table.ts';
+import { checkOutFile, writeOutFile } from '../output/out-file.ts';
+import { formatAmount, formatCount, renderTable, right } from '../output/table.ts';
+import { stagingAction, withStaging } from '../staging-run.ts';
 
 /** Adds the commands that list and seal months. */
-export function addMonthCommand(program: Command, exit: (status: ExitStatus) => void): void {
+export function addMonthCommand(program: Command, exit: Exit): void {
   const month = program.command('month').description('the closing of months');
   month
     .command('list')
@@ -34,9 +35,7 @@ Exit status: 0 no seal is broken, 1 failed, 3 a seal is broken.
 
 Example: conciliation month list`,
     )
-    .action(async ({ json }: { json?: boolean }) => {
-      exit(await runCommand({ json, platform: false }, listMonths));
-    });
+    .action(stagingAction(exit, listMonths));
   month
     .command('seal')
     .description('seal a month whose days are all signed off')
@@ -53,13 +52,7 @@ Exit status: 0 sealed, 1 failed, 2 wrong usage or the month cannot be sealed.
 
 Example: conciliation month seal 2026-03`,
     )
-    .action(async (name: CivilMonth, options: { reason?: string; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          seal(run, name, options.reason ?? null),
-        ),
-      );
-    });
+    .action(stagingAction(exit, seal));
   month
     .command('evidence')
     .description('write what was sealed for a month to a ZIP file')
@@ -81,13 +74,7 @@ written, 3 written, and the seal no longer holds.
 
 Example: conciliation month evidence 2026-03 --out march.zip`,
     )
-    .action(async (name: CivilMonth, options: { out: string; force?: boolean; json?: boolean }) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          writeEvidence(run, name, { path: options.out, force: options.force === true }),
-        ),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, writeEvidence));
 }
 
 /** Commander argument parser: a month. */
@@ -97,44 +84,32 @@ function monthArgument(text: string): CivilMonth {
   return month;
 }
 
-async function listMonths({ config, logger }: CommandRun): Promise<CommandResult> {
-  const staging = await openStaging(config, logger);
-  try {
-    const today = dateIn(config.timeZone, new Date());
-    const months = (await readMonths(staging.database, today)).map((month) => ({
-      ...month,
-      state: stateOf(month),
-    }));
-    const broken = months.filter((month) => month.broken.length > 0);
-    const table = renderTable(
-      [
-        { title: 'month' },
-        { title: 'state' },
-        { title: 'signed', align: 'right' },
-        { title: 'titles', align: 'right' },
-        { title: 'original value', align: 'right' },
-        { title: 'sealed by' },
-      ],
-      months.map(({ month, state, signed, days, seal }) => [
-        month,
-        state,
-        `${signed} of ${days}`,
-        seal === null ? '' : formatCount(Number(seal.totals.title_count)),
-        seal === null ? '' : formatAmount(seal.totals.original_value_sum),
-        seal?.sealedBy ?? '',
-      ]),
-    );
-    return {
-      document: { months },
-      text:
-        months.length === 0
-          ? 'The ledger is empty.'
-          : [table, ...(broken.length === 0 ? [] : ['', ...broken.map(brokenText)])].join('\n'),
-      exit: broken.length === 0 ? EXIT.done : EXIT.needsPerson,
-    };
-  } finally {
-    await staging.close();
-  }
+async function listMonths(database: Database, { config }: CommandRun): Promise<CommandResult> {
+  const today = dateIn(config.timeZone, new Date());
+  const months = (await readMonths(database, today)).map((month) => ({
+    ...month,
+    state: stateOf(month),
+  }));
+  const broken = months.filter((month) => month.broken.length > 0);
+  const table = renderTable(
+    ['month', 'state', right('signed'), right('titles'), right('original value'), 'sealed by'],
+    months.map(({ month, state, signed, days, seal }) => [
+      month,
+      state,
+      `${signed} of ${days}`,
+      seal === null ? '' : formatCount(Number(seal.totals.title_count)),
+      seal === null ? '' : formatAmount(seal.totals.original_value_sum),
+      seal?.sealedBy ?? '',
+    ]),
+  );
+  return {
+    document: { months },
+    text:
+      months.length === 0
+        ? 'The ledger is empty.'
+        : [table, ...(broken.length === 0 ? [] : ['', ...broken.map(brokenText)])].join('\n'),
+    exit: broken.length === 0 ? EXIT.done : EXIT.needsPerson,
+  };
 }
 
 function brokenText({ month, broken }: Pick<Month, 'month' | 'broken'>): string {
@@ -143,41 +118,36 @@ function brokenText({ month, broken }: Pick<Month, 'month' | 'broken'>): string 
 }
 
 async function seal(
-  run: CommandRun,
+  database: Database,
+  _: CommandRun,
   month: CivilMonth,
-  reason: string | null,
+  { reason = null }: { reason?: string | null },
 ): Promise<CommandResult> {
-  const staging = await openStaging(run.config, run.logger);
-  try {
-    const sealed = await sealMonth(staging.database, month, {
-      by: operatorName(),
-      reason,
-      seenDigest: null,
-    });
-    const { totals } = sealed;
-    return {
-      document: sealed,
-      text: [
-        `${month} is sealed by ${sealed.sealedBy}: ${sealed.days} day(s), ${formatCount(Number(totals.title_count))} title(s), original value ${formatAmount(totals.original_value_sum)}.`,
-        `Digest: ${sealed.digest}`,
-      ].join('\n'),
-      exit: EXIT.done,
-    };
-  } finally {
-    await staging.close();
-  }
+  const sealed = await sealMonth(database, month, {
+    by: operatorName(),
+    reason,
+    seenDigest: null,
+  });
+  const { totals } = sealed;
+  return {
+    document: sealed,
+    text: [
+      `${month} is sealed by ${sealed.sealedBy}: ${sealed.days} day(s), ${formatCount(Number(totals.title_count))} title(s), original value ${formatAmount(totals.original_value_sum)}.`,
+      `Digest: ${sealed.digest}`,
+    ].join('\n'),
+  };
 }
 
 async function writeEvidence(
   run: CommandRun,
   month: CivilMonth,
-  out: OutFile,
+  options: { out: string; force?: boolean },
 ): Promise<CommandResult> {
+  const out = { path: options.out, force: options.force === true };
   await checkOutFile(out);
-  const staging = await openStaging(run.config, run.logger);
   const actor = operatorName();
-  try {
-    return await readEvidence(staging.database, { month, actor }, run.signal, async (evidence) => {
+  return withStaging(run, (database) =>
+    readEvidence(database, { month, actor }, run.signal, async (evidence) => {
       const file = writeEvidenceFile(evidence, { at: new Date(), by: actor });
       const bytes = await writeOutFile(out, file, run.signal);
       const { seal, days, broken } = evidence;
@@ -190,8 +160,6 @@ async function writeEvidence(
         ].join('\n'),
         exit: broken.length === 0 ? EXIT.done : EXIT.needsPerson,
       };
-    });
-  } finally {
-    await staging.close();
-  }
+    }),
+  );
 }

@@ -10,7 +10,7 @@ import type { PullReport } from '../../pull/merge/merge.sql.ts';
 import type { AttemptOutcome } from '../../pull/pull-parts.ts';
 import type { ConciliationError } from '../../runtime/errors.ts';
 import { type CommandResult, EXIT, type ExitStatus } from '../command-run.ts';
-import { formatCount, renderTable } from './table.ts';
+import { formatCount, renderTable, right } from './table.ts';
 
 /** What a person has to look at after a pull, besides its outcome. */
 export interface Concerns {
@@ -121,14 +121,14 @@ export function toDocument(report: PullReport) {
 export function pullsTable(reports: readonly PullReport[]): string {
   return renderTable(
     [
-      { title: 'date' },
-      { title: 'titles', align: 'right' },
-      { title: 'inserted', align: 'right' },
-      { title: 'changed', align: 'right' },
-      { title: 'withdrawn', align: 'right' },
-      { title: 'restored', align: 'right' },
-      { title: 'rejected', align: 'right' },
-      { title: 'outcome' },
+      'date',
+      right('titles'),
+      right('inserted'),
+      right('changed'),
+      right('withdrawn'),
+      right('restored'),
+      right('rejected'),
+      'outcome',
     ],
     reports.map((report) => [
       report.date,

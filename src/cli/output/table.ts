@@ -1,8 +1,18 @@
-/** Formats rows as columns. Numbers and amounts are aligned to the right. */
+interface Column {
+  readonly title: string;
+  /** By default `left`. */
+  readonly align?: 'left' | 'right';
+}
+
+/** A column of numbers or amounts. */
+export const right = (title: string): Column => ({ title, align: 'right' });
+
+/** Formats rows as columns. A text is the title of a column that is aligned to the left. */
 export function renderTable(
-  columns: readonly { readonly title: string; readonly align?: 'left' | 'right' }[],
+  heads: readonly (string | Column)[],
   rows: readonly (readonly string[])[],
 ): string {
+  const columns = heads.map((head): Column => (typeof head === 'string' ? { title: head } : head));
   const widths = columns.map((column, index) =>
     Math.max(column.title.length, ...rows.map((row) => row[index]?.length ?? 0)),
   );

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { openStaging } from '../../app/parts.ts';
 import { type CivilDate, daysBetween } from '../../domain/business-day.ts';
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import type { CsvLocale } from '../../export/csv.ts';
@@ -19,16 +18,11 @@ import {
   type ScheduleFormat,
 } from '../../schedule/schedule-file.ts';
 import { dateArgument, integerArgument } from '../arguments.ts';
-import {
-  type CommandResult,
-  type CommandRun,
-  EXIT,
-  type ExitStatus,
-  runCommand,
-} from '../command-run.ts';
+import { type CommandResult, type CommandRun, commandAction, type Exit } from '../command-run.ts';
 import { operatorName } from '../operator-name.ts';
 import { checkOutFile, writeOutFile } from '../output/out-file.ts';
 import { formatAmount, formatCount, renderTable } from '../output/table.ts';
+import { withStaging } from '../staging-run.ts';
 
 const LOCALES = ['pt-BR', 'en'] as const satisfies readonly CsvLocale[];
 const GROUPS = 100;
@@ -45,11 +39,8 @@ interface ScheduleOptions {
   readonly json?: boolean;
 }
 
-/** Adds the command that shows who is to be paid on which due date. */
-export function addPaymentScheduleCommand(
-  program: Command,
-  exit: (status: ExitStatus) => void,
-): void {
+/** Adds the command that shows the payees of each due date. */
+export function addPaymentScheduleCommand(program: Command, exit: Exit): void {
   program
     .command('payment-schedule')
     .description('show who is to be paid on which due date, and on which account')
@@ -87,13 +78,7 @@ Exit status: 0 done, 1 failed or interrupted, 2 wrong usage or the file cannot b
 
 Example: conciliation payment-schedule --due-from 2026-03-01 --due-to 2026-03-31`,
     )
-    .action(async (options: ScheduleOptions) => {
-      exit(
-        await runCommand({ json: options.json, platform: false }, (run) =>
-          showSchedule(run, options),
-        ),
-      );
-    });
+    .action(commandAction(exit, { platform: false }, showSchedule));
 }
 
 async function showSchedule(run: CommandRun, options: ScheduleOptions): Promise<CommandResult> {
@@ -111,9 +96,7 @@ async function showSchedule(run: CommandRun, options: ScheduleOptions): Promise<
   }
   const file = out === undefined ? null : { path: out, force: options.force === true };
   if (file !== null) await checkOutFile(file);
-  const staging = await openStaging(run.config, run.logger);
-  const { database } = staging;
-  try {
+  return withStaging(run, async (database) => {
     if (file !== null && format !== undefined) {
       return await readScheduleSnapshot(database, range, run.signal, async (snapshot) => {
         // Before the first byte, so that no data leaves the database without an entry in the audit log.
@@ -136,7 +119,6 @@ async function showSchedule(run: CommandRun, options: ScheduleOptions): Promise<
             ...limits,
           },
           text: `${formatCount(overall.titles)} title(s) due from ${from} to ${to} are in ${file.path} (${format}, ${formatCount(size)} bytes).`,
-          exit: EXIT.done,
         };
       });
     }
@@ -145,11 +127,8 @@ async function showSchedule(run: CommandRun, options: ScheduleOptions): Promise<
     return {
       document: { dueFrom: from, dueTo: to, ...schedule },
       text: scheduleText(range, schedule),
-      exit: EXIT.done,
     };
-  } finally {
-    await staging.close();
-  }
+  });
 }
 
 function scheduleText({ from, to }: DueRange, schedule: Schedule): string {
@@ -182,7 +161,7 @@ function scheduleText({ from, to }: DueRange, schedule: Schedule): string {
           ),
           '',
           renderTable(
-            [...columns('to be paid'), { title: 'account' }, { title: 'marks' }],
+            [...columns('to be paid'), 'account', 'marks'],
             groups.map(({ payee, titles, sums, waitingTitles }) => [
               payeeText(payee),
               ...figures(titles, sums.original_value),
