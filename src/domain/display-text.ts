@@ -6,3 +6,8 @@ export function toDisplayText(text: string, maxLength: number): string {
   const cut = text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
   return cut.replace(/[\p{Cc}\p{Cs}]/gu, '\u{fffd}');
 }
+
+/** The text with a capital first letter, as the beginning of a sentence or a heading. */
+export function capitalised(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

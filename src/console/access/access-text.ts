@@ -58,7 +58,7 @@ const ptBR: typeof en = {
     codeIfSet: 'Código, se você ativou a verificação em duas etapas',
     wrong:
       'O usuário, a senha ou o código não confere. Com a verificação em duas etapas é preciso um código novo.',
-    tooMany: (seconds) => `Tentativas demais. Tente de novo em ${seconds} s.`,
+    tooMany: (seconds) => `Muitas tentativas. Tente de novo em ${seconds} s.`,
     oidc: 'Entrar com a conta da empresa',
     orPassword: 'ou com uma senha deste console',
     oidcFaults: {
@@ -81,13 +81,13 @@ const ptBR: typeof en = {
   },
   link: {
     signInTitle: 'Abrir o console',
-    signIn: (name) => `Este link entra como ${name}. Funciona uma única vez.`,
+    signIn: (name) => `Este link dá acesso como ${name}. Funciona uma única vez.`,
     open: 'Abrir o console',
     passwordTitle: 'Escolha uma senha',
     choose: (name) => `Para ${name}. O link funciona uma única vez.`,
     password: 'Nova senha',
-    again: 'A mesma senha de novo',
-    rule: (min) => `No mínimo ${min} caracteres. Algumas palavras ao acaso são o melhor.`,
+    again: 'Repita a nova senha',
+    rule: (min) => `No mínimo ${min} caracteres. O ideal são algumas palavras ao acaso.`,
     save: 'Salvar e entrar',
     unequal: 'As duas senhas são diferentes.',
     tooShort: (min) => `A senha precisa de no mínimo ${min} caracteres.`,

@@ -1,18 +1,13 @@
 import { KEY_DAYS, KEY_ROLES, KEY_SCOPES } from '../../domain/role.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import type { ApiKey } from './api-keys.sql.ts';
 import { RoleField } from './role-field.tsx';
 
 /** The API keys of scripts, with a form for a new one. */
-export function KeysCard(props: {
-  readonly context: PageContext;
-  readonly keys: readonly ApiKey[];
-  readonly now: Date;
-}) {
-  const { context, keys, now } = props;
-  const { users } = context.text;
+export function KeysCard({ keys, now }: { readonly keys: readonly ApiKey[]; readonly now: Date }) {
+  const { users } = usePage().text;
   return (
     <Card title={users.keys}>
       <p class="quiet">{users.keysHelp}</p>
@@ -21,24 +16,19 @@ export function KeysCard(props: {
       ) : (
         <ul class="timeline">
           {keys.map((key) => (
-            <Key key={key.id} context={context} apiKey={key} now={now} />
+            <Key key={key.id} apiKey={key} now={now} />
           ))}
         </ul>
       )}
       <Disclosure label={users.addKey} class="primary">
-        <NewKeyForm context={context} />
+        <NewKeyForm />
       </Disclosure>
     </Card>
   );
 }
 
-function Key(props: {
-  readonly context: PageContext;
-  readonly apiKey: ApiKey;
-  readonly now: Date;
-}) {
-  const { context, apiKey: key, now } = props;
-  const { text } = context;
+function Key({ apiKey: key, now }: { readonly apiKey: ApiKey; readonly now: Date }) {
+  const { text } = usePage();
   const { users } = text;
   const state = key.revokedAt !== null ? 'revoked' : key.expiresAt <= now ? 'expired' : 'active';
   return (
@@ -62,16 +52,14 @@ function Key(props: {
           </span>
         </p>
         <p class="quiet small">
-          {users.expires} <Instant context={context} at={key.expiresAt} /> · {users.lastUsed}{' '}
-          <Instant context={context} at={key.lastUsedAt} />
+          {users.expires} <Instant at={key.expiresAt} /> · {users.lastUsed}{' '}
+          <Instant at={key.lastUsedAt} />
         </p>
         {state === 'active' && (
           <Disclosure label={users.revokeKey(key.name)}>
-            <ActionForm context={context} action={`/keys/${key.id}/revoke`}>
+            <ActionForm action={`/keys/${key.id}/revoke`}>
               <p class="small">{users.revokeHelp}</p>
-              <button type="submit" class="button danger">
-                {users.revoke}
-              </button>
+              <Submit class="danger">{users.revoke}</Submit>
             </ActionForm>
           </Disclosure>
         )}
@@ -80,15 +68,15 @@ function Key(props: {
   );
 }
 
-function NewKeyForm({ context }: { context: PageContext }) {
-  const { users } = context.text;
+function NewKeyForm() {
+  const { users } = usePage().text;
   return (
-    <ActionForm context={context} action="/keys">
+    <ActionForm action="/keys">
       <Field label={users.keyName}>
         <input name="name" required maxLength={80} autocomplete="off" />
       </Field>
       <p class="quiet small">{users.keyNameHelp}</p>
-      <RoleField context={context} label={users.keyRole} roles={KEY_ROLES} chosen="viewer" />
+      <RoleField label={users.keyRole} roles={KEY_ROLES} chosen="viewer" />
       <fieldset class="choices">
         <legend>{users.scopes}</legend>
         {KEY_SCOPES.map((scope) => (
@@ -108,9 +96,7 @@ function NewKeyForm({ context }: { context: PageContext }) {
           value={KEY_DAYS.default}
         />
       </Field>
-      <button type="submit" class="button primary">
-        {users.makeKey}
-      </button>
+      <Submit class="primary">{users.makeKey}</Submit>
     </ActionForm>
   );
 }

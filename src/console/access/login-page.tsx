@@ -1,16 +1,17 @@
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
+import { Submit } from '../shell/parts.tsx';
 import type { LinkPurpose } from './console-users.sql.ts';
 import { MIN_PASSWORD_LENGTH } from './password.ts';
 
 export function LoginPage(props: {
-  readonly context: PageContext;
   readonly next: string;
   readonly name: string;
   readonly error: string | null;
   readonly hasOidc: boolean;
 }) {
-  const { login } = props.context.text;
+  const context = usePage();
+  const { login } = context.text;
   return (
     <div class="narrow">
       <form method="post" action="/login" class="card stack">
@@ -31,7 +32,7 @@ export function LoginPage(props: {
             <p class="or">{login.orPassword}</p>
           </>
         )}
-        <input type="hidden" name="_csrf" value={props.context.csrf} />
+        <input type="hidden" name="_csrf" value={context.csrf} />
         <input type="hidden" name="next" value={props.next} />
         <Field label={login.name}>
           <input
@@ -46,7 +47,7 @@ export function LoginPage(props: {
         <Field label={login.password}>
           <input name="password" type="password" required autocomplete="current-password" />
         </Field>
-        <CodeField context={props.context} isRequired={false} />
+        <CodeField isRequired={false} />
         <button type="submit" class={props.hasOidc ? 'button' : 'button primary'}>
           {login.submit}
         </button>
@@ -57,8 +58,8 @@ export function LoginPage(props: {
 }
 
 /** Leads to the provider, which ends its own session. */
-export function SignOutPage(props: { readonly context: PageContext; readonly url: URL }) {
-  const { signOut } = props.context.text;
+export function SignOutPage(props: { readonly url: URL }) {
+  const { signOut } = usePage().text;
   return (
     <div class="narrow">
       <section class="card stack">
@@ -73,8 +74,8 @@ export function SignOutPage(props: { readonly context: PageContext; readonly url
 }
 
 /** A code of the second factor, of an app or a recovery code. */
-export function CodeField(props: { readonly context: PageContext; readonly isRequired: boolean }) {
-  const { login } = props.context.text;
+export function CodeField(props: { readonly isRequired: boolean }) {
+  const { login } = usePage().text;
   return (
     <Field label={props.isRequired ? login.code : login.codeIfSet}>
       <input
@@ -91,12 +92,12 @@ export function CodeField(props: { readonly context: PageContext; readonly isReq
 }
 
 export function LinkPage(props: {
-  readonly context: PageContext;
   readonly link: { readonly name: string; readonly purpose: LinkPurpose } | null;
   readonly action: string;
   readonly error: string | null;
 }) {
-  const { context, link } = props;
+  const context = usePage();
+  const { link } = props;
   const { link: text } = context.text;
   if (link === null) {
     return (
@@ -121,19 +122,15 @@ export function LinkPage(props: {
           <>
             <h1>{text.signInTitle}</h1>
             <p>{text.signIn(link.name)}</p>
-            <button type="submit" class="button primary">
-              {text.open}
-            </button>
+            <Submit class="primary">{text.open}</Submit>
           </>
         ) : (
           <>
             <h1>{text.passwordTitle}</h1>
             <p>{text.choose(link.name)}</p>
             <input type="hidden" name="username" autocomplete="username" value={link.name} />
-            <NewPasswordFields context={context} name="password" />
-            <button type="submit" class="button primary">
-              {text.save}
-            </button>
+            <NewPasswordFields name="password" />
+            <Submit class="primary">{text.save}</Submit>
           </>
         )}
       </form>
@@ -142,11 +139,10 @@ export function LinkPage(props: {
 }
 
 export function NewPasswordFields(props: {
-  readonly context: PageContext;
   /** The name of the first field. */
   readonly name: string;
 }) {
-  const { context } = props;
+  const context = usePage();
   const { link } = context.text;
   return (
     <>

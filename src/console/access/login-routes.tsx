@@ -78,7 +78,6 @@ export function addLoginRoutes(
       status: link === null ? 404 : error === null ? 200 : 400,
       body: (
         <LinkPage
-          context={context}
           link={link}
           action={`/link/${encodeURIComponent(request.params.token)}`}
           error={error?.(context) ?? null}

@@ -107,7 +107,7 @@ export function addOidcRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.signOut.title,
       active: null,
-      body: <SignOutPage context={context} url={url} />,
+      body: <SignOutPage url={url} />,
     }));
   });
 }

@@ -55,7 +55,6 @@ export function showLogin(
     status: answer.status,
     body: (
       <LoginPage
-        context={context}
         next={nextOf(request)}
         name={answer.name ?? ''}
         error={answer.error?.(context) ?? null}

@@ -1,7 +1,7 @@
 import { CONSOLE_ROLES, PASSWORD_LINK_HOURS } from '../../domain/role.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Submit } from '../shell/parts.tsx';
 import type { ApiKey } from './api-keys.sql.ts';
 import type { ConsoleUser } from './console-users.sql.ts';
 import { KeysCard } from './keys-card.tsx';
@@ -24,8 +24,8 @@ export interface UsersPageData {
   readonly now: Date;
 }
 
-export function UsersPage({ context, data }: { context: PageContext; data: UsersPageData }) {
-  const { users } = context.text;
+export function UsersPage({ data }: { data: UsersPageData }) {
+  const { users } = usePage().text;
   return (
     <>
       <h1>{users.title}</h1>
@@ -34,15 +34,15 @@ export function UsersPage({ context, data }: { context: PageContext; data: Users
           {data.error}
         </p>
       )}
-      {data.secret !== null && <Secret context={context} secret={data.secret} />}
+      {data.secret !== null && <Secret secret={data.secret} />}
       <Card title={users.people}>
         <ul class="timeline">
           {data.users.map((user) => (
-            <User key={user.id} context={context} user={user} />
+            <User key={user.id} user={user} />
           ))}
         </ul>
         <Disclosure label={users.addUser} class="primary">
-          <ActionForm context={context} action="/users">
+          <ActionForm action="/users">
             <Field label={users.name}>
               <input
                 name="name"
@@ -54,24 +54,22 @@ export function UsersPage({ context, data }: { context: PageContext; data: Users
               />
             </Field>
             <p class="quiet small">{users.nameHelp}</p>
-            <RoleField context={context} label={users.role} roles={CONSOLE_ROLES} chosen="viewer" />
+            <RoleField label={users.role} roles={CONSOLE_ROLES} chosen="viewer" />
             <Field label={users.email}>
               <input name="email" type="email" maxLength={254} autocomplete="off" />
             </Field>
             <p class="quiet small">{users.emailHelp}</p>
-            <button type="submit" class="button primary">
-              {users.add}
-            </button>
+            <Submit class="primary">{users.add}</Submit>
           </ActionForm>
         </Disclosure>
       </Card>
-      <KeysCard context={context} keys={data.keys} now={data.now} />
+      <KeysCard keys={data.keys} now={data.now} />
     </>
   );
 }
 
-function Secret({ context, secret }: { context: PageContext; secret: NewSecret }) {
-  const { text, formats } = context;
+function Secret({ secret }: { secret: NewSecret }) {
+  const { text, formats } = usePage();
   const { users } = text;
   const isLink = secret.kind === 'link';
   return (
@@ -85,7 +83,8 @@ function Secret({ context, secret }: { context: PageContext; secret: NewSecret }
   );
 }
 
-function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
+function User({ user }: { user: ConsoleUser }) {
+  const context = usePage();
   const { text, formats } = context;
   const { users } = text;
   const isOwn = context.principal?.name === user.name;
@@ -134,18 +133,11 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
               <p class="quiet small">{users.ownHelp}</p>
             ) : (
               <>
-                <ActionForm context={context} action={`${path}/role`}>
-                  <RoleField
-                    context={context}
-                    label={users.role}
-                    roles={CONSOLE_ROLES}
-                    chosen={user.role}
-                  />
-                  <button type="submit" class="button">
-                    {users.saveRole}
-                  </button>
+                <ActionForm action={`${path}/role`}>
+                  <RoleField label={users.role} roles={CONSOLE_ROLES} chosen={user.role} />
+                  <Submit>{users.saveRole}</Submit>
                 </ActionForm>
-                <ActionForm context={context} action={`${path}/email`}>
+                <ActionForm action={`${path}/email`}>
                   <Field label={users.email}>
                     <input
                       name="email"
@@ -156,40 +148,30 @@ function User({ context, user }: { context: PageContext; user: ConsoleUser }) {
                     />
                   </Field>
                   <p class="quiet small">{users.saveEmailHelp}</p>
-                  <button type="submit" class="button">
-                    {users.saveEmail}
-                  </button>
+                  <Submit>{users.saveEmail}</Submit>
                 </ActionForm>
               </>
             )}
             {state !== 'disabled' && !isOwn && (
-              <ActionForm context={context} action={`${path}/link`}>
-                <button type="submit" class="button">
-                  {users.newLink}
-                </button>
+              <ActionForm action={`${path}/link`}>
+                <Submit>{users.newLink}</Submit>
                 <p class="quiet small">{users.newLinkHelp}</p>
               </ActionForm>
             )}
             {user.hasSecondFactor && !isOwn && (
-              <ActionForm context={context} action={`${path}/reset-second-factor`}>
-                <button type="submit" class="button danger">
-                  {users.resetFactor}
-                </button>
+              <ActionForm action={`${path}/reset-second-factor`}>
+                <Submit class="danger">{users.resetFactor}</Submit>
                 <p class="quiet small">{users.resetFactorHelp}</p>
               </ActionForm>
             )}
             {state === 'disabled' ? (
-              <ActionForm context={context} action={`${path}/enable`}>
-                <button type="submit" class="button">
-                  {users.enable}
-                </button>
+              <ActionForm action={`${path}/enable`}>
+                <Submit>{users.enable}</Submit>
               </ActionForm>
             ) : (
               !isOwn && (
-                <ActionForm context={context} action={`${path}/disable`}>
-                  <button type="submit" class="button danger">
-                    {users.disable}
-                  </button>
+                <ActionForm action={`${path}/disable`}>
+                  <Submit class="danger">{users.disable}</Submit>
                   <p class="quiet small">{users.disableHelp}</p>
                 </ActionForm>
               )

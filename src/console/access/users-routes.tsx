@@ -37,10 +37,7 @@ export function addUsersRoutes(server: FastifyInstance, parts: ConsoleParts): vo
       active: '/users',
       status: error === null ? (secret === null ? 200 : 201) : 400,
       body: (
-        <UsersPage
-          context={context}
-          data={{ users, keys, secret, error: error?.(context) ?? null, now: now() }}
-        />
+        <UsersPage data={{ users, keys, secret, error: error?.(context) ?? null, now: now() }} />
       ),
     }));
   };

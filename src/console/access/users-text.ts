@@ -37,7 +37,7 @@ const en = {
     linkHelp: (hours: string) =>
       `Send it over a way that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
     linkPersons: (name: string) =>
-      `Once ${name} has chosen a password with this link, the two of you count as one person: ${name} cannot sign off what you released or accepted, nor you what ${name} did. A third person can. It lasts until ${name} chooses a password with a link that somebody else made.`,
+      `Once ${name} has chosen a password with this link, the two of you count as one person: ${name} cannot sign off a day about which you decided, nor you a day about which ${name} decided. A third person can. It lasts until ${name} chooses a password with a link that somebody else made.`,
     passwordFrom: (names: string) => `password link made by ${names}`,
     linkPathHelp:
       'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
@@ -52,7 +52,7 @@ const en = {
     addKey: 'Make a key',
     keyName: 'Purpose',
     keyNameHelp: 'Shown in the audit log.',
-    keyRole: 'As much as a',
+    keyRole: 'Highest role',
     scopes: 'Permitted uses, within the rights of the role',
     scopeNames: {
       read: 'Read',
@@ -111,17 +111,18 @@ const ptBR: typeof en = {
     you: 'você',
     states: { active: 'Ativo', fresh: 'Convidado', disabled: 'Desativado' },
     change: (name) => `Alterar ${name}`,
-    saveRole: 'Dar este perfil',
+    saveRole: 'Salvar perfil',
     saveEmail: 'Salvar e-mail',
-    saveEmailHelp: 'Encerra os acessos e solta a conta da empresa anterior. Vazio: só com senha.',
+    saveEmailHelp:
+      'Encerra as sessões e desvincula a conta da empresa anterior. Vazio: só com senha.',
     newLink: 'Novo link',
     newLinkHelp: 'Para escolher uma nova senha; até lá vale a antiga.',
     secondFactor: 'verificação em duas etapas',
-    resetFactor: 'Desfazer a verificação em duas etapas',
+    resetFactor: 'Redefinir a verificação em duas etapas',
     resetFactorHelp:
-      'Para quando o celular e os códigos de recuperação se perderam. Encerra os acessos. A senha continua a mesma e basta até que o usuário ative a verificação de novo. Confirme que o pedido é mesmo dessa pessoa.',
+      'Use quando o usuário perdeu o celular e os códigos de recuperação. Encerra as sessões. A senha continua a mesma e basta até que o usuário ative a verificação de novo. Confirme que o pedido é mesmo dessa pessoa.',
     disable: 'Desativar',
-    disableHelp: 'Encerra os acessos na hora, impede novos e revoga as chaves do usuário.',
+    disableHelp: 'Encerra as sessões na hora, impede novos acessos e revoga as chaves do usuário.',
     enable: 'Ativar de novo',
     ownHelp:
       'Você troca a sua senha na página “Minha conta”. Somente outro administrador, ou “conciliation user” na linha de comando, pode mudar o seu perfil ou e-mail, gerar um link para você ou desativar o seu usuário.',
@@ -129,7 +130,7 @@ const ptBR: typeof en = {
     linkHelp: (hours) =>
       `Envie por um meio que outros não possam ler. Funciona uma vez, por ${hours} horas, e só aparece agora.`,
     linkPersons: (name) =>
-      `Depois que ${name} escolher uma senha com este link, vocês dois contam como uma só pessoa: ${name} não pode fechar o que você liberou ou aceitou, nem você o que ${name} liberou ou aceitou. Uma terceira pessoa pode. Isso dura até ${name} escolher uma senha com um link gerado por outra pessoa.`,
+      `Depois que ${name} escolher uma senha com este link, vocês dois contam como uma só pessoa: ${name} não pode fechar um dia sobre o qual você decidiu, nem você um dia sobre o qual ${name} decidiu. Uma terceira pessoa pode. Isso dura até ${name} escolher uma senha com um link gerado por outra pessoa.`,
     passwordFrom: (names) => `link da senha gerado por ${names}`,
     linkPathHelp:
       'Isto é só o caminho, porque CONSOLE_PUBLIC_URL não está definida. Coloque antes dele o endereço do console, por exemplo https://conciliation.example.com.',
@@ -168,7 +169,7 @@ const ptBR: typeof en = {
       name_invalid:
         'Um nome de usuário tem de 1 a 64 letras minúsculas sem acento, dígitos e . _ @ + -, e começa com letra ou dígito.',
       name_taken: 'Já existe um usuário com esse nome.',
-      email_invalid: 'Isso não é um e-mail.',
+      email_invalid: 'E-mail inválido.',
       email_taken: 'Outro usuário já tem esse e-mail.',
       unknown_user: 'Não existe usuário com esse nome.',
       own_user: 'Somente outro administrador pode mudar o seu perfil ou desativar o seu usuário.',

@@ -4,8 +4,8 @@ import type { OpenSession } from '../access/console-sessions.sql.ts';
 import { CodeField, NewPasswordFields } from '../access/login-page.tsx';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Instant, InstantCell, Submit } from '../shell/parts.tsx';
 import { SECOND_FACTOR_PATH } from '../shell/route-access.ts';
 import { addressOfSecret, inGroups } from './second-factor.ts';
 
@@ -21,26 +21,22 @@ export interface AccountPageData {
   readonly error: string | null;
 }
 
-export function AccountPage(props: {
-  readonly context: PageContext;
-  readonly data: AccountPageData;
-}) {
-  const { context, data } = props;
-  const { account } = context.text;
+export function AccountPage({ data }: { readonly data: AccountPageData }) {
+  const { account } = usePage().text;
   return (
     <>
       <h1>{account.title}</h1>
       <ErrorLine error={data.error} />
       {data.hasPassword ? (
         <>
-          <PasswordCard context={context} hasFactor={data.recoveryCodesLeft !== null} />
-          <FactorCard context={context} data={data} />
+          <PasswordCard hasFactor={data.recoveryCodesLeft !== null} />
+          <FactorCard data={data} />
         </>
       ) : (
         <p>{account.noPassword}</p>
       )}
-      <SessionsCard context={context} sessions={data.sessions} />
-      {data.keys.length > 0 && <OwnKeysCard context={context} keys={data.keys} />}
+      <SessionsCard sessions={data.sessions} />
+      {data.keys.length > 0 && <OwnKeysCard keys={data.keys} />}
     </>
   );
 }
@@ -53,18 +49,15 @@ function ErrorLine({ error }: { readonly error: string | null }) {
   );
 }
 
-function PasswordCard(props: { readonly context: PageContext; readonly hasFactor: boolean }) {
-  const { context, hasFactor } = props;
-  const { account } = context.text;
+function PasswordCard({ hasFactor }: { readonly hasFactor: boolean }) {
+  const { account } = usePage().text;
   return (
     <Card title={account.passwordTitle}>
       <Disclosure label={account.change}>
-        <ActionForm context={context} action="/account/password">
-          <ProofFields context={context} needsCode={hasFactor} />
-          <NewPasswordFields context={context} name="newPassword" />
-          <button type="submit" class="button primary">
-            {account.change}
-          </button>
+        <ActionForm action="/account/password">
+          <ProofFields needsCode={hasFactor} />
+          <NewPasswordFields name="newPassword" />
+          <Submit class="primary">{account.change}</Submit>
           <p class="quiet small">{account.changeHelp}</p>
         </ActionForm>
       </Disclosure>
@@ -73,8 +66,8 @@ function PasswordCard(props: { readonly context: PageContext; readonly hasFactor
 }
 
 /** The present password, and a code if one is needed, as when signing in. */
-function ProofFields(props: { readonly context: PageContext; readonly needsCode: boolean }) {
-  const { context, needsCode } = props;
+function ProofFields({ needsCode }: { readonly needsCode: boolean }) {
+  const context = usePage();
   const { account } = context.text;
   return (
     <>
@@ -87,13 +80,13 @@ function ProofFields(props: { readonly context: PageContext; readonly needsCode:
       <Field label={account.present}>
         <input name="password" type="password" required autocomplete="current-password" />
       </Field>
-      {needsCode && <CodeField context={context} isRequired />}
+      {needsCode && <CodeField isRequired />}
     </>
   );
 }
 
-function FactorCard({ context, data }: { context: PageContext; data: AccountPageData }) {
-  const { text, formats } = context;
+function FactorCard({ data }: { data: AccountPageData }) {
+  const { text, formats } = usePage();
   const { account } = text;
   const { recoveryCodesLeft: left } = data;
   return (
@@ -118,20 +111,16 @@ function FactorCard({ context, data }: { context: PageContext; data: AccountPage
           </p>
           <div class="stack">
             <Disclosure label={account.newCodes}>
-              <ActionForm context={context} action="/account/recovery-codes">
-                <ProofFields context={context} needsCode />
-                <button type="submit" class="button primary">
-                  {account.newCodes}
-                </button>
+              <ActionForm action="/account/recovery-codes">
+                <ProofFields needsCode />
+                <Submit class="primary">{account.newCodes}</Submit>
                 <p class="quiet small">{account.newCodesHelp}</p>
               </ActionForm>
             </Disclosure>
             <Disclosure label={account.remove}>
-              <ActionForm context={context} action={`${SECOND_FACTOR_PATH}/remove`}>
-                <ProofFields context={context} needsCode />
-                <button type="submit" class="button danger">
-                  {account.remove}
-                </button>
+              <ActionForm action={`${SECOND_FACTOR_PATH}/remove`}>
+                <ProofFields needsCode />
+                <Submit class="danger">{account.remove}</Submit>
                 <p class="quiet small">
                   {data.requiresSecondFactor ? account.removeRequiredHelp : account.removeHelp}
                 </p>
@@ -144,12 +133,8 @@ function FactorCard({ context, data }: { context: PageContext; data: AccountPage
   );
 }
 
-function SessionsCard(props: {
-  readonly context: PageContext;
-  readonly sessions: readonly OpenSession[];
-}) {
-  const { context, sessions } = props;
-  const { account } = context.text;
+function SessionsCard({ sessions }: { readonly sessions: readonly OpenSession[] }) {
+  const { account } = usePage().text;
   return (
     <Card title={account.sessionsTitle}>
       <DataTable
@@ -159,31 +144,26 @@ function SessionsCard(props: {
         {sessions.map((session) => (
           <tr key={session.createdAt.toISOString()}>
             <td>
-              <Instant context={context} at={session.createdAt} />
+              <Instant at={session.createdAt} />
               {session.isOwn && <span class="quiet"> ({account.own})</span>}
             </td>
-            <td>
-              <Instant context={context} at={session.lastSeenAt} />
-            </td>
+            <InstantCell at={session.lastSeenAt} />
             <td>{session.address ?? '–'}</td>
             <td>{session.byOidc ? account.ways.company : account.ways.password}</td>
           </tr>
         ))}
       </DataTable>
       {sessions.length > 1 && (
-        <ActionForm context={context} action="/account/sessions/end">
-          <button type="submit" class="button">
-            {account.endOthers}
-          </button>
+        <ActionForm action="/account/sessions/end">
+          <Submit>{account.endOthers}</Submit>
         </ActionForm>
       )}
     </Card>
   );
 }
 
-function OwnKeysCard(props: { readonly context: PageContext; readonly keys: readonly ApiKey[] }) {
-  const { context, keys } = props;
-  const { account, users } = context.text;
+function OwnKeysCard({ keys }: { readonly keys: readonly ApiKey[] }) {
+  const { account, users } = usePage().text;
   return (
     <Card title={users.keys}>
       <p class="quiet">{account.keysHelp}</p>
@@ -195,12 +175,8 @@ function OwnKeysCard(props: { readonly context: PageContext; readonly keys: read
           <tr key={key.id}>
             <td class="anywhere">{key.name}</td>
             <td class="mono">{key.start}…</td>
-            <td>
-              <Instant context={context} at={key.expiresAt} />
-            </td>
-            <td>
-              <Instant context={context} at={key.lastUsedAt} />
-            </td>
+            <InstantCell at={key.expiresAt} />
+            <InstantCell at={key.lastUsedAt} />
           </tr>
         ))}
       </DataTable>
@@ -210,12 +186,12 @@ function OwnKeysCard(props: { readonly context: PageContext; readonly keys: read
 
 /** The secret of a second factor, with the form that confirms it. */
 export function EnrolPage(props: {
-  readonly context: PageContext;
   /** In base32; null: the user has no password. */
   readonly secret: string | null;
   readonly error: string | null;
 }) {
-  const { context, secret, error } = props;
+  const context = usePage();
+  const { secret, error } = props;
   const { account } = context.text;
   const { principal } = context;
   if (secret === null) {
@@ -245,7 +221,7 @@ export function EnrolPage(props: {
         <p>
           <a href={uri}>{account.open}</a>
         </p>
-        <ActionForm context={context} action={SECOND_FACTOR_PATH} class="stack">
+        <ActionForm action={SECOND_FACTOR_PATH} class="stack">
           <input type="hidden" name="secret" value={secret} />
           <Field label={account.code}>
             <input
@@ -257,10 +233,8 @@ export function EnrolPage(props: {
               autocomplete="one-time-code"
             />
           </Field>
-          <ProofFields context={context} needsCode={false} />
-          <button type="submit" class="button primary">
-            {account.confirm}
-          </button>
+          <ProofFields needsCode={false} />
+          <Submit class="primary">{account.confirm}</Submit>
           <p class="quiet small">{account.confirmHelp}</p>
         </ActionForm>
       </section>
@@ -294,12 +268,8 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
 }
 
 /** New recovery codes, which no later page shows. */
-export function RecoveryCodesPage(props: {
-  readonly context: PageContext;
-  readonly codes: readonly string[];
-}) {
-  const { context, codes } = props;
-  const { account } = context.text;
+export function RecoveryCodesPage({ codes }: { readonly codes: readonly string[] }) {
+  const { account } = usePage().text;
   return (
     <div class="narrow">
       <section class="card stack">

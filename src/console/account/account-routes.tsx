@@ -73,7 +73,6 @@ export function addAccountRoutes(
       status: refusal?.status ?? 200,
       body: (
         <AccountPage
-          context={context}
           data={{
             hasPassword: user.passwordHash !== null,
             recoveryCodesLeft: user.factor?.recoveryHashes.length ?? null,
@@ -102,7 +101,7 @@ export function addAccountRoutes(
       title: context.text.account.enrolTitle,
       active: null,
       status: refusal?.status ?? 200,
-      body: <EnrolPage context={context} secret={secret} error={refusal?.error(context) ?? null} />,
+      body: <EnrolPage secret={secret} error={refusal?.error(context) ?? null} />,
     }));
   };
 
@@ -110,7 +109,7 @@ export function addAccountRoutes(
     sendPage(request, reply, parts, (context) => ({
       title: context.text.account.codesTitle,
       active: null,
-      body: <RecoveryCodesPage context={context} codes={codes} />,
+      body: <RecoveryCodesPage codes={codes} />,
     }));
 
   server.get('/account', (request, reply) => showAccount(request, reply));

@@ -2,7 +2,7 @@ const en = {
   account: {
     title: 'My account',
     noPassword:
-      'You have no password in this console: you sign in with your company account. Its provider changes the password and decides about a second factor.',
+      'You have no password in this console: you sign in with a company account or with a link. The provider of a company account changes its password and decides about a second factor.',
     passwordTitle: 'Password',
     present: 'Present password',
     change: 'Change the password',
@@ -53,14 +53,14 @@ const ptBR: typeof en = {
   account: {
     title: 'Minha conta',
     noPassword:
-      'Você não tem senha neste console: entra com a conta da empresa. A troca da senha e a verificação em duas etapas ficam com o provedor dessa conta.',
+      'Você não tem senha neste console: o acesso é pela conta da empresa ou por um link. A senha e a verificação em duas etapas de uma conta da empresa ficam com o provedor dessa conta.',
     passwordTitle: 'Senha',
     present: 'Senha atual',
     change: 'Trocar a senha',
-    changeHelp: 'Encerra os seus outros acessos.',
+    changeHelp: 'Encerra as suas outras sessões.',
     factorTitle: 'Verificação em duas etapas',
     factorHelp:
-      'Com ela, para entrar é preciso a senha e um código de um aplicativo autenticador no seu celular.',
+      'Com ela, o acesso exige a senha e um código de um aplicativo autenticador no seu celular.',
     factorOff: 'Desativada',
     factorOn: 'Ativada',
     codesLeft: (count) => `Códigos de recuperação restantes: ${count}`,
@@ -68,35 +68,35 @@ const ptBR: typeof en = {
     newCodes: 'Gerar novos códigos de recuperação',
     newCodesHelp: 'Os códigos anteriores deixam de funcionar.',
     remove: 'Desativar a verificação em duas etapas',
-    removeHelp: 'Daí em diante basta a senha. Encerra os seus outros acessos.',
+    removeHelp: 'A partir de então, basta a senha. Encerra as suas outras sessões.',
     removeRequiredHelp:
-      'Encerra os seus outros acessos. Este console exige a verificação em duas etapas: em seguida você ativa outra.',
-    sessionsTitle: 'Acessos',
-    signedIn: 'Entrada',
+      'Encerra as suas outras sessões. Este console exige a verificação em duas etapas: em seguida, você ativa outra.',
+    sessionsTitle: 'Sessões',
+    signedIn: 'Início',
     lastSeen: 'Último uso',
     address: 'Endereço IP',
     way: 'Forma de acesso',
     ways: { password: 'Senha ou link', company: 'Conta da empresa' },
-    own: 'este acesso',
-    endOthers: 'Encerrar os outros acessos',
+    own: 'esta sessão',
+    endOthers: 'Encerrar as outras sessões',
     keysHelp:
       'A troca da senha não revoga as chaves. Se você não reconhece uma chave, peça a um administrador que a revogue na página “Usuários e chaves”.',
     wrong: 'A senha ou o código não confere. Cada código vale uma vez; digite um novo.',
     enrolTitle: 'Ativar a verificação em duas etapas',
     enrolRequired: 'Este console exige a verificação em duas etapas. Ative-a para continuar.',
-    scan: 'Leia a imagem com um aplicativo autenticador, ou digite a chave secreta no aplicativo.',
+    scan: 'Leia a imagem com um aplicativo autenticador ou digite a chave secreta no aplicativo.',
     picture: 'Código QR da chave secreta',
     secret: 'Chave secreta',
     open: 'Abrir em um aplicativo deste aparelho',
     code: 'Código que o aplicativo mostra',
     confirm: 'Confirmar',
     confirmHelp:
-      'A verificação só passa a valer depois que este código for conferido. Encerra os seus outros acessos.',
+      'A verificação só passa a valer depois que este código for conferido. Encerra as suas outras sessões.',
     wrongCode:
       'O código não confere. Veja se o relógio do celular está certo e digite o código que o aplicativo mostra agora.',
     codesTitle: 'Códigos de recuperação',
     codesHelp:
-      'Cada um substitui um código do aplicativo, uma única vez, por exemplo se você perder o celular. Eles só aparecem agora. Imprima-os, ou guarde-os em um gerenciador de senhas.',
+      'Cada um substitui um código do aplicativo, uma única vez, por exemplo se você perder o celular. Eles só aparecem agora. Imprima-os ou guarde-os em um gerenciador de senhas.',
     codesDone: 'Guardei os códigos',
   },
 };

@@ -3,17 +3,17 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import { type AmountEvidence, EVIDENCE_TITLES } from '../../ledger/amount-evidence.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { Card } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { Card, Submit } from '../shell/parts.tsx';
 
 /** What is declared about each amount, and how often the titles agree with each meaning. */
 export function AmountsPage(props: {
-  readonly context: PageContext;
   readonly meanings: AmountMeanings;
   readonly range: { readonly from: CivilDate; readonly to: CivilDate };
   readonly evidence: readonly AmountEvidence[];
 }) {
-  const { context, meanings, range, evidence } = props;
+  const context = usePage();
+  const { meanings, range, evidence } = props;
   const { formats } = context;
   const text = context.text.amountMeaning;
   const share = (titles: number, of: number) =>
@@ -31,9 +31,7 @@ export function AmountsPage(props: {
         <Field label={text.to}>
           <input type="date" name="to" required value={range.to} />
         </Field>
-        <button type="submit" class="button">
-          {text.show}
-        </button>
+        <Submit>{text.show}</Submit>
       </form>
       <Card title={text.evidence}>
         <p class="quiet">

@@ -20,14 +20,7 @@ export function addAmountsRoutes(server: FastifyInstance, parts: ConsoleParts): 
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.amountMeaning.title,
       active: null,
-      body: (
-        <AmountsPage
-          context={context}
-          meanings={parts.amountMeanings}
-          range={range}
-          evidence={evidence}
-        />
-      ),
+      body: <AmountsPage meanings={parts.amountMeanings} range={range} evidence={evidence} />,
     }));
   });
 }

@@ -1,8 +1,9 @@
 import { DISCOUNTED_COLUMNS, DISCOUNTED_FIELDS } from '../../domain/amount-meaning.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 
 /** Names the shown fields whose meaning is not declared, with a link to what the titles say about them. */
-export function Undocumented({ context }: { context: PageContext }) {
+export function Undocumented() {
+  const context = usePage();
   const text = context.text.amountMeaning;
   const fields = DISCOUNTED_COLUMNS.filter((column) => context.meanings[column] === 'unknown').map(
     (column) => DISCOUNTED_FIELDS[column],

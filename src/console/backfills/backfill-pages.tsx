@@ -6,8 +6,17 @@ import { MAX_BACKFILL_CONCURRENCY } from '../../domain/plan/backfill-plan.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import type { Formats } from '../shell/formats.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Author, Card, FormFault, Instant, StateBadge } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import {
+  ActionForm,
+  Author,
+  Card,
+  FormFault,
+  Instant,
+  InstantCell,
+  StateBadge,
+  Submit,
+} from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { Text } from '../shell/texts.ts';
 
@@ -19,13 +28,13 @@ export interface BackfillForm {
 }
 
 export function BackfillsPage(props: {
-  readonly context: PageContext;
   readonly backfills: readonly BackfillProgress[];
   readonly form: BackfillForm;
   /** Why the form cannot be carried out; null: it was not sent. */
   readonly fault: string | null;
 }) {
-  const { context, backfills, form } = props;
+  const context = usePage();
+  const { backfills, form } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
@@ -52,9 +61,7 @@ export function BackfillsPage(props: {
             />
           </Field>
           <div class="buttons">
-            <button type="submit" class="button primary">
-              {text.backfills.preview}
-            </button>
+            <Submit class="primary">{text.backfills.preview}</Submit>
           </div>
           <FormFault fault={props.fault} />
         </form>
@@ -85,11 +92,9 @@ export function BackfillsPage(props: {
                 <td>{text.backfills.states[backfill.state]}</td>
                 <td>{progressTexts(backfill, text, formats).progress}</td>
                 <td>
-                  <Author context={context} name={backfill.requestedBy} />
+                  <Author name={backfill.requestedBy} />
                 </td>
-                <td>
-                  <Instant context={context} at={backfill.createdAt} />
-                </td>
+                <InstantCell at={backfill.createdAt} />
               </tr>
             ))}
           </DataTable>
@@ -107,12 +112,8 @@ export interface BackfillPreview {
   readonly states: readonly { readonly state: DayState | null; readonly days: number }[];
 }
 
-export function BackfillPreviewPage(props: {
-  readonly context: PageContext;
-  readonly preview: BackfillPreview;
-}) {
-  const { context, preview } = props;
-  const { text, formats } = context;
+export function BackfillPreviewPage({ preview }: { readonly preview: BackfillPreview }) {
+  const { text, formats } = usePage();
   const { range } = preview;
   return (
     <>
@@ -122,7 +123,7 @@ export function BackfillPreviewPage(props: {
           <p>{text.backfills.dates(formats.count(preview.dates))}</p>
           {preview.signedOff > 0 && (
             <p>
-              <StateBadge context={context} look="signed" />{' '}
+              <StateBadge look="signed" />{' '}
               {text.backfills.signedOff(formats.count(preview.signedOff))}
             </p>
           )}
@@ -137,13 +138,11 @@ export function BackfillPreviewPage(props: {
               ))}
             </ul>
           </div>
-          <ActionForm context={context} action="/backfills">
+          <ActionForm action="/backfills">
             <input type="hidden" name="from" value={range.from} />
             <input type="hidden" name="to" value={range.to} />
             <input type="hidden" name="concurrency" value={preview.concurrency} />
-            <button type="submit" class="button primary">
-              {text.backfills.start}
-            </button>
+            <Submit class="primary">{text.backfills.start}</Submit>
           </ActionForm>
         </div>
       </Card>
@@ -164,11 +163,8 @@ export function progressTexts(backfill: BackfillProgress, text: Text, formats: F
   };
 }
 
-export function BackfillPage(props: {
-  readonly context: PageContext;
-  readonly backfill: BackfillProgress;
-}) {
-  const { context, backfill } = props;
+export function BackfillPage({ backfill }: { readonly backfill: BackfillProgress }) {
+  const context = usePage();
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const texts = progressTexts(backfill, text, formats);
@@ -196,7 +192,7 @@ export function BackfillPage(props: {
         {...(isRunning && { 'data-events': `/backfills/${backfill.id}/events` })}
       >
         <p>
-          <RangeText context={context} from={backfill.from} to={backfill.to} />
+          <RangeText from={backfill.from} to={backfill.to} />
         </p>
         <div>
           <progress
@@ -217,30 +213,26 @@ export function BackfillPage(props: {
           ))}
           <dt>{text.backfills.by}</dt>
           <dd>
-            <Author context={context} name={backfill.requestedBy} />
+            <Author name={backfill.requestedBy} />
           </dd>
           <dt>{text.backfills.at}</dt>
           <dd>
-            <Instant context={context} at={backfill.createdAt} />
+            <Instant at={backfill.createdAt} />
           </dd>
           <dt>{text.backfills.finished}</dt>
           <dd>
-            <Instant context={context} at={backfill.finishedAt} />
+            <Instant at={backfill.finishedAt} />
           </dd>
         </dl>
         {isRunning && mayUse(role, 'POST', '/backfills/:id/cancel') && (
-          <ActionForm context={context} action={`/backfills/${backfill.id}/cancel`}>
-            <button type="submit" class="button danger">
-              {text.backfills.cancel}
-            </button>
+          <ActionForm action={`/backfills/${backfill.id}/cancel`}>
+            <Submit class="danger">{text.backfills.cancel}</Submit>
             <p class="quiet small">{text.backfills.cancelHelp}</p>
           </ActionForm>
         )}
         {backfill.state === 'cancelled' && mayUse(role, 'POST', '/backfills/:id/resume') && (
-          <ActionForm context={context} action={`/backfills/${backfill.id}/resume`}>
-            <button type="submit" class="button">
-              {text.backfills.resume}
-            </button>
+          <ActionForm action={`/backfills/${backfill.id}/resume`}>
+            <Submit>{text.backfills.resume}</Submit>
           </ActionForm>
         )}
       </section>
@@ -248,8 +240,8 @@ export function BackfillPage(props: {
   );
 }
 
-function RangeText(props: { context: PageContext; from: CivilDate; to: CivilDate }) {
-  const { formats } = props.context;
+function RangeText(props: { from: CivilDate; to: CivilDate }) {
+  const { formats } = usePage();
   return (
     <>
       {formats.date(props.from)} – {formats.date(props.to)}

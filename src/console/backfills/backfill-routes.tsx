@@ -65,7 +65,6 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
       status: refused === null ? 200 : 400,
       body: (
         <BackfillsPage
-          context={context}
           backfills={backfills}
           form={form}
           fault={refused === null ? null : faultSentence(context, refused.fault)}
@@ -84,7 +83,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.backfills.previewTitle,
       active: '/backfills',
-      body: <BackfillPreviewPage context={context} preview={preview} />,
+      body: <BackfillPreviewPage preview={preview} />,
     }));
   });
 
@@ -103,7 +102,7 @@ export function addBackfillRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: `${context.text.backfills.number} ${backfill.id}`,
       active: '/backfills',
-      body: <BackfillPage context={context} backfill={backfill} />,
+      body: <BackfillPage backfill={backfill} />,
     }));
   });
 

@@ -7,9 +7,10 @@ const en = {
     concurrency: 'Dates at the same time',
     preview: 'Preview',
     previewTitle: 'Confirm the backfill',
-    dates: (count: string) => `${count} dates, one request each`,
+    dates: (count: string) =>
+      count === '1' ? '1 date, one request' : `${count} dates, one request each`,
     signedOff: (count: string) =>
-      `${count} of them are signed off: if the platform says something else by now, they are restated.`,
+      `Signed off: ${count}. Where the platform says something else by now, the day is restated.`,
     byState: 'By their state now',
     neverPulled: 'Never pulled',
     start: 'Start the backfill',
@@ -41,12 +42,13 @@ const ptBR: typeof en = {
     intro: 'Busca de novo um intervalo de datas passadas, dia a dia.',
     from: 'De',
     to: 'até',
-    concurrency: 'Datas ao mesmo tempo',
+    concurrency: 'Datas simultâneas',
     preview: 'Simular',
     previewTitle: 'Confirmar reprocessamento',
-    dates: (count) => `${count} datas, um pedido para cada`,
+    dates: (count) =>
+      count === '1' ? '1 data, uma solicitação' : `${count} datas, uma solicitação para cada`,
     signedOff: (count) =>
-      `${count} delas estão fechadas. Se os dados da plataforma tiverem mudado, ficam como alteradas depois do fechamento.`,
+      `Datas fechadas: ${count}. Se os dados da plataforma tiverem mudado, o dia passa a constar como alterado depois do fechamento.`,
     byState: 'Situação atual das datas',
     neverPulled: 'Nunca buscadas',
     start: 'Iniciar reprocessamento',

@@ -1,4 +1,4 @@
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Card } from '../shell/parts.tsx';
 import type { ListedLine } from './booking-list.sql.ts';
 import type { DayBookings, ListedReceipt } from './booking-receipts.sql.ts';
@@ -6,12 +6,11 @@ import { LinesTable, ReceiptsTable } from './bookings-page.tsx';
 
 /** The versions and the receipts of one booking. */
 export function BookingPage(props: {
-  readonly context: PageContext;
   readonly versions: readonly ListedLine[];
   readonly receipts: readonly ListedReceipt[];
 }) {
-  const { context, versions, receipts } = props;
-  const { bookings } = context.text;
+  const { versions, receipts } = props;
+  const { bookings } = usePage().text;
   return (
     <>
       <nav class="crumbs" aria-label={bookings.title}>
@@ -23,13 +22,13 @@ export function BookingPage(props: {
         <p class="mono anywhere">{versions.at(-1)?.key}</p>
       </div>
       <Card title={bookings.lines}>
-        <LinesTable context={context} lines={versions} />
+        <LinesTable lines={versions} />
       </Card>
       <Card title={bookings.receipts}>
         {receipts.length === 0 ? (
           <p class="quiet">{bookings.noReceipts}</p>
         ) : (
-          <ReceiptsTable context={context} receipts={receipts} />
+          <ReceiptsTable receipts={receipts} />
         )}
       </Card>
     </>
@@ -37,13 +36,9 @@ export function BookingPage(props: {
 }
 
 /** What is released of a day, and how much of it is posted. */
-export function DayBookingsCard(props: {
-  readonly context: PageContext;
-  readonly date: string;
-  readonly bookings: DayBookings;
-}) {
-  const { context, date, bookings } = props;
-  const { text, formats } = context;
+export function DayBookingsCard(props: { readonly date: string; readonly bookings: DayBookings }) {
+  const { date, bookings } = props;
+  const { text, formats } = usePage();
   const href = `/bookings?${new URLSearchParams({ from: date, to: date })}`;
   return (
     <Card

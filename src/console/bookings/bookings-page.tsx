@@ -2,9 +2,18 @@ import type { ConsumerLag } from '../../bookings/open-lines.sql.ts';
 import type { WaitingDays } from '../../bookings/release.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, Card, DayLink, Instant, Metric } from '../shell/parts.tsx';
+import {
+  ActionForm,
+  AmountCell,
+  Card,
+  DayCell,
+  DayLink,
+  InstantCell,
+  Metric,
+  Submit,
+} from '../shell/parts.tsx';
 import {
   LINE_STATES,
   type LineFilter,
@@ -27,7 +36,6 @@ interface BookingsPageData {
 }
 
 interface PageProps {
-  readonly context: PageContext;
   readonly data: BookingsPageData;
 }
 
@@ -43,12 +51,8 @@ function hrefOf(filter: LineFilter, state: LineState, page = 1): string {
 }
 
 /** The signed-off days that are not released, with the reason and the step that ends the waiting. */
-function Waiting(props: {
-  readonly context: PageContext;
-  readonly waiting: readonly WaitingDays[];
-}) {
-  const { context, waiting } = props;
-  const { text, formats } = context;
+function Waiting({ waiting }: { readonly waiting: readonly WaitingDays[] }) {
+  const { text, formats } = usePage();
   const { bookings } = text;
   return (
     <Card title={bookings.waiting} class="stack">
@@ -68,7 +72,7 @@ function Waiting(props: {
                       {formats.date(date)}
                     </a>
                   ) : (
-                    <DayLink context={context} date={date} />
+                    <DayLink date={date} />
                   )}{' '}
                 </>
               ))}
@@ -81,17 +85,18 @@ function Waiting(props: {
   );
 }
 
-export function BookingsPage({ context, data }: PageProps) {
-  const { text, formats } = context;
+export function BookingsPage({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { filter, totals } = data;
+  const hasAnyLine = totals.states.all > 0 || filter.from !== null || filter.to !== null;
   return (
     <>
       <div>
         <h1>{text.bookings.title}</h1>
         <p class="quiet">{text.bookings.intro}</p>
       </div>
-      {data.waiting.length > 0 && <Waiting context={context} waiting={data.waiting} />}
-      {data.kept.count > 0 && <Kept context={context} data={data} />}
+      {data.waiting.length > 0 && <Waiting waiting={data.waiting} />}
+      {data.kept.count > 0 && <Kept data={data} />}
       <nav class="tabs" aria-label={text.bookings.state}>
         {LINE_STATES.map((state) => (
           <a
@@ -105,9 +110,9 @@ export function BookingsPage({ context, data }: PageProps) {
       </nav>
       {data.isFilterBad && <p class="error">{text.bookings.badFilter}</p>}
       <Card title={text.bookings.lines} class="stack">
-        <Filters context={context} filter={filter} />
+        <Filters filter={filter} />
         {totals.lines === 0 ? (
-          <p class="quiet">{text.bookings.none}</p>
+          <p class="quiet">{hasAnyLine ? text.bookings.none : text.bookings.noneYet}</p>
         ) : (
           <>
             <dl class="metrics">
@@ -122,29 +127,26 @@ export function BookingsPage({ context, data }: PageProps) {
                 />
               ))}
             </dl>
-            <LinesTable context={context} lines={data.lines} />
+            <LinesTable lines={data.lines} />
             <Pager
-              context={context}
               label={text.bookings.lines}
               paging={data.paging}
               hrefOf={(page) => hrefOf(filter, filter.state, page)}
             />
-            <ActionForm context={context} action={hrefOf(filter, filter.state)} class="buttons">
-              <button type="submit" class="button">
-                {text.bookings.export}
-              </button>
+            <ActionForm action={hrefOf(filter, filter.state)} class="buttons">
+              <Submit>{text.bookings.export}</Submit>
             </ActionForm>
           </>
         )}
         <p class="quiet small">{text.bookings.statesHelp}</p>
       </Card>
-      <Consumers context={context} consumers={data.consumers} />
+      <Consumers consumers={data.consumers} />
     </>
   );
 }
 
-function Filters({ context, filter }: { context: PageContext; filter: LineFilter }) {
-  const { bookings } = context.text;
+function Filters({ filter }: { filter: LineFilter }) {
+  const { bookings } = usePage().text;
   return (
     <form method="get" class="filters">
       <input type="hidden" name="state" value={filter.state} />
@@ -158,16 +160,14 @@ function Filters({ context, filter }: { context: PageContext; filter: LineFilter
         <input type="number" name="days" min="0" max="3650" value={String(filter.overdueDays)} />
       </Field>
       <div class="buttons">
-        <button type="submit" class="button">
-          {bookings.show}
-        </button>
+        <Submit>{bookings.show}</Submit>
       </div>
     </form>
   );
 }
 
-function StateTag({ context, line }: { context: PageContext; line: ListedLine }) {
-  const { states } = context.text.bookings;
+function StateTag({ line }: { line: ListedLine }) {
+  const { states } = usePage().text.bookings;
   const look = line.state === 'failed' ? 'is-withdrawn' : '';
   return (
     <>
@@ -178,12 +178,8 @@ function StateTag({ context, line }: { context: PageContext; line: ListedLine })
 }
 
 /** Lines with their state. The version links to the history of the booking. */
-export function LinesTable(props: {
-  readonly context: PageContext;
-  readonly lines: readonly ListedLine[];
-}) {
-  const { context, lines } = props;
-  const { bookings } = context.text;
+export function LinesTable({ lines }: { readonly lines: readonly ListedLine[] }) {
+  const { bookings } = usePage().text;
   return (
     <DataTable
       label={bookings.lines}
@@ -201,9 +197,7 @@ export function LinesTable(props: {
     >
       {lines.map((line) => (
         <tr key={line.id}>
-          <td>
-            <DayLink context={context} date={line.date} />
-          </td>
+          <DayCell date={line.date} />
           <td class="anywhere">{line.orderUid ?? '–'}</td>
           <td>
             <a href={`/bookings/${line.id}`} title={line.key}>
@@ -211,16 +205,12 @@ export function LinesTable(props: {
             </a>
           </td>
           <td>{bookings.kinds[line.kind]}</td>
-          <td class="right">
-            <Amount context={context} value={line.originalValue} />
-          </td>
+          <AmountCell value={line.originalValue} />
           <td>
-            <StateTag context={context} line={line} />
+            <StateTag line={line} />
           </td>
           <td class="anywhere">{line.document ?? line.failure ?? '–'}</td>
-          <td>
-            <Instant context={context} at={line.releasedAt} />
-          </td>
+          <InstantCell at={line.releasedAt} />
           <td>{line.consumer}</td>
         </tr>
       ))}
@@ -228,13 +218,13 @@ export function LinesTable(props: {
   );
 }
 
-function Kept({ context, data }: PageProps) {
-  const { text, formats } = context;
+function Kept({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { count, receipts } = data.kept;
   return (
     <Card title={text.bookings.kept}>
       <p>{text.bookings.keptHelp}</p>
-      <ReceiptsTable context={context} receipts={receipts} />
+      <ReceiptsTable receipts={receipts} />
       {count > receipts.length && (
         <p class="quiet small">
           {text.bookings.keptMore(formats.count(receipts.length), formats.count(count))}
@@ -244,12 +234,8 @@ function Kept({ context, data }: PageProps) {
   );
 }
 
-export function ReceiptsTable(props: {
-  readonly context: PageContext;
-  readonly receipts: readonly ListedReceipt[];
-}) {
-  const { context, receipts } = props;
-  const { bookings } = context.text;
+export function ReceiptsTable({ receipts }: { readonly receipts: readonly ListedReceipt[] }) {
+  const { bookings } = usePage().text;
   return (
     <DataTable
       label={bookings.receipts}
@@ -265,16 +251,12 @@ export function ReceiptsTable(props: {
     >
       {receipts.map((receipt) => (
         <tr key={receipt.id}>
-          <td>
-            <DayLink context={context} date={receipt.date} />
-          </td>
+          <DayCell date={receipt.date} />
           <td class="mono anywhere">{receipt.key}</td>
           <td>{bookings.states[receipt.status]}</td>
           <td class="anywhere">{receipt.document ?? receipt.reason}</td>
           <td>{bookings.outcomes[receipt.outcome ?? 'none']}</td>
-          <td>
-            <Instant context={context} at={receipt.receivedAt} />
-          </td>
+          <InstantCell at={receipt.receivedAt} />
           <td>{receipt.consumer}</td>
         </tr>
       ))}
@@ -282,12 +264,8 @@ export function ReceiptsTable(props: {
   );
 }
 
-function Consumers(props: {
-  readonly context: PageContext;
-  readonly consumers: readonly ConsumerLag[];
-}) {
-  const { context, consumers } = props;
-  const { text, formats } = context;
+function Consumers({ consumers }: { readonly consumers: readonly ConsumerLag[] }) {
+  const { text, formats } = usePage();
   const { bookings } = text;
   return (
     <Card title={bookings.consumers}>
@@ -306,12 +284,8 @@ function Consumers(props: {
             <th scope="row">{consumer.name}</th>
             <td class="right number">{consumer.lastSeq}</td>
             <td class="right number">{formats.count(consumer.behind)}</td>
-            <td>
-              <Instant context={context} at={consumer.behindSince} />
-            </td>
-            <td>
-              <Instant context={context} at={consumer.acknowledgedAt} />
-            </td>
+            <InstantCell at={consumer.behindSince} />
+            <InstantCell at={consumer.acknowledgedAt} />
           </tr>
         ))}
       </DataTable>

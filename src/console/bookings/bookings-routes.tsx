@@ -31,17 +31,16 @@ const KEPT_SHOWN = 50;
 /** Routes of released lines. They do not exist while no seal releases bookings. */
 export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts): void {
   const { database, logger, bookingsFrom = null } = parts;
-  const isOff = bookingsFrom === null;
   const overdueDays = overdueDaysOf(parts);
 
   server.get('/bookings', async (request, reply) => {
-    if (isOff) return reply.callNotFound();
+    if (bookingsFrom === null) return reply.callNotFound();
     const { filter, isFilterBad } = filterOf(request.query, overdueDays);
     const [totals, kept, consumers, waiting] = await Promise.all([
       readLineTotals(database, filter),
       readKeptReceipts(database, KEPT_SHOWN),
       readConsumerLags(database.prisma),
-      readWaitingDays(database),
+      readWaitingDays(database, bookingsFrom),
     ]);
     const paging = pagingOf(request.query, 'page', totals.lines, LINES_A_PAGE);
     const lines = await readLines(database, filter, paging);
@@ -49,13 +48,13 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.title,
       active: '/bookings',
-      body: <BookingsPage context={context} data={data} />,
+      body: <BookingsPage data={data} />,
     }));
   });
 
   server.get('/bookings/:id', async (request, reply) => {
     const id = idOfPath(request);
-    if (isOff || id === null) return reply.callNotFound();
+    if (bookingsFrom === null || id === null) return reply.callNotFound();
     const [versions, receipts] = await Promise.all([
       readVersions(database, id, overdueDays),
       readReceiptsOf(database, id),
@@ -64,7 +63,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.bookings.history,
       active: '/bookings',
-      body: <BookingPage context={context} versions={versions} receipts={receipts} />,
+      body: <BookingPage versions={versions} receipts={receipts} />,
     }));
   });
 
@@ -72,7 +71,7 @@ export function addBookingsRoutes(server: FastifyInstance, parts: ConsoleParts):
   server.post('/bookings', async (request, reply) => {
     const { principal } = request;
     if (principal === null) throw new Error('this route has no guard');
-    if (isOff) return reply.callNotFound();
+    if (bookingsFrom === null) return reply.callNotFound();
     const { filter } = filterOf(request.query, overdueDays);
     const { from, to, state } = filter;
     const { language } = pageContext(request, parts.timeZone);

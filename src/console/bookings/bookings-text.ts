@@ -21,6 +21,7 @@ const en = {
     kindTotal: (lines: string, value: string) =>
       `${lines} ${lines === '1' ? 'line' : 'lines'} · ${value}`,
     none: 'No lines with these filters.',
+    noneYet: 'No line yet. The sign-off of a day releases its lines to the ERP.',
     lines: 'Lines',
     date: 'Day',
     order: 'Order',
@@ -55,6 +56,8 @@ const en = {
       booked_outside:
         'Signed off before bookings began. Enter what was booked with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
+      not_reconciled:
+        'A newer response of the day is held, or the day has open rejected titles or findings. Open the day and decide.',
       not_matched:
         'Not matched with the payables of the ERP since the newest change. The next run of the matching ends the waiting.',
       urgent_break: 'The ERP has paid a title to the supplier. Resolve the breaks of the day.',
@@ -101,6 +104,7 @@ const ptBR: typeof en = {
     kindTotal: (lines, value) =>
       `${lines} ${lines === '1' ? 'lançamento' : 'lançamentos'} · ${value}`,
     none: 'Nenhum lançamento com esses filtros.',
+    noneYet: 'Nenhum lançamento ainda. O fechamento de um dia libera os lançamentos para o ERP.',
     lines: 'Lançamentos',
     date: 'Dia',
     order: 'Pedido',
@@ -135,6 +139,8 @@ const ptBR: typeof en = {
       booked_outside:
         'Fechados antes do início dos lançamentos. Informe o que já foi contabilizado com "conciliation bookings outside".',
       receipts: 'Um retorno do ERP é divergente. Decida sobre os retornos abaixo.',
+      not_reconciled:
+        'Há uma resposta mais nova retida, ou o dia tem títulos rejeitados ou apontamentos em aberto. Abra o dia e decida.',
       not_matched:
         'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução do vínculo libera os dias.',
       urgent_break: 'O ERP já pagou um título ao fornecedor. Resolva as divergências do dia.',
@@ -146,7 +152,7 @@ const ptBR: typeof en = {
     keptMore: (shown, all) => `Os ${shown} mais recentes de ${all}.`,
     consumers: 'Consumidores',
     position: 'Posição',
-    behind: 'Lançamentos por ler',
+    behind: 'Lançamentos não lidos',
     behindSince: 'Em atraso desde',
     acknowledgedAt: 'Última confirmação',
     export: 'Baixar estes lançamentos (CSV)',

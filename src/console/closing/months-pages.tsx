@@ -10,10 +10,10 @@ import {
 import { AMOUNT_COLUMNS } from '../../domain/title.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { type PageContext, usePage } from '../shell/page-context.ts';
 import {
   ActionForm,
-  Amount,
+  AmountCell,
   Banner,
   Card,
   DayLink,
@@ -21,6 +21,7 @@ import {
   lookOf,
   StateBadge,
   StateIcon,
+  Submit,
 } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
@@ -33,16 +34,13 @@ const LOOKS: Readonly<Record<MonthState, DayLook>> = {
 };
 
 /** All months of the ledger, the newest first. */
-export function MonthsPage(props: {
-  readonly context: PageContext;
-  readonly months: readonly Month[];
-}) {
-  const { context } = props;
+export function MonthsPage(props: { readonly months: readonly Month[] }) {
+  const context = usePage();
   const { text, formats } = context;
   const { months } = text;
   return (
     <>
-      <Crumbs context={context} />
+      <Crumbs />
       <div>
         <h1>{months.title}</h1>
         <p class="quiet">{props.months.length === 0 ? months.empty : months.intro}</p>
@@ -68,7 +66,7 @@ export function MonthsPage(props: {
                   </a>
                 </th>
                 <td>
-                  <State context={context} state={stateOf(month)} />
+                  <State state={stateOf(month)} />
                 </td>
                 <td class="right number">
                   {months.ofDays(formats.count(month.signed), formats.count(month.days))}
@@ -76,9 +74,7 @@ export function MonthsPage(props: {
                 <td class="right number">
                   {month.seal === null ? '–' : countOf(context, month.seal.totals.title_count)}
                 </td>
-                <td class="right">
-                  <Amount context={context} value={month.seal?.totals.original_value_sum ?? null} />
-                </td>
+                <AmountCell value={month.seal?.totals.original_value_sum ?? null} />
                 <td>
                   {month.seal === null ? (
                     <span class="quiet">–</span>
@@ -107,17 +103,17 @@ export interface MonthPageData {
 }
 
 /** One month with its days, its seals and the form to seal it. */
-export function MonthPage(props: { readonly context: PageContext; readonly data: MonthPageData }) {
-  const { context, data } = props;
+export function MonthPage({ data }: { readonly data: MonthPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { months } = text;
   const { month } = data;
   return (
     <>
-      <Crumbs context={context} isBelowList />
+      <Crumbs isBelowList />
       <div class="day-head">
         <h1>{formats.month(month.month)}</h1>
-        <State context={context} state={stateOf(month)} />
+        <State state={stateOf(month)} />
       </div>
       {data.refusal !== null && (
         <Banner look="failed" title={months.refused}>
@@ -129,7 +125,7 @@ export function MonthPage(props: { readonly context: PageContext; readonly data:
           <ul class="small">
             {month.broken.map(({ date, cause }) => (
               <li key={date}>
-                <DayLink context={context} date={date} />: {months.causes[cause]}
+                <DayLink date={date} />: {months.causes[cause]}
               </li>
             ))}
           </ul>
@@ -137,13 +133,13 @@ export function MonthPage(props: { readonly context: PageContext; readonly data:
         </Banner>
       )}
       <div class="columns wide-first">
-        <SealCard context={context} data={data} />
+        <SealCard data={data} />
         {month.seal !== null && (
-          <EvidenceCard context={context} month={month.month} isBroken={month.broken.length > 0} />
+          <EvidenceCard month={month.month} isBroken={month.broken.length > 0} />
         )}
       </div>
       <Card title={months.days}>
-        <DaysTable context={context} days={data.days} />
+        <DaysTable days={data.days} />
       </Card>
       {data.seals.length > 1 && (
         <Card title={months.earlier}>
@@ -170,7 +166,8 @@ export function MonthPage(props: { readonly context: PageContext; readonly data:
   );
 }
 
-function SealCard({ context, data }: { context: PageContext; data: MonthPageData }) {
+function SealCard({ data }: { data: MonthPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { months } = text;
   const { month, presentDigest } = data;
@@ -186,7 +183,7 @@ function SealCard({ context, data }: { context: PageContext; data: MonthPageData
           <>
             <p>{months.sealedByAt(seal.sealedBy, formats.instant(seal.sealedAt))}</p>
             {seal.reason !== null && <p class="quiet">{seal.reason}</p>}
-            <Totals context={context} totals={seal.totals} />
+            <Totals totals={seal.totals} />
             <p class="small">
               {months.digest}: <span class="mono">{seal.digest}</span>
             </p>
@@ -197,14 +194,12 @@ function SealCard({ context, data }: { context: PageContext; data: MonthPageData
           <p class="quiet">{months.reviewersSeal}</p>
         )}
         {!isSealed && presentDigest !== null && maySeal && (
-          <ActionForm context={context} action={`/months/${month.month}/seal`}>
+          <ActionForm action={`/months/${month.month}/seal`}>
             <input type="hidden" name="digest" value={presentDigest} />
             <Field label={months.note}>
               <input name="reason" maxLength={500} />
             </Field>
-            <button type="submit" class="button primary">
-              {seal === null ? months.sealMonth : months.sealAgain}
-            </button>
+            <Submit class="primary">{seal === null ? months.sealMonth : months.sealAgain}</Submit>
             <p class="quiet small">{months.sealHelp}</p>
           </ActionForm>
         )}
@@ -213,12 +208,8 @@ function SealCard({ context, data }: { context: PageContext; data: MonthPageData
   );
 }
 
-function EvidenceCard(props: {
-  readonly context: PageContext;
-  readonly month: CivilMonth;
-  readonly isBroken: boolean;
-}) {
-  const { context } = props;
+function EvidenceCard(props: { readonly month: CivilMonth; readonly isBroken: boolean }) {
+  const context = usePage();
   const { months } = context.text;
   const path = '/months/:month/evidence';
   const mayExport = mayUse(context.principal?.role ?? 'viewer', 'POST', path);
@@ -235,9 +226,7 @@ function EvidenceCard(props: {
             data-download
           >
             <input type="hidden" name="_csrf" value={context.csrf} />
-            <button type="submit" class="button">
-              {months.evidenceDownload}
-            </button>
+            <Submit>{months.evidenceDownload}</Submit>
           </form>
         ) : (
           <p class="quiet small">{months.evidenceForbidden}</p>
@@ -247,8 +236,8 @@ function EvidenceCard(props: {
   );
 }
 
-function DaysTable(props: { readonly context: PageContext; readonly days: readonly MonthDay[] }) {
-  const { context } = props;
+function DaysTable(props: { readonly days: readonly MonthDay[] }) {
+  const context = usePage();
   const { text, formats } = context;
   return (
     <DataTable
@@ -267,15 +256,13 @@ function DaysTable(props: { readonly context: PageContext; readonly days: readon
         return (
           <tr key={date}>
             <th scope="row">
-              <DayLink context={context} date={date} />
+              <DayLink date={date} />
             </th>
             <td>
-              <StateBadge context={context} look={look} />
+              <StateBadge look={look} />
             </td>
             <td class="right number">{seal === null ? '–' : countOf(context, seal.title_count)}</td>
-            <td class="right">
-              <Amount context={context} value={seal?.original_value_sum ?? null} />
-            </td>
+            <AmountCell value={seal?.original_value_sum ?? null} />
             <td>
               {seal === null ? (
                 <span class="quiet">–</span>
@@ -290,7 +277,8 @@ function DaysTable(props: { readonly context: PageContext; readonly days: readon
   );
 }
 
-function Totals({ context, totals }: { context: PageContext; totals: MonthTotals }) {
+function Totals({ totals }: { totals: MonthTotals }) {
+  const context = usePage();
   const { text, formats } = context;
   const counts = [
     ['title_count', text.days.titles],
@@ -315,17 +303,18 @@ function Totals({ context, totals }: { context: PageContext; totals: MonthTotals
   );
 }
 
-function State({ context, state }: { context: PageContext; state: MonthState }) {
+function State({ state }: { state: MonthState }) {
+  const { text } = usePage();
   return (
     <span class={`badge is-${LOOKS[state]}`}>
       <StateIcon look={LOOKS[state]} />
-      {context.text.months.states[state]}
+      {text.months.states[state]}
     </span>
   );
 }
 
-function Crumbs(props: { readonly context: PageContext; readonly isBelowList?: boolean }) {
-  const { nav, months } = props.context.text;
+function Crumbs(props: { readonly isBelowList?: boolean }) {
+  const { nav, months } = usePage().text;
   return (
     <nav class="crumbs" aria-label={nav.days}>
       <a href="/">← {nav.days}</a>

@@ -39,7 +39,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
       title: context.formats.month(month),
       active: '/',
       status: refusal === null ? 200 : 400,
-      body: <MonthPage context={context} data={{ ...data, refusal }} />,
+      body: <MonthPage data={{ ...data, refusal }} />,
     }));
   };
 
@@ -48,7 +48,7 @@ export function addMonthsRoutes(server: FastifyInstance, parts: ConsoleParts): v
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.months.title,
       active: '/',
-      body: <MonthsPage context={context} months={months} />,
+      body: <MonthsPage months={months} />,
     }));
   });
 

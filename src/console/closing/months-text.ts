@@ -64,7 +64,7 @@ const ptBR: typeof en = {
   months: {
     title: 'Fechamento do mês',
     intro:
-      'Um mês pode ser fechado quando todos os seus dias estão fechados. O fechamento do mês abrange os selos dos dias.',
+      'Um mês pode ser fechado quando todos os seus dias estão fechados. O fechamento do mês abrange os fechamentos dos dias.',
     empty: 'Ainda não há dias. A primeira busca registra o primeiro.',
     month: 'Mês',
     state: 'Situação',
@@ -103,7 +103,7 @@ const ptBR: typeof en = {
     earlier: 'Fechamentos anteriores do mês',
     evidence: 'Arquivo de evidências',
     evidenceHelp:
-      'Um arquivo ZIP com os selos, os títulos de cada dia como estavam no fechamento e um verificador que funciona sem rede, só com o Node.js. Contém CPF ou CNPJ, nomes e contas bancárias. Cada download fica na auditoria.',
+      'Um arquivo ZIP com os fechamentos, os títulos de cada dia como estavam no fechamento e um verificador que funciona sem rede, só com o Node.js. Contém CPF ou CNPJ, nomes e contas bancárias. Cada download fica registrado na auditoria.',
     evidenceDownload: 'Baixar o arquivo de evidências',
     evidenceBroken: 'O arquivo traz o que foi fechado, embora o fechamento não valha mais.',
     evidenceForbidden: 'O perfil Leitor não pode baixar o arquivo.',

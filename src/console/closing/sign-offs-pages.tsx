@@ -6,9 +6,9 @@ import type { SignOff, SignOffOutcome } from '../../ledger/sign-off.sql.ts';
 import type { SignableTotals } from '../../ledger/signable-days.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { type PageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { ActionForm, Amount, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 export interface SignOffsPageData {
@@ -31,11 +31,8 @@ const hrefOf = (cleanOnly: boolean, page = 1, isAllSelected = false) => {
 };
 
 /** The days that can be signed off now, with a box for each. */
-export function SignOffsPage(props: {
-  readonly context: PageContext;
-  readonly data: SignOffsPageData;
-}) {
-  const { context, data } = props;
+export function SignOffsPage({ data }: { readonly data: SignOffsPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { signOffs } = text;
   const tabs = [
@@ -43,10 +40,10 @@ export function SignOffsPage(props: {
     [true, signOffs.clean, data.counts.clean],
   ] as const;
   const maySign = mayUse(context.principal?.role ?? 'viewer', 'POST', '/sign-offs');
-  const table = <Days context={context} data={data} maySign={maySign} />;
+  const table = <Days data={data} maySign={maySign} />;
   return (
     <>
-      <Crumbs context={context} />
+      <Crumbs />
       <div>
         <h1>{signOffs.title}</h1>
         <p class="quiet">{data.cleanOnly ? signOffs.cleanHelp : signOffs.intro}</p>
@@ -67,9 +64,7 @@ export function SignOffsPage(props: {
       ) : maySign ? (
         <form method="get" action="/sign-offs/preview" class="card stack">
           <div class="buttons">
-            <button type="submit" class="button primary">
-              {signOffs.toPreview}
-            </button>
+            <Submit class="primary">{signOffs.toPreview}</Submit>
             <a class="button" href={hrefOf(data.cleanOnly, data.paging.page, !data.isAllSelected)}>
               {data.isAllSelected ? signOffs.selectNone : signOffs.selectAll}
             </a>
@@ -86,12 +81,8 @@ export function SignOffsPage(props: {
   );
 }
 
-function Days(props: {
-  readonly context: PageContext;
-  readonly data: SignOffsPageData;
-  readonly maySign: boolean;
-}) {
-  const { context, data, maySign } = props;
+function Days({ data, maySign }: { readonly data: SignOffsPageData; readonly maySign: boolean }) {
+  const context = usePage();
   const { text, formats } = context;
   const { signOffs } = text;
   return (
@@ -99,7 +90,7 @@ function Days(props: {
       <DataTable
         label={signOffs.title}
         heads={[...(maySign ? [signOffs.choose] : []), ...dayHeads(context), signOffs.remarks]}
-        foot={<SumRow context={context} totals={data.totals} before={maySign ? 1 : 0} after={1} />}
+        foot={<SumRow totals={data.totals} before={maySign ? 1 : 0} after={1} />}
       >
         {data.days.map((day) => {
           const fault = data.excluded.get(day.date) ?? null;
@@ -118,16 +109,15 @@ function Days(props: {
                   )}
                 </td>
               )}
-              <DayCells context={context} day={day} />
-              <td>
-                <Remarks context={context} day={day} fault={fault} />
+              <DayCells day={day} />
+              <td class="remarks">
+                <Remarks day={day} fault={fault} />
               </td>
             </tr>
           );
         })}
       </DataTable>
       <Pager
-        context={context}
         label={signOffs.title}
         paging={data.paging}
         hrefOf={(page) => hrefOf(data.cleanOnly, page)}
@@ -145,16 +135,13 @@ export interface PreviewPageData {
 }
 
 /** The chosen days with their totals and the sum of all. The form has the digest of each. */
-export function SignOffPreviewPage(props: {
-  readonly context: PageContext;
-  readonly data: PreviewPageData;
-}) {
-  const { context, data } = props;
+export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { signOffs } = text;
   return (
     <>
-      <Crumbs context={context} isBelowList />
+      <Crumbs isBelowList />
       <div>
         <h1>{signOffs.previewTitle}</h1>
         <p class="quiet">
@@ -166,18 +153,18 @@ export function SignOffPreviewPage(props: {
           <DataTable
             label={signOffs.previewTitle}
             heads={[...dayHeads(context), signOffs.remarks]}
-            foot={<SumRow context={context} totals={data.totals} before={0} after={1} />}
+            foot={<SumRow totals={data.totals} before={0} after={1} />}
           >
             {data.days.map((day) => (
               <tr key={day.date}>
-                <DayCells context={context} day={day} />
-                <td>
-                  <Remarks context={context} day={day} fault={null} />
+                <DayCells day={day} />
+                <td class="remarks">
+                  <Remarks day={day} fault={null} />
                 </td>
               </tr>
             ))}
           </DataTable>
-          <ActionForm context={context} action="/sign-offs">
+          <ActionForm action="/sign-offs">
             {data.days.map((day) => (
               <input
                 key={day.date}
@@ -189,14 +176,12 @@ export function SignOffPreviewPage(props: {
             <Field label={signOffs.note}>
               <input name="reason" maxLength={500} />
             </Field>
-            <button type="submit" class="button primary">
-              {signOffs.sign(formats.count(data.days.length))}
-            </button>
+            <Submit class="primary">{signOffs.sign(formats.count(data.days.length))}</Submit>
             <p class="quiet small">{text.day.signHelp}</p>
           </ActionForm>
         </section>
       )}
-      <Refused context={context} title={signOffs.cannot} refused={data.refused} />
+      <Refused title={signOffs.cannot} refused={data.refused} />
     </>
   );
 }
@@ -210,25 +195,21 @@ export interface ResultPageData {
 }
 
 /** What became of each day. */
-export function SignOffResultPage(props: {
-  readonly context: PageContext;
-  readonly data: ResultPageData;
-}) {
-  const { context, data } = props;
-  const { text, formats } = context;
+export function SignOffResultPage({ data }: { readonly data: ResultPageData }) {
+  const { text, formats } = usePage();
   const { signOffs } = text;
   const { seals, refused } = data;
   const list = signOffs.remaining(formats.count(data.remaining));
   return (
     <>
-      <Crumbs context={context} isBelowList />
+      <Crumbs isBelowList />
       <h1>
         {signOffs.resultTitle(
           formats.count(seals.length),
           formats.count(seals.length + refused.length),
         )}
       </h1>
-      <Refused context={context} title={signOffs.refused} refused={refused} />
+      <Refused title={signOffs.refused} refused={refused} />
       {seals.length > 0 && (
         <Card title={signOffs.signed}>
           <DataTable
@@ -243,12 +224,10 @@ export function SignOffResultPage(props: {
             {seals.map((seal) => (
               <tr key={seal.id}>
                 <th scope="row">
-                  <DayLink context={context} date={seal.date} />
+                  <DayLink date={seal.date} />
                 </th>
                 <td class="right number">{formats.count(seal.titles)}</td>
-                <td class="right">
-                  <Amount context={context} value={seal.originalValueSum} />
-                </td>
+                <AmountCell value={seal.originalValueSum} />
                 <td class="mono">{seal.contentDigest}</td>
               </tr>
             ))}
@@ -263,13 +242,9 @@ export function SignOffResultPage(props: {
   );
 }
 
-function Refused(props: {
-  readonly context: PageContext;
-  readonly title: string;
-  readonly refused: readonly SignOffOutcome[];
-}) {
-  const { context, refused } = props;
-  const { text } = context;
+function Refused(props: { readonly title: string; readonly refused: readonly SignOffOutcome[] }) {
+  const { refused } = props;
+  const { text } = usePage();
   if (refused.length === 0) return null;
   return (
     <Card title={props.title}>
@@ -277,7 +252,7 @@ function Refused(props: {
         {refused.map(({ date, refusal }) => (
           <tr key={date}>
             <th scope="row">
-              <DayLink context={context} date={date} />
+              <DayLink date={date} />
             </th>
             <td>{refusal === null ? '' : text.signOffs.refusals[refusal]}</td>
           </tr>
@@ -287,8 +262,8 @@ function Refused(props: {
   );
 }
 
-function Crumbs(props: { readonly context: PageContext; readonly isBelowList?: boolean }) {
-  const { nav, signOffs } = props.context.text;
+function Crumbs(props: { readonly isBelowList?: boolean }) {
+  const { nav, signOffs } = usePage().text;
   return (
     <nav class="crumbs" aria-label={nav.days}>
       <a href="/">← {nav.days}</a>
@@ -305,27 +280,25 @@ function dayHeads({ text }: PageContext) {
   ];
 }
 
-function DayCells({ context, day }: { context: PageContext; day: LedgerDay }) {
+function DayCells({ day }: { day: LedgerDay }) {
+  const { formats } = usePage();
   return (
     <>
       <th scope="row">
-        <DayLink context={context} date={day.date} />
+        <DayLink date={day.date} />
       </th>
-      <td class="right number">{context.formats.count(day.titles)}</td>
-      <AmountCells context={context} sums={day.sums} />
+      <td class="right number">{formats.count(day.titles)}</td>
+      <AmountCells sums={day.sums} />
     </>
   );
 }
 
-function AmountCells(props: {
-  readonly context: PageContext;
-  readonly sums: SignableTotals['sums'];
-}) {
+function AmountCells(props: { readonly sums: SignableTotals['sums'] }) {
   return (
     <>
       {AMOUNT_COLUMNS.map((column) => (
         <td key={column} class="right">
-          <Amount context={props.context} value={props.sums[column]} />
+          <Amount value={props.sums[column]} />
         </td>
       ))}
     </>
@@ -334,32 +307,28 @@ function AmountCells(props: {
 
 /** The totals of a table, with empty cells in front and behind. */
 function SumRow(props: {
-  readonly context: PageContext;
   readonly totals: SignableTotals;
   readonly before: number;
   readonly after: number;
 }) {
-  const { context, totals } = props;
-  const { text, formats } = context;
+  const { totals } = props;
+  const { text, formats } = usePage();
   return (
     <tr>
       {props.before > 0 && <td colSpan={props.before} />}
       <th scope="row">{text.signOffs.total(formats.count(totals.days))}</th>
       <td class="right number">{formats.count(totals.titles)}</td>
-      <AmountCells context={context} sums={totals.sums} />
+      <AmountCells sums={totals.sums} />
       <td colSpan={props.after} />
     </tr>
   );
 }
 
 /** What a person should know of a day before signing it. */
-function Remarks(props: {
-  readonly context: PageContext;
-  readonly day: LedgerDay;
-  readonly fault: FourEyesFault | null;
-}) {
+function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault | null }) {
+  const context = usePage();
   const { day, fault } = props;
-  const { text, formats } = props.context;
+  const { text, formats } = context;
   const { signOffs } = text;
   const remarks = [
     fault === null ? null : signOffs.excluded[fault],
@@ -367,7 +336,7 @@ function Remarks(props: {
     day.heldPayments > 0 ? (
       <a href="/account-changes">{signOffs.paymentsHeld(formats.count(day.heldPayments))}</a>
     ) : null,
-    day.isChecked ? null : props.context.text.findings.notChecked,
+    day.isChecked ? null : context.text.findings.notChecked,
     day.rejected > 0 ? signOffs.rejects(formats.count(day.rejected)) : null,
     day.withheld > 0 ? signOffs.withheld(formats.count(day.withheld)) : null,
   ].filter((remark) => remark !== null);

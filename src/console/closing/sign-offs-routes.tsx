@@ -57,7 +57,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.signOffs.title,
       active: '/',
-      body: <SignOffsPage context={context} data={data} />,
+      body: <SignOffsPage data={data} />,
     }));
   });
 
@@ -90,7 +90,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.signOffs.previewTitle,
       active: '/',
-      body: <SignOffPreviewPage context={context} data={data} />,
+      body: <SignOffPreviewPage data={data} />,
     }));
   });
 
@@ -114,7 +114,7 @@ export function addSignOffsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.signOffs.title,
       active: '/',
-      body: <SignOffResultPage context={context} data={data} />,
+      body: <SignOffResultPage data={data} />,
     }));
   });
 

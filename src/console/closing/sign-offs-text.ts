@@ -43,10 +43,9 @@ const en = {
       changed_meanwhile: 'The day has changed since the preview.',
       not_checked: 'The checks of the day have not run yet. Try again in a few seconds.',
       payment_held: 'Titles of the day name a changed bank account. Acknowledge the change first.',
-      own_decision:
-        'You released or accepted something on this day. Another user has to sign it off.',
+      own_decision: 'You made a decision about this day. Another user has to sign it off.',
       linked_decision:
-        'You count as the same person as a user who released or accepted something on this day. A third person has to sign it off.',
+        'You count as the same person as a user who made a decision about this day. A third person has to sign it off.',
       not_in_ledger: 'The date is not in the ledger.',
       unavailable: 'The database did not answer. Try again.',
     } satisfies Readonly<Record<SignOffRefusal, string>>,
@@ -97,9 +96,9 @@ const ptBR: typeof en = {
       changed_meanwhile: 'O dia mudou depois da conferência.',
       not_checked: 'A análise do dia ainda não terminou. Tente de novo em alguns segundos.',
       payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a ciência.',
-      own_decision: 'Você liberou ou aceitou algo neste dia. Outra pessoa precisa fechá-lo.',
+      own_decision: 'Você tomou uma decisão sobre este dia. Outra pessoa precisa fechá-lo.',
       linked_decision:
-        'Você conta como a mesma pessoa que liberou ou aceitou algo neste dia. Uma terceira pessoa precisa fechá-lo.',
+        'Você conta como a mesma pessoa que tomou uma decisão sobre este dia. Uma terceira pessoa precisa fechá-lo.',
       not_in_ledger: 'A data não tem registro.',
       unavailable: 'O banco de dados não respondeu. Tente de novo.',
     },

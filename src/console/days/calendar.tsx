@@ -1,31 +1,34 @@
+import type { VNode } from 'preact';
 import { addDays, type CivilDate, daysBetween, toCivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { type DayLook, lookOf, StateIcon } from '../shell/parts.tsx';
 
 /** Months side by side, each day with the colour and shape of its state, and a legend. */
 export function Calendar(props: {
-  readonly context: PageContext;
   /** `YYYY-MM`, in order. */
   readonly months: readonly string[];
   readonly days: readonly LedgerDay[];
 }) {
-  const { context } = props;
   const byDate = new Map(props.days.map((day) => [day.date, day]));
   return (
     <>
       <div class="months">
         {props.months.map((month) => (
-          <Month key={month} context={context} month={month} days={byDate} />
+          <MonthTable
+            key={month}
+            month={month}
+            cellOf={(date) => <DayCell date={date} day={byDate.get(date)} />}
+          />
         ))}
       </div>
-      <Legend context={context} />
+      <Legend />
     </>
   );
 }
 
 /** Weeks from Monday; null for days of another month. */
-export function weeksOf(month: string): (CivilDate | null)[][] {
+function weeksOf(month: string): (CivilDate | null)[][] {
   const first = toCivilDate(`${month}-01`);
   // 1970-01-05 was a Monday.
   const monday = toCivilDate('1970-01-05');
@@ -38,16 +41,16 @@ export function weeksOf(month: string): (CivilDate | null)[][] {
   return weeks;
 }
 
-function Month(props: {
-  readonly context: PageContext;
+/** A month as a table of weeks, each date with the cell that `cellOf` returns. */
+export function MonthTable(props: {
+  /** `YYYY-MM`. */
   readonly month: string;
-  readonly days: ReadonlyMap<string, LedgerDay>;
+  readonly cellOf: (date: CivilDate) => VNode;
 }) {
-  const { context, month } = props;
-  const { formats, text } = context;
+  const { formats } = usePage();
   return (
     <table class="month">
-      <caption>{formats.month(month)}</caption>
+      <caption>{formats.month(props.month)}</caption>
       <thead>
         <tr>
           {formats.weekdays.map((weekday) => (
@@ -58,38 +61,36 @@ function Month(props: {
         </tr>
       </thead>
       <tbody>
-        {weeksOf(month).map((week, index) => (
-          <tr key={`${month} ${index}`}>
-            {week.map((date, weekday) => {
-              if (date === null) return <td key={`${index} ${weekday}`} />;
-              const day = props.days.get(date);
-              const look = lookOf(day);
-              const number = Number(date.slice(8));
-              return (
-                <td key={date}>
-                  {day === undefined ? (
-                    <span class="cell is-absent">{number}</span>
-                  ) : (
-                    <a
-                      class={`cell is-${look}`}
-                      href={`/days/${date}`}
-                      title={`${formats.date(date)}: ${text.states[look]}, ${formats.count(day.titles)} ${text.days.titles.toLowerCase()}`}
-                    >
-                      <span class="cell-day">{number}</span>
-                      <StateIcon look={look} />
-                      <span class="sr">
-                        {text.states[look]}, {formats.count(day.titles)}{' '}
-                        {text.days.titles.toLowerCase()}
-                      </span>
-                    </a>
-                  )}
-                </td>
-              );
-            })}
+        {weeksOf(props.month).map((week, index) => (
+          <tr key={`${props.month} ${index}`}>
+            {week.map((date, weekday) => (
+              <td key={date ?? `${index} ${weekday}`}>{date !== null && props.cellOf(date)}</td>
+            ))}
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+function DayCell({ date, day }: { readonly date: CivilDate; readonly day: LedgerDay | undefined }) {
+  const { formats, text } = usePage();
+  const number = Number(date.slice(8));
+  if (day === undefined) return <span class="cell is-absent">{number}</span>;
+  const look = lookOf(day);
+  const titles = `${formats.count(day.titles)} ${text.days.titles.toLowerCase()}`;
+  return (
+    <a
+      class={`cell is-${look}`}
+      href={`/days/${date}`}
+      title={`${formats.date(date)}: ${text.states[look]}, ${titles}`}
+    >
+      <span class="cell-day">{number}</span>
+      <StateIcon look={look} />
+      <span class="sr">
+        {text.states[look]}, {titles}
+      </span>
+    </a>
   );
 }
 
@@ -103,13 +104,14 @@ const LEGEND: readonly DayLook[] = [
   'pending',
 ];
 
-function Legend({ context }: { context: PageContext }) {
+function Legend() {
+  const { text } = usePage();
   return (
     <ul class="legend">
       {LEGEND.map((look) => (
         <li key={look} class={`is-${look}`}>
           <StateIcon look={look} />
-          {context.text.states[look]}
+          {text.states[look]}
         </li>
       ))}
     </ul>

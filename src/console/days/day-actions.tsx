@@ -3,27 +3,22 @@ import type { FourEyesFault } from '../../domain/sign-off.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, DayLink, Disclosure } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, DayLink, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
-export function DayActions(props: {
-  readonly context: PageContext;
-  readonly date: CivilDate;
-  readonly day: LedgerDay | null;
-}) {
-  const { context, date, day } = props;
+export function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
+  const context = usePage();
+  const { date, day } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
         <Disclosure label={text.day.pull}>
-          <ActionForm context={context} action={`/days/${date}/pull`}>
+          <ActionForm action={`/days/${date}/pull`}>
             <p class="small">{text.day.pullHelp}</p>
-            <button type="submit" class="button primary">
-              {text.day.pull}
-            </button>
+            <Submit class="primary">{text.day.pull}</Submit>
           </ActionForm>
         </Disclosure>
       )}
@@ -37,13 +32,13 @@ export function DayActions(props: {
 }
 
 export function SignOffCard(props: {
-  readonly context: PageContext;
   readonly day: LedgerDay;
   readonly seals: readonly SignOff[];
   readonly fourEyesFault: FourEyesFault | null;
   readonly nextToSign: CivilDate | null;
 }) {
-  const { context, day, seals } = props;
+  const context = usePage();
+  const { day, seals } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const mayReview = mayUse(role, 'POST', '/days/:date/sign-off');
@@ -72,33 +67,29 @@ export function SignOffCard(props: {
         {isSignable && !day.isChecked && <p class="quiet">{text.findings.notChecked}</p>}
         {isSignable && day.heldPayments > 0 && <p class="quiet">{text.day.paymentsHeldSign}</p>}
         {isSignable && day.heldPayments === 0 && props.fourEyesFault === null && (
-          <ActionForm context={context} action={`/days/${day.date}/sign-off`}>
+          <ActionForm action={`/days/${day.date}/sign-off`}>
             <input type="hidden" name="digest" value={day.contentDigest ?? ''} />
             <Field label={text.day.note}>
               <input name="reason" maxLength={500} />
             </Field>
-            <button type="submit" class="button primary">
-              {day.isRestated ? text.day.signAgain : text.day.sign}
-            </button>
+            <Submit class="primary">{day.isRestated ? text.day.signAgain : text.day.sign}</Submit>
             <p class="quiet small">{text.day.signHelp}</p>
           </ActionForm>
         )}
         {!isOpen && mayReview && props.nextToSign !== null && (
           <p>
-            {text.signOffs.next}: <DayLink context={context} date={props.nextToSign} /> ·{' '}
+            {text.signOffs.next}: <DayLink date={props.nextToSign} /> ·{' '}
             <a href="/sign-offs">{text.signOffs.title}</a>
           </p>
         )}
         {day.signedOffAt !== null && mayReview && (
           <Disclosure label={text.day.reopen}>
-            <ActionForm context={context} action={`/days/${day.date}/reopen`}>
+            <ActionForm action={`/days/${day.date}/reopen`}>
               <p class="small">{text.day.reopenHelp}</p>
               <Field label={text.day.reason}>
                 <input name="reason" required maxLength={500} />
               </Field>
-              <button type="submit" class="button danger">
-                {text.day.reopen}
-              </button>
+              <Submit class="danger">{text.day.reopen}</Submit>
             </ActionForm>
           </Disclosure>
         )}

@@ -1,17 +1,16 @@
 import { addDays, type CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { lookOf, StateBadge } from '../shell/parts.tsx';
 
 /** The head of both pages of a day. */
 export function DayHead(props: {
-  readonly context: PageContext;
   readonly date: CivilDate;
   readonly day: LedgerDay | null;
   readonly active: 'overview' | 'titles';
 }) {
-  const { context, date, day } = props;
-  const { text, formats } = context;
+  const { date, day } = props;
+  const { text, formats } = usePage();
   const tabs = [
     ['overview', `/days/${date}`, text.day.overview],
     ['titles', `/days/${date}/titles`, text.day.titles],
@@ -24,9 +23,9 @@ export function DayHead(props: {
       </nav>
       <div class="day-head">
         <h1>{formats.longDate(date)}</h1>
-        <StateBadge context={context} look={lookOf(day)} />
+        <StateBadge look={lookOf(day)} />
         {day !== null && lookOf(day) !== 'restated' && day.isRestated && (
-          <StateBadge context={context} look="restated" />
+          <StateBadge look="restated" />
         )}
         {day !== null && (
           <p class="quiet small">

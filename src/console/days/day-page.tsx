@@ -14,8 +14,8 @@ import { DayBookingsCard } from '../bookings/booking-page.tsx';
 import type { DayBookings } from '../bookings/booking-receipts.sql.ts';
 import { findingsHref } from '../findings/finding-address.ts';
 import { DayStages } from '../matching/match-cards.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { Amount, Banner, Card } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { AmountCell, Banner, Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { PartyTable } from '../titles/party-table.tsx';
 import { DayActions, SignOffCard } from './day-actions.tsx';
@@ -44,28 +44,28 @@ export interface DayPageData {
   readonly nextToSign: CivilDate | null;
 }
 
-export function DayPage({ context, data }: { context: PageContext; data: DayPageData }) {
+export function DayPage({ data }: { data: DayPageData }) {
+  const context = usePage();
   const { day, date } = data;
   const { text } = context;
   return (
     <>
-      <DayHead context={context} date={date} day={day} active="overview" />
+      <DayHead date={date} day={day} active="overview" />
       {day === null ? (
         <section class="card stack">
           <p>{text.day.notInLedger}</p>
           <p class="quiet">{text.day.notInLedgerHelp}</p>
-          <DayActions context={context} date={date} day={day} />
+          <DayActions date={date} day={day} />
         </section>
       ) : (
-        <DayBody context={context} data={data} day={day} />
+        <DayBody data={data} day={day} />
       )}
     </>
   );
 }
 
-function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDay }) {
-  const { context, data, day } = props;
-  const { text, formats } = context;
+function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
+  const { text, formats } = usePage();
   const { changes } = data;
   const movedTitle =
     changes.since === 'sign_off'
@@ -73,16 +73,15 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
       : text.day.movedLast(String(changes.pullId ?? '–'));
   const moved = (
     <Card title={movedTitle}>
-      <MovedTable context={context} label={movedTitle} moved={changes.moved} />
+      <MovedTable label={movedTitle} moved={changes.moved} />
     </Card>
   );
   return (
     <>
-      <Banners context={context} day={day} />
-      <DayActions context={context} date={data.date} day={day} />
+      <Banners day={day} />
+      <DayActions date={data.date} day={day} />
       {data.matching !== null && (
         <DayStages
-          context={context}
           date={data.date}
           matching={data.matching}
           signedOffBy={day.isRestated ? null : day.signedOffBy}
@@ -90,9 +89,8 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
       )}
       {day.isRestated && moved}
       <div class="columns wide-first">
-        <ControlTotals context={context} day={day} />
+        <ControlTotals day={day} />
         <SignOffCard
-          context={context}
           day={day}
           seals={data.seals}
           fourEyesFault={data.fourEyesFault}
@@ -101,32 +99,24 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
       </div>
       {data.rejects.length > 0 && (
         <DayRejects
-          context={context}
           date={data.date}
           rejects={data.rejects}
           isSigned={day.signedOffAt !== null && !day.isRestated}
         />
       )}
-      {data.bookings !== null && (
-        <DayBookingsCard context={context} date={data.date} bookings={data.bookings} />
-      )}
+      {data.bookings !== null && <DayBookingsCard date={data.date} bookings={data.bookings} />}
       {!day.isRestated && moved}
       <Card title={text.day.byAgent}>
-        <PartyTable context={context} by="agent" totals={data.totals.agent} date={data.date} />
+        <PartyTable by="agent" totals={data.totals.agent} date={data.date} />
       </Card>
       <Card title={text.day.byProvider}>
-        <PartyTable
-          context={context}
-          by="provider"
-          totals={data.totals.provider}
-          date={data.date}
-        />
+        <PartyTable by="provider" totals={data.totals.provider} date={data.date} />
       </Card>
       <Card
         title={text.day.pulls}
         aside={<a href={`/audit?date=${data.date}`}>{text.day.audit}</a>}
       >
-        <PullsTable context={context} pulls={data.pulls} />
+        <PullsTable pulls={data.pulls} />
       </Card>
       <p class="quiet small">
         {text.day.digest}: <span class="mono">{day.contentDigest ?? '–'}</span>.{' '}
@@ -136,7 +126,8 @@ function DayBody(props: { context: PageContext; data: DayPageData; day: LedgerDa
   );
 }
 
-function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
+function Banners({ day }: { day: LedgerDay }) {
+  const context = usePage();
   const { text } = context;
   return (
     <>
@@ -152,7 +143,7 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
           </p>
         </Banner>
       )}
-      {day.hold !== null && <HeldBanner context={context} day={day} hold={day.hold} />}
+      {day.hold !== null && <HeldBanner day={day} hold={day.hold} />}
       {day.state === 'attention' && (day.openFindings === 0 || day.rejected > 0) && (
         <Banner look="attention" title={text.day.attentionTitle}>
           <p>
@@ -190,12 +181,8 @@ function Banners({ context, day }: { context: PageContext; day: LedgerDay }) {
   );
 }
 
-function HeldBanner(props: {
-  readonly context: PageContext;
-  readonly day: LedgerDay;
-  readonly hold: Hold;
-}) {
-  const { context, day, hold } = props;
+function HeldBanner({ day, hold }: { readonly day: LedgerDay; readonly hold: Hold }) {
+  const context = usePage();
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const pull = String(day.heldPullId);
@@ -235,7 +222,8 @@ function HeldBanner(props: {
   );
 }
 
-function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay }) {
+function ControlTotals({ day }: { day: LedgerDay }) {
+  const context = usePage();
   const { text, formats } = context;
   return (
     <Card title={text.day.controlTotals}>
@@ -252,18 +240,14 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
           {AMOUNT_COLUMNS.map((column) => (
             <tr key={column}>
               <th scope="row">{text.amounts[column]}</th>
-              <td class="right">
-                <Amount context={context} value={day.sums[column]} />
-              </td>
+              <AmountCell value={day.sums[column]} />
             </tr>
           ))}
           {DISCOUNTED_COLUMNS.filter((column) => context.meanings[column] === 'discount').map(
             (column) => (
               <tr key={`net ${column}`}>
                 <th scope="row">{text.amountMeaning.calculated[column]}</th>
-                <td class="right">
-                  <Amount context={context} value={day.nets[column]} />
-                </td>
+                <AmountCell value={day.nets[column]} />
               </tr>
             ),
           )}
@@ -275,7 +259,7 @@ function ControlTotals({ context, day }: { context: PageContext; day: LedgerDay 
           </tr>
         </tfoot>
       </table>
-      <Undocumented context={context} />
+      <Undocumented />
       <p class="quiet small">
         {text.days.withdrawn}: {formats.count(day.withdrawn)} · {text.days.rejected}:{' '}
         {formats.count(day.rejected)}

@@ -1,19 +1,19 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayReject } from '../../ledger/day-pulls.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, Card, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 /** The titles of a day that break the contract, with the possible actions. */
 export function DayRejects(props: {
-  readonly context: PageContext;
   readonly date: CivilDate;
   readonly rejects: readonly DayReject[];
   /** Whether the day is signed off in its present state. Its rejects then cannot be accepted. */
   readonly isSigned: boolean;
 }) {
-  const { context, date, rejects } = props;
+  const context = usePage();
+  const { date, rejects } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   const hasOpen = rejects.some(({ status }) => status === 'open');
@@ -55,24 +55,20 @@ export function DayRejects(props: {
         <div class="buttons">
           {!isRevealed && (
             <Disclosure label={text.day.showRaw}>
-              <ActionForm context={context} action={`/days/${date}/rejects`}>
+              <ActionForm action={`/days/${date}/rejects`}>
                 <p class="small">{text.day.showRawHelp}</p>
-                <button type="submit" class="button">
-                  {text.day.showRaw}
-                </button>
+                <Submit>{text.day.showRaw}</Submit>
               </ActionForm>
             </Disclosure>
           )}
           {hasOpen && !props.isSigned && (
             <Disclosure label={text.day.accept}>
-              <ActionForm context={context} action={`/days/${date}/accept-rejects`}>
+              <ActionForm action={`/days/${date}/accept-rejects`}>
                 <p class="small">{text.day.acceptHelp}</p>
                 <Field label={text.day.reason}>
                   <input name="reason" required maxLength={500} />
                 </Field>
-                <button type="submit" class="button primary">
-                  {text.day.accept}
-                </button>
+                <Submit class="primary">{text.day.accept}</Submit>
               </ActionForm>
             </Disclosure>
           )}

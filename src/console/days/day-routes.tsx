@@ -48,7 +48,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
     return sendPage(request, reply, parts, (context) => ({
       title: context.formats.date(date),
       active: '/',
-      body: <DayPage context={context} data={data} />,
+      body: <DayPage data={data} />,
     }));
   };
 
@@ -107,7 +107,7 @@ export function addDayRoutes(server: FastifyInstance, parts: ConsoleParts): void
       title: context.text.release.title(String(id)),
       active: '/',
       status: preview === null ? 404 : 200,
-      body: <ReleasePage context={context} pullId={id} preview={preview} />,
+      body: <ReleasePage pullId={id} preview={preview} />,
     }));
   });
 

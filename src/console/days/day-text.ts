@@ -21,7 +21,8 @@ const en = {
     provider: 'Provider',
     agent: 'Financial agent',
     notStated: 'Not stated',
-    others: (count: string) => `${count} others`,
+    noTitles: 'The day has no title.',
+    others: (count: string) => `${count} more`,
     total: 'Total',
     digest: 'Digest',
     digestHelp: 'Two days with the same digest hold the same titles.',
@@ -34,10 +35,9 @@ const en = {
     notSigned: 'Not signed off',
     onlyReconciled: 'Only a reconciled day can be signed off.',
     fourEyes: {
-      own_decision:
-        'You released or accepted something on this day, so another user has to sign it off.',
+      own_decision: 'You made a decision about this day, so another user has to sign it off.',
       linked_decision:
-        'A user who released or accepted something on this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
+        'A user who made a decision about this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
@@ -49,7 +49,8 @@ const en = {
     reason: 'Reason',
     seals: 'Earlier seals',
     sealEnded: (name: string, at: string) => `ended by ${name}, ${at}`,
-    sealedTitles: (titles: string, sum: string) => `${titles} titles, ${sum}`,
+    sealedTitles: (titles: string, sum: string) =>
+      `${titles} ${titles === '1' ? 'title' : 'titles'}, ${sum}`,
     restatedTitle: 'This day changed after it was signed off',
     restatedHelp: 'The changes are listed below. Sign it off as it is now, or reopen it.',
     digestSigned: 'Digest that was signed',
@@ -183,7 +184,8 @@ const ptBR: typeof en = {
     provider: 'Fornecedor',
     agent: 'Agente financeiro',
     notStated: 'Não informado',
-    others: (count) => `outros ${count}`,
+    noTitles: 'O dia não tem títulos.',
+    others: (count) => `mais ${count}`,
     total: 'Total',
     digest: 'Código de integridade',
     digestHelp: 'Códigos iguais significam títulos iguais.',
@@ -196,21 +198,21 @@ const ptBR: typeof en = {
     notSigned: 'Não fechado',
     onlyReconciled: 'Só um dia conciliado pode ser fechado.',
     fourEyes: {
-      own_decision: 'Você liberou ou aceitou algo neste dia; outra pessoa precisa fechá-lo.',
+      own_decision: 'Você tomou uma decisão sobre este dia; outra pessoa precisa fechá-lo.',
       linked_decision:
-        'Quem liberou ou aceitou algo neste dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
+        'Quem tomou uma decisão sobre este dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
     },
     reviewersSign: 'Um revisor faz o fechamento.',
     paymentsHeld: (titles) => `Títulos com pagamento retido: ${titles}`,
     paymentsHeldHelp:
-      'Eles trazem outra conta bancária que não a última vista. Não pague. Ligue para um número que você já conhece e depois confirme a ciência da mudança.',
+      'A conta bancária é diferente da anterior. Não pague. Ligue para um número que você já conhece e depois confirme ciência da mudança.',
     paymentsHeldSign: 'O dia pode ser fechado depois da ciência das contas bancárias que mudaram.',
     reopen: 'Reabrir',
-    reopenHelp: 'Retira o selo. Ele continua registrado.',
+    reopenHelp: 'Desfaz o fechamento, que continua registrado.',
     reason: 'Motivo',
-    seals: 'Selos anteriores',
-    sealEnded: (name, at) => `encerrado por ${name}, ${at}`,
-    sealedTitles: (titles, sum) => `${titles} títulos, ${sum}`,
+    seals: 'Fechamentos anteriores',
+    sealEnded: (name, at) => `desfeito por ${name}, ${at}`,
+    sealedTitles: (titles, sum) => `${titles} ${titles === '1' ? 'título' : 'títulos'}, ${sum}`,
     restatedTitle: 'Este dia mudou depois do fechamento',
     restatedHelp: 'Abaixo está o que mudou. Feche como está agora ou reabra.',
     digestSigned: 'Código no fechamento',
@@ -230,13 +232,13 @@ const ptBR: typeof en = {
     before: 'Antes',
     after: 'Depois',
     rejects: 'Títulos rejeitados',
-    rejectsHelp: 'Não seguem o contrato e não entram em nenhuma soma.',
+    rejectsHelp: 'Não seguem o formato documentado e não entram em nenhuma soma.',
     rejectNumber: (number) => `Título ${number} da resposta`,
     rejectAccepted: (name) => `aceito por ${name}`,
     rejectOpen: 'em aberto',
     rejectBytes: (bytes) => `${bytes} bytes`,
     showRaw: 'Mostrar o texto original',
-    showRawHelp: 'Pode conter dados pessoais; a consulta fica na auditoria.',
+    showRawHelp: 'Pode conter dados pessoais; a consulta fica registrada na auditoria.',
     accept: 'Aceitar os rejeitados',
     acceptSigned:
       'O dia está fechado. Reabra o dia antes de aceitar os rejeitados; depois, outra pessoa faz o fechamento.',
@@ -254,14 +256,14 @@ const ptBR: typeof en = {
         ? 'Veio 1 título, que não pôde ser lido'
         : `Vieram ${titles} títulos, e nenhum pôde ser lido`,
     unreadable: (pull) =>
-      `Nenhum título da resposta à busca ${pull} segue o contrato. Nada mudou. Busque de novo quando a plataforma os corrigir.`,
+      `Nenhum título da resposta à busca ${pull} segue o formato documentado. Nada mudou. Busque de novo quando a plataforma os corrigir.`,
     withheld: (count, titles) =>
       count === 1
         ? '1 título não veio na última resposta e continua como estava, porque pode ser um dos rejeitados.'
         : `${titles} títulos não vieram na última resposta e continuam como estavam, porque podem estar entre os rejeitados.`,
     review: 'Simular a liberação',
     waitsForOperator: 'Um operador decide.',
-    attentionTitle: 'Há títulos deste dia fora do contrato',
+    attentionTitle: 'Há títulos deste dia fora do formato documentado',
     failedTitle: 'Todas as tentativas de buscar este dia se esgotaram',
     failedHelp: 'Busque de novo quando a causa estiver resolvida.',
     pulls: 'Buscas deste dia',
@@ -298,7 +300,7 @@ const ptBR: typeof en = {
   },
   release: {
     title: (pull) => `Liberar a busca ${pull}`,
-    intro: 'O que aconteceria. Nada foi mudado ainda.',
+    intro: 'Simulação. Nada foi alterado ainda.',
     gone: 'Esta busca não está mais retida: foi liberada ou substituída, ou seus títulos se perderam em uma queda do banco de dados. Busque a data de novo.',
     now: 'Títulos agora',
     response: 'Na resposta',
@@ -306,9 +308,9 @@ const ptBR: typeof en = {
     ofBuyer: (buyer) => `Comprador: ${buyer}.`,
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem títulos.',
-      withdrawal_limit: 'Sumiram mais títulos do que o limite permite.',
+      withdrawal_limit: 'Faltam na resposta mais títulos do que o limite permite.',
       unreadable:
-        'A resposta tem títulos, e nenhum segue o contrato. O melhor é buscar de novo quando a plataforma os corrigir.',
+        'A resposta tem títulos, e nenhum segue o formato documentado. Busque de novo quando a plataforma os corrigir.',
     },
     withheld: (count, titles) =>
       count === 1

@@ -3,7 +3,7 @@ import type { OpenItems } from '../../alerts/open-items.sql.ts';
 import type { LedgerDay, Need, NeedCounts } from '../../ledger/ledger-days.sql.ts';
 import type { CompleteSweep } from '../../sweep/sweep-reads.sql.ts';
 import type { Badges } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Banner, Card, DayLink, type DayLook, Metric, StateIcon } from '../shell/parts.tsx';
 import { Calendar } from './calendar.tsx';
 import { DaysTable } from './days-table.tsx';
@@ -37,11 +37,12 @@ const NEED_LISTS: Readonly<Partial<Record<Need, string>>> = {
   sign_off: '/sign-offs',
 };
 
-export function DaysPage({ context, data }: { context: PageContext; data: DaysPageData }) {
+export function DaysPage({ data }: { data: DaysPageData }) {
+  const context = usePage();
   const { days } = context.text;
   return (
     <>
-      <Headline context={context} data={data} />
+      <Headline data={data} />
       {data.badges.accountChanges > 0 && (
         <Banner
           look="attention"
@@ -53,7 +54,7 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           </p>
         </Banner>
       )}
-      {data.items.needs.days.length > 0 && <Needs context={context} needs={data.items.needs} />}
+      {data.items.needs.days.length > 0 && <Needs needs={data.items.needs} />}
       <Card
         title={days.calendar}
         aside={
@@ -64,15 +65,16 @@ export function DaysPage({ context, data }: { context: PageContext; data: DaysPa
           </nav>
         }
       >
-        <Calendar context={context} months={data.months} days={data.days} />
+        <Calendar months={data.months} days={data.days} />
       </Card>
-      {data.days.length > 0 && <SumsChart context={context} days={data.days} />}
-      {data.days.length > 0 && <DaysTable context={context} days={data.days} />}
+      {data.days.length > 0 && <SumsChart days={data.days} />}
+      {data.days.length > 0 && <DaysTable days={data.days} />}
     </>
   );
 }
 
-function Headline({ context, data }: { context: PageContext; data: DaysPageData }) {
+function Headline({ data }: { data: DaysPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { days } = text;
   const { lastReconciledDate, lagDays, needs } = data.items;
@@ -129,8 +131,8 @@ function Headline({ context, data }: { context: PageContext; data: DaysPageData 
   );
 }
 
-function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) {
-  const { text, formats } = context;
+function Needs({ needs }: { needs: NeedCounts }) {
+  const { text, formats } = usePage();
   const shown = new Map<Need, number>();
   for (const { need } of needs.days) shown.set(need, (shown.get(need) ?? 0) + 1);
   const kinds = [...shown.keys()];
@@ -147,7 +149,7 @@ function Needs({ context, needs }: { context: PageContext; needs: NeedCounts }) 
               {needs.days
                 .filter((day) => day.need === need)
                 .map((day) => (
-                  <DayLink key={day.date} context={context} date={day.date} />
+                  <DayLink key={day.date} date={day.date} />
                 ))}
               {needs.counts[need] > (shown.get(need) ?? 0) && (
                 <More

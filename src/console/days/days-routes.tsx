@@ -57,7 +57,7 @@ export function addDaysRoutes(server: FastifyInstance, parts: ConsoleParts): voi
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.days.title,
       active: '/',
-      body: <DaysPage context={context} data={data} />,
+      body: <DaysPage data={data} />,
     }));
   });
 }

@@ -2,11 +2,12 @@ import { Fragment } from 'preact';
 import { type CivilDate, datesBetween } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
 
 /** The days as a table, newest first. A row tells of the dates without a day between two days. */
-export function DaysTable({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
+export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
+  const context = usePage();
   const { text, formats } = context;
   const gaps = gapsBetween(days);
   const head = [
@@ -23,16 +24,16 @@ export function DaysTable({ context, days }: { context: PageContext; days: reado
       <DataTable label={text.days.table} heads={head}>
         {days.toReversed().map((day) => (
           <Fragment key={day.date}>
-            <GapRow context={context} gap={gaps.get(day.date)} columns={head.length} />
+            <GapRow gap={gaps.get(day.date)} columns={head.length} />
             <tr>
               <th scope="row">
-                <DayLink context={context} date={day.date} />
+                <DayLink date={day.date} />
               </th>
               <td>
-                <StateBadge context={context} look={lookOf(day)} />
+                <StateBadge look={lookOf(day)} />
               </td>
               <td class="right number">{formats.count(day.titles)}</td>
-              <MainAmountCells context={context} sums={day.sums} />
+              <MainAmountCells sums={day.sums} />
               <td class={`right number ${day.withdrawn === 0 ? 'quiet' : ''}`}>
                 {formats.count(day.withdrawn)}
               </td>
@@ -54,12 +55,9 @@ interface Gap {
   readonly dates: number;
 }
 
-function GapRow(props: {
-  readonly context: PageContext;
-  readonly gap: Gap | undefined;
-  readonly columns: number;
-}) {
-  const { context, gap } = props;
+function GapRow(props: { readonly gap: Gap | undefined; readonly columns: number }) {
+  const context = usePage();
+  const { gap } = props;
   if (gap === undefined) return null;
   const { text, formats } = context;
   const range =

@@ -89,7 +89,7 @@ const ptBR: typeof en = {
       failed: 'Todas as tentativas de busca se esgotaram',
       restated: 'Alterado depois do fechamento',
       held: 'A última resposta aguarda e não foi incorporada',
-      attention: 'Há títulos fora do contrato',
+      attention: 'Há títulos fora do formato documentado',
       sign_off: 'Conciliado, aguarda o fechamento',
     },
     more: (count) => `e mais ${count}`,

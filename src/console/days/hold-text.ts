@@ -3,6 +3,7 @@ import {
   type ImplausibleReason,
   implausibleText,
 } from '../../domain/checks/plausibility.ts';
+import { capitalised } from '../../domain/display-text.ts';
 import { maskTaxId } from '../shell/masking.ts';
 import type { PageContext } from '../shell/page-context.ts';
 
@@ -13,7 +14,7 @@ export function holdText(
   detail: HoldDetail | null,
 ): string {
   const words = implausibleText(language, reason, detail);
-  const sentence = `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  const sentence = `${capitalised(words)}.`;
   const buyer = detail?.buyer ?? '';
   return buyer === '' ? sentence : `${sentence} ${text.release.ofBuyer(maskTaxId(buyer))}`;
 }

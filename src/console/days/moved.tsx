@@ -1,8 +1,8 @@
 import type { MovedField, MovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { maskColumn } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
-import { Amount } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { AmountCell } from '../shell/parts.tsx';
 
 const KINDS = ['changed', 'withdrawn', 'restored', 'inserted'] as const;
 const AMOUNT_COLUMN = /_(?:value|fee)$/;
@@ -11,11 +11,11 @@ const AMOUNT_COLUMN = /_(?:value|fee)$/;
  * The differing fields with the old and the new value. Identifiers are masked unless the reader may see them.
  */
 export function Moves(props: {
-  readonly context: PageContext;
   readonly fields: readonly MovedField[];
   readonly isRevealed: boolean;
 }) {
-  const { context, isRevealed } = props;
+  const context = usePage();
+  const { isRevealed } = props;
   const { text } = context;
   const show = (column: string, value: string | null) => {
     const shown = isRevealed ? value : maskColumn(column, value);
@@ -47,13 +47,9 @@ export function Moves(props: {
   );
 }
 
-export function MovedTable(props: {
-  readonly context: PageContext;
-  readonly label: string;
-  readonly moved: MovedTitles;
-}) {
-  const { context, moved } = props;
-  const { text, formats } = context;
+export function MovedTable(props: { readonly label: string; readonly moved: MovedTitles }) {
+  const { moved } = props;
+  const { text, formats } = usePage();
   if (moved.count === 0) return <p class="quiet">{text.day.movedNone}</p>;
   return (
     <>
@@ -83,11 +79,9 @@ export function MovedTable(props: {
               <span class={`tag is-${title.kind}`}>{text.day.kinds[title.kind]}</span>
             </td>
             <td>
-              <Moves context={context} fields={title.fields} isRevealed={false} />
+              <Moves fields={title.fields} isRevealed={false} />
             </td>
-            <td class="right">
-              <Amount context={context} value={title.originalValue} />
-            </td>
+            <AmountCell value={title.originalValue} />
             <td class="number">{title.pullId}</td>
           </tr>
         ))}

@@ -1,17 +1,11 @@
 import type { DayPull } from '../../ledger/day-pulls.ts';
 import { DataTable } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { Author, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { Author, InstantCell } from '../shell/parts.tsx';
 
 /** The pulls of a day and their effects. */
-export function PullsTable({
-  context,
-  pulls,
-}: {
-  context: PageContext;
-  pulls: readonly DayPull[];
-}) {
-  const { text, formats } = context;
+export function PullsTable({ pulls }: { pulls: readonly DayPull[] }) {
+  const { text, formats } = usePage();
   if (pulls.length === 0) return <p class="quiet">{text.day.pullsEmpty}</p>;
   const countsOf = ({ inserted, changed, withdrawn, restored }: DayPull) =>
     [inserted, changed, withdrawn, restored]
@@ -35,9 +29,7 @@ export function PullsTable({
             {pull.id}
           </th>
           <td>{text.day.origins[pull.origin]}</td>
-          <td>
-            <Instant context={context} at={pull.fetchedAt ?? pull.createdAt} />
-          </td>
+          <InstantCell at={pull.fetchedAt ?? pull.createdAt} />
           <td>
             {text.day.outcomes[pull.isReleased ? 'released' : pull.state]}
             {pull.errorCode !== null && <span class="quiet small"> {pull.errorCode}</span>}
@@ -50,7 +42,7 @@ export function PullsTable({
                 : countsOf(pull)}
           </td>
           <td>
-            <Author context={context} name={pull.decidedBy ?? pull.requestedBy} />
+            <Author name={pull.decidedBy ?? pull.requestedBy} />
             {pull.reason !== null && <p class="quiet small">{pull.reason}</p>}
           </td>
         </tr>

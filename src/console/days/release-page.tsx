@@ -2,21 +2,24 @@ import { isImplausible } from '../../domain/checks/plausibility.ts';
 import type { ReleasePreview } from '../../pull/release-preview.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, AmountCell, Card, DayCell, DayLink, Submit } from '../shell/parts.tsx';
 import { holdText } from './hold-text.ts';
 
 export function ReleasePage(props: {
-  readonly context: PageContext;
   readonly pullId: bigint;
   readonly preview: ReleasePreview | null;
 }) {
-  const { context, preview } = props;
+  const context = usePage();
+  const { preview } = props;
   const { text, formats } = context;
   const { release } = text;
   if (preview === null) {
     return (
       <>
+        <nav class="crumbs" aria-label={text.nav.days}>
+          <a href="/">← {text.nav.days}</a>
+        </nav>
         <h1>{release.title(String(props.pullId))}</h1>
         <p>{release.gone}</p>
       </>
@@ -44,14 +47,12 @@ export function ReleasePage(props: {
         >
           <tr>
             <th scope="row">
-              <DayLink context={context} date={preview.date} />
+              <DayLink date={preview.date} />
             </th>
             <td class="right number">{formats.count(preview.currentTitles)}</td>
             <td class="right number">{formats.count(preview.responseTitles)}</td>
             <td class="right number">{formats.count(preview.withdrawn)}</td>
-            <td class="right">
-              <Amount context={context} value={preview.withdrawnSum} />
-            </td>
+            <AmountCell value={preview.withdrawnSum} />
             <td class="right number">{formats.count(preview.changed)}</td>
             <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
             <td>
@@ -71,40 +72,27 @@ export function ReleasePage(props: {
         )}
       </Card>
       <Card title={text.release.release}>
-        <ActionForm context={context} action={`/pulls/${props.pullId}/release`}>
+        <ActionForm action={`/pulls/${props.pullId}/release`}>
           <Field label={release.confirm}>
             <input name="reason" required maxLength={500} />
           </Field>
-          <button type="submit" class="button danger">
-            {release.release}
-          </button>
+          <Submit class="danger">{release.release}</Submit>
           <p class="quiet small">{release.releaseHelp}</p>
         </ActionForm>
       </Card>
-      <PreviewedTitles
-        context={context}
-        preview={preview}
-        label={release.withdrawals}
-        titles={preview.withdrawals}
-      />
-      <PreviewedTitles
-        context={context}
-        preview={preview}
-        label={release.concerned}
-        titles={preview.concerned}
-      />
+      <PreviewedTitles preview={preview} label={release.withdrawals} titles={preview.withdrawals} />
+      <PreviewedTitles preview={preview} label={release.concerned} titles={preview.concerned} />
     </>
   );
 }
 
 function PreviewedTitles(props: {
-  readonly context: PageContext;
   readonly preview: ReleasePreview;
   readonly label: string;
   readonly titles: ReleasePreview['withdrawals'];
 }) {
-  const { context, preview, label } = props;
-  const { text } = context;
+  const { preview, label } = props;
+  const { text } = usePage();
   if (props.titles.length === 0) return null;
   return (
     <Card title={label}>
@@ -127,14 +115,10 @@ function PreviewedTitles(props: {
                 <a href={`/titles/${title.titleId}`}>{title.orderUid}</a>
               )}
             </th>
-            <td>
-              <DayLink context={context} date={preview.date} />
-            </td>
+            <DayCell date={preview.date} />
             <td>{title.provider ?? '–'}</td>
             <td>{title.agent ?? '–'}</td>
-            <td class="right">
-              <Amount context={context} value={title.originalValue} />
-            </td>
+            <AmountCell value={title.originalValue} />
           </tr>
         ))}
       </DataTable>

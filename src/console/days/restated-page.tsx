@@ -6,7 +6,7 @@ import type {
   SealedDifferences,
 } from '../../ledger/restated-days.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, Card } from '../shell/parts.tsx';
 import { MovedTable } from './moved.tsx';
@@ -32,12 +32,8 @@ const hrefOf = (isMine: boolean, page = 1) => {
 };
 
 /** All days that changed after their sign-off: what was sealed, what is present, and the difference. */
-export function RestatedPage(props: {
-  readonly context: PageContext;
-  readonly data: RestatedPageData;
-}) {
-  const { context, data } = props;
-  const { text, formats } = context;
+export function RestatedPage({ data }: { readonly data: RestatedPageData }) {
+  const { text, formats } = usePage();
   const { restated } = text;
   const tabs = [
     [false, restated.all, data.counts.all],
@@ -68,12 +64,8 @@ export function RestatedPage(props: {
       ) : (
         <>
           <Card title={restated.overall(formats.count(data.totals.days))}>
-            <Differences
-              context={context}
-              label={restated.title}
-              differences={data.totals.differences}
-            />
-            <ActionForm context={context} action="/restated" class="buttons">
+            <Differences label={restated.title} differences={data.totals.differences} />
+            <ActionForm action="/restated" class="buttons">
               <input type="hidden" name="mine" value={String(data.isMine)} />
               {RESTATED_FILES.map((file) => (
                 <button key={file} type="submit" name="file" value={file} class="button">
@@ -84,10 +76,9 @@ export function RestatedPage(props: {
             </ActionForm>
           </Card>
           {data.days.map((day) => (
-            <DayCard key={day.date} context={context} day={day} />
+            <DayCard key={day.date} day={day} />
           ))}
           <Pager
-            context={context}
             label={restated.title}
             paging={data.paging}
             hrefOf={(page) => hrefOf(data.isMine, page)}
@@ -98,39 +89,27 @@ export function RestatedPage(props: {
   );
 }
 
-function DayCard(props: {
-  readonly context: PageContext;
-  readonly day: RestatedPageData['days'][number];
-}) {
-  const { context, day } = props;
-  const { text, formats } = context;
+function DayCard({ day }: { readonly day: RestatedPageData['days'][number] }) {
+  const { text, formats } = usePage();
   const date = formats.date(day.date);
   return (
     <Card title={date} aside={<a href={`/days/${day.date}`}>{text.restated.openDay}</a>}>
       <p>{text.day.signedBy(day.signedOffBy, formats.instant(day.signedOffAt))}</p>
-      <Differences context={context} label={date} differences={day.differences} />
+      <Differences label={date} differences={day.differences} />
       <p class="small">
         {text.day.digestSigned}: <span class="mono">{day.sealedDigest}</span>
         <br />
         {text.day.digestNow}: <span class="mono">{day.presentDigest ?? '–'}</span>
       </p>
       <h3>{text.day.movedSinceSeal}</h3>
-      <MovedTable
-        context={context}
-        label={`${text.day.movedSinceSeal}: ${date}`}
-        moved={day.moved}
-      />
+      <MovedTable label={`${text.day.movedSinceSeal}: ${date}`} moved={day.moved} />
     </Card>
   );
 }
 
-function Differences(props: {
-  readonly context: PageContext;
-  readonly label: string;
-  readonly differences: SealedDifferences;
-}) {
-  const { context, differences } = props;
-  const { text, formats } = context;
+function Differences(props: { readonly label: string; readonly differences: SealedDifferences }) {
+  const { differences } = props;
+  const { text, formats } = usePage();
   const count = (value: string) => formats.amount(value).replace(/[.,]00$/, '');
   const rows = [
     ['title_count', text.days.titles, count],

@@ -54,7 +54,7 @@ export function addRestatedRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.restated.title,
       active: '/',
-      body: <RestatedPage context={context} data={data} />,
+      body: <RestatedPage data={data} />,
     }));
   });
 

@@ -1,6 +1,6 @@
 import { datesBetween } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Card, lookOf, TableFrame } from '../shell/parts.tsx';
 
 const PLOT_HEIGHT = 120;
@@ -20,8 +20,8 @@ const DIGIT_WIDTH = 7;
  * A place for each date from the first to the last day, with a bar and a link for each day, a scale,
  * and dates. A date without a day keeps its place.
  */
-export function SumsChart({ context, days }: { context: PageContext; days: readonly LedgerDay[] }) {
-  const { text, formats } = context;
+export function SumsChart({ days }: { days: readonly LedgerDay[] }) {
+  const { text, formats } = usePage();
   const [first, last] = [days[0], days.at(-1)];
   if (first === undefined || last === undefined) return null;
   const dates = datesBetween(first.date, last.date);
@@ -72,7 +72,6 @@ export function SumsChart({ context, days }: { context: PageContext; days: reado
                   </rect>
                 ) : (
                   <Bar
-                    context={context}
                     day={day}
                     place={{ x, step, barWidth, base }}
                     height={Math.max(2, (heightOf(day) / top) * PLOT_HEIGHT)}
@@ -93,14 +92,14 @@ export function SumsChart({ context, days }: { context: PageContext; days: reado
 }
 
 function Bar(props: {
-  readonly context: PageContext;
   readonly day: LedgerDay;
   readonly place: { readonly x: number; step: number; barWidth: number; base: number };
   readonly height: number;
 }) {
+  const context = usePage();
   const { day, height } = props;
   const { x, step, barWidth, base } = props.place;
-  const { formats } = props.context;
+  const { formats } = context;
   const label = `${formats.date(day.date)}: ${formats.amount(day.sums.original_value)}`;
   return (
     <a href={`/days/${day.date}`} aria-label={label}>

@@ -7,9 +7,9 @@ import {
 import { parseCivilDate } from '../../domain/business-day.ts';
 import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, Card, DayLink } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { findingsHref } from './finding-address.ts';
 
@@ -22,11 +22,8 @@ export interface FindingsPageData {
 }
 
 /** The findings of the checks. With one date and one check chosen, a person resolves all of them. */
-export function FindingsPage(props: {
-  readonly context: PageContext;
-  readonly data: FindingsPageData;
-}) {
-  const { context, data } = props;
+export function FindingsPage({ data }: { readonly data: FindingsPageData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { findings } = text;
   const { filter, groups, paging } = data;
@@ -64,7 +61,7 @@ export function FindingsPage(props: {
             {groups.map((group) => (
               <tr key={`${group.date} ${group.code}`}>
                 <th scope="row">
-                  <DayLink context={context} date={group.date} />
+                  <DayLink date={group.date} />
                 </th>
                 <td>
                   <a href={findingsHref({ date: group.date, code: group.code })}>
@@ -83,7 +80,6 @@ export function FindingsPage(props: {
           <p>{CHECK_TEXTS[context.language][filter.code].text}</p>
           {chosen !== undefined && mayResolve && (
             <ResolveForm
-              context={context}
               group={chosen}
               label={findings.resolveAll(formats.count(chosen.findings))}
             />
@@ -125,21 +121,18 @@ export function FindingsPage(props: {
                     <a href={`/titles/${finding.titleId}`}>{finding.orderUid}</a>
                   </th>
                   <td>{finding.providerExternalId ?? '–'}</td>
-                  <td class="right">
-                    <Amount context={context} value={finding.originalValue} />
-                  </td>
+                  <AmountCell value={finding.originalValue} />
                   <td>{CHECK_TEXTS[context.language][finding.code].name}</td>
                   <td>
-                    <Compared context={context} finding={finding} />
+                    <Compared finding={finding} />
                   </td>
                   <td>
-                    <FindingStateText context={context} finding={finding} />
+                    <FindingStateText finding={finding} />
                   </td>
                 </tr>
               ))}
             </DataTable>
             <Pager
-              context={context}
               label={findings.title}
               paging={paging}
               hrefOf={(page) => findingsHref(filter, page)}
@@ -153,16 +146,15 @@ export function FindingsPage(props: {
 
 /** Resolves the findings of a check on a date up to the newest one that the page shows. */
 export function ResolveForm(props: {
-  readonly context: PageContext;
   readonly group: Pick<FindingGroup, 'date' | 'code' | 'newestId'>;
   readonly label: string;
   /** Absent: each title. */
   readonly titleId?: number;
 }) {
-  const { context, group } = props;
-  const { text } = context;
+  const { group } = props;
+  const { text } = usePage();
   return (
-    <ActionForm context={context} action="/findings">
+    <ActionForm action="/findings">
       <input type="hidden" name="date" value={group.date} />
       <input type="hidden" name="check" value={group.code} />
       <input type="hidden" name="newestId" value={String(group.newestId)} />
@@ -174,17 +166,14 @@ export function ResolveForm(props: {
         <input type="text" name="reason" required maxLength={500} />
       </label>
       <p class="quiet small">{text.findings.resolveHelp}</p>
-      <button type="submit" class="button">
-        {text.findings.resolve}
-      </button>
+      <Submit>{text.findings.resolve}</Submit>
     </ActionForm>
   );
 }
 
 /** The fields and values of a finding. */
-export function Compared(props: { readonly context: PageContext; readonly finding: FindingRow }) {
-  const { context, finding } = props;
-  const { text, formats } = context;
+export function Compared({ finding }: { readonly finding: FindingRow }) {
+  const { text, formats } = usePage();
   const { otherTitle, ...detail } = finding.detail;
   const show = (value: string) => {
     const date = parseCivilDate(value);
@@ -207,12 +196,8 @@ export function Compared(props: { readonly context: PageContext; readonly findin
   );
 }
 
-export function FindingStateText(props: {
-  readonly context: PageContext;
-  readonly finding: FindingRow;
-}) {
-  const { context, finding } = props;
-  const { text, formats } = context;
+export function FindingStateText({ finding }: { readonly finding: FindingRow }) {
+  const { text, formats } = usePage();
   const { resolvedBy, resolvedAt, reason } = finding;
   if (resolvedBy === null || resolvedAt === null) {
     return <>{text.findings.states[finding.state]}</>;

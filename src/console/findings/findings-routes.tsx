@@ -30,7 +30,7 @@ export function addFindingsRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.findings.title,
       active: '/',
-      body: <FindingsPage context={context} data={{ filter, groups, findings, paging }} />,
+      body: <FindingsPage data={{ filter, groups, findings, paging }} />,
     }));
   });
 

@@ -52,7 +52,7 @@ const ptBR: typeof en = {
   findings: {
     title: 'Apontamentos',
     intro:
-      'O que a análise encontrou nos títulos de um dia. Um dia com apontamento a resolver não é conciliado.',
+      'O que a análise encontrou nos títulos de um dia. Um dia com apontamento a resolver não fica conciliado.',
     all: 'Todas as datas',
     toResolve: 'A resolver',
     none: 'Nenhum apontamento.',
@@ -83,7 +83,7 @@ const ptBR: typeof en = {
     resolvedBy: (by, at) => `Resolvido por ${by} em ${at}`,
     ofDay: (count) =>
       count === '1' ? '1 apontamento a resolver' : `${count} apontamentos a resolver`,
-    ofDayHelp: 'O dia é conciliado quando cada um for resolvido com o motivo.',
+    ofDayHelp: 'O dia fica conciliado quando todos forem resolvidos, cada um com o motivo.',
     ofTitle: 'Apontamentos da análise',
     notChecked: 'A análise do conteúdo atual ainda não terminou.',
   },

@@ -1,16 +1,13 @@
 import type { FindingRow } from '../../checks/findings.sql.ts';
 import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Card } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { Compared, FindingStateText, ResolveForm } from './findings-page.tsx';
 
 /** The findings of one title, each with a form to resolve it. */
-export function TitleFindings(props: {
-  readonly context: PageContext;
-  readonly findings: readonly FindingRow[];
-}) {
-  const { context, findings } = props;
+export function TitleFindings({ findings }: { readonly findings: readonly FindingRow[] }) {
+  const context = usePage();
   const { text } = context;
   const mayResolve = mayUse(context.principal?.role ?? 'viewer', 'POST', '/findings');
   if (findings.length === 0) return null;
@@ -25,14 +22,13 @@ export function TitleFindings(props: {
                 <strong>{name}</strong> ({text.findings.severities[finding.severity]}) · {rule}
               </p>
               <p class="small">
-                <Compared context={context} finding={finding} />
+                <Compared finding={finding} />
               </p>
               <p class="small">
-                <FindingStateText context={context} finding={finding} />
+                <FindingStateText finding={finding} />
               </p>
               {finding.state === 'open' && mayResolve && (
                 <ResolveForm
-                  context={context}
                   group={{ date: finding.date, code: finding.code, newestId: finding.id }}
                   titleId={finding.titleId}
                   label={text.findings.resolveOne}

@@ -1,5 +1,5 @@
 import type { AccountChange } from '../../accounts/account-changes.sql.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { ChangeList, RevealForm } from './change-list.tsx';
@@ -19,11 +19,8 @@ const hrefOf = (state: ChangeState, page = 1) =>
   `/account-changes?${new URLSearchParams({ state, ...(page > 1 && { page: String(page) }) })}`;
 
 /** The changes of bank accounts of all parties. */
-export function AccountChangesPage(props: {
-  readonly context: PageContext;
-  readonly data: AccountChangesData;
-}) {
-  const { context, data } = props;
+export function AccountChangesPage({ data }: { readonly data: AccountChangesData }) {
+  const context = usePage();
   const { text, formats } = context;
   const { providers } = text;
   const role = context.principal?.role ?? 'viewer';
@@ -53,14 +50,12 @@ export function AccountChangesPage(props: {
         ) : (
           <>
             <RevealForm
-              context={context}
               action={hrefOf(data.state, data.paging.page)}
               isRevealed={data.isRevealed}
               mayReveal={mayUse(role, 'POST', '/account-changes')}
             />
-            <ChangeList context={context} changes={data.changes} isRevealed={data.isRevealed} />
+            <ChangeList changes={data.changes} isRevealed={data.isRevealed} />
             <Pager
-              context={context}
               label={providers.changes}
               paging={data.paging}
               hrefOf={(page) => hrefOf(data.state, page)}

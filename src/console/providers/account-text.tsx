@@ -1,6 +1,6 @@
 import type { BankAccount } from '../../accounts/account-changes.sql.ts';
 import { maskAccount } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 
 /** Number and check digit, masked unless the reader asked for them on the record. */
 export function accountNumber(
@@ -15,12 +15,12 @@ export function accountNumber(
 
 /** A bank account in one line. */
 export function AccountText(props: {
-  readonly context: PageContext;
   readonly account: BankAccount;
   readonly isRevealed: boolean;
 }) {
+  const { text } = usePage();
   const { account, isRevealed } = props;
-  const { providers } = props.context.text;
+  const { providers } = text;
   return (
     <>
       {providers.bank} {account.bank ?? '–'}, {providers.agency}{' '}

@@ -1,20 +1,19 @@
 import type { AccountChange } from '../../accounts/account-changes.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import { maskTaxId } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
-import { ActionForm, DayLink, Disclosure, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { ActionForm, DayLink, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { AccountText } from './account-text.tsx';
 import { providerHref } from './provider-address.ts';
 
 /** Account changes, each with the form to acknowledge it, or with the person who did. */
 export function ChangeList(props: {
-  readonly context: PageContext;
   readonly changes: readonly AccountChange[];
   readonly isRevealed: boolean;
 }) {
-  const { context, isRevealed } = props;
-  const { text } = context;
+  const { isRevealed } = props;
+  const { text } = usePage();
   const { providers } = text;
   return (
     <ul class="timeline">
@@ -35,7 +34,7 @@ export function ChangeList(props: {
             <p class="quiet small">
               {providers.kinds[change.kind]}
               <br />
-              <DayLink context={context} date={change.acceptedDate} /> ·{' '}
+              <DayLink date={change.acceptedDate} /> ·{' '}
               <a href={`/titles/${change.titleId}`}>
                 {providers.title_} {change.orderUid ?? change.titleId}
               </a>
@@ -45,18 +44,18 @@ export function ChangeList(props: {
             <p>
               <del class="before">
                 <span class="sr">{providers.before}: </span>
-                <AccountText context={context} account={change.before} isRevealed={isRevealed} />
+                <AccountText account={change.before} isRevealed={isRevealed} />
               </del>
               {' → '}
               <ins class="after">
                 <span class="sr">{providers.after}: </span>
-                <AccountText context={context} account={change.after} isRevealed={isRevealed} />
+                <AccountText account={change.after} isRevealed={isRevealed} />
               </ins>
             </p>
             <p class="quiet small">
-              {providers.detected} <Instant context={context} at={change.detectedAt} />
+              {providers.detected} <Instant at={change.detectedAt} />
             </p>
-            <Acknowledgement context={context} change={change} />
+            <Acknowledgement change={change} />
           </div>
         </li>
       ))}
@@ -69,7 +68,8 @@ function PartyKey({ change, isRevealed }: { change: AccountChange; isRevealed: b
   return <a href={providerHref(change.partyKey)}>{change.partyKey}</a>;
 }
 
-function Acknowledgement({ context, change }: { context: PageContext; change: AccountChange }) {
+function Acknowledgement({ change }: { change: AccountChange }) {
+  const context = usePage();
   const { providers } = context.text;
   if (change.acknowledgedBy !== null && change.acknowledgedAt !== null) {
     return (
@@ -90,13 +90,11 @@ function Acknowledgement({ context, change }: { context: PageContext; change: Ac
   }
   return (
     <Disclosure label={providers.acknowledge}>
-      <ActionForm context={context} action={`/account-changes/${change.id}/acknowledge`}>
+      <ActionForm action={`/account-changes/${change.id}/acknowledge`}>
         <Field label={providers.finding}>
           <input name="reason" required maxLength={500} />
         </Field>
-        <button type="submit" class="button primary">
-          {providers.acknowledge}
-        </button>
+        <Submit class="primary">{providers.acknowledge}</Submit>
       </ActionForm>
     </Disclosure>
   );
@@ -104,18 +102,16 @@ function Acknowledgement({ context, change }: { context: PageContext; change: Ac
 
 /** The button that shows identifiers and accounts, for roles that may see them. */
 export function RevealForm(props: {
-  readonly context: PageContext;
   readonly action: string;
   readonly isRevealed: boolean;
   readonly mayReveal: boolean;
 }) {
-  const { context } = props;
-  const { title } = context.text;
+  const { title } = usePage().text;
   return (
     <div class="buttons">
       <p class="quiet">{props.isRevealed ? title.revealed : title.masked}</p>
       {!props.isRevealed && props.mayReveal && (
-        <ActionForm context={context} action={props.action}>
+        <ActionForm action={props.action}>
           <button type="submit" class="button" title={title.revealHelp}>
             {title.reveal}
           </button>

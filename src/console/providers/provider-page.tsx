@@ -1,9 +1,9 @@
 import type { AccountChange } from '../../accounts/account-changes.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { Amount, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
+import { AmountCell, Card, DayCell, Instant, InstantCell, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { TitlePage } from '../titles/title-list.sql.ts';
 import { accountNumber } from './account-text.tsx';
@@ -30,11 +30,11 @@ interface ProviderPageData {
 }
 
 interface PageProps {
-  readonly context: PageContext;
   readonly data: ProviderPageData;
 }
 
-export function ProviderPage({ context, data }: PageProps) {
+export function ProviderPage({ data }: PageProps) {
+  const context = usePage();
   const { text } = context;
   const { providers } = text;
   const { provider, externalId, isRevealed } = data;
@@ -46,30 +46,28 @@ export function ProviderPage({ context, data }: PageProps) {
       </nav>
       <div class="day-head">
         <h1 class="anywhere">{provider?.name ?? externalId}</h1>
-        {provider !== null && <ProviderState context={context} state={provider.state} />}
+        {provider !== null && <ProviderState state={provider.state} />}
       </div>
-      <p>{provider === null ? providers.notInErp : <Verdict context={context} p={provider} />}</p>
+      <p>{provider === null ? providers.notInErp : <Verdict p={provider} />}</p>
       <RevealForm
-        context={context}
         action={providerHref(externalId)}
         isRevealed={isRevealed}
         mayReveal={mayUse(role, 'POST', '/provider')}
       />
       <div class="columns">
-        {provider !== null && <Sending context={context} provider={provider} data={data} />}
-        <Master context={context} data={data} />
+        {provider !== null && <Sending provider={provider} data={data} />}
+        <Master data={data} />
       </div>
       <Card title={providers.accounts}>
-        <Accounts context={context} data={data} />
+        <Accounts data={data} />
       </Card>
       <Card title={providers.changes}>
         {data.changes.length === 0 ? (
           <p class="quiet">{providers.changesNoneHere}</p>
         ) : (
           <div class="stack">
-            <ChangeList context={context} changes={data.changes} isRevealed={isRevealed} />
+            <ChangeList changes={data.changes} isRevealed={isRevealed} />
             <Pager
-              context={context}
               label={providers.changes}
               paging={data.changePaging}
               hrefOf={(page) => providerHref(externalId, { changes: String(page) })}
@@ -78,14 +76,15 @@ export function ProviderPage({ context, data }: PageProps) {
         )}
       </Card>
       <Card title={text.titles.title}>
-        <Titles context={context} data={data} />
+        <Titles data={data} />
       </Card>
     </>
   );
 }
 
 /** The answer to: was the provider sent? */
-function Verdict({ context, p }: { context: PageContext; p: ProviderDetail }) {
+function Verdict({ p }: { p: ProviderDetail }) {
+  const context = usePage();
   const { verdict } = context.text.providers;
   const at = (instant: Date | null) => (instant === null ? '–' : context.formats.instant(instant));
   if (p.state === 'synced') return <>{verdict.synced(at(p.syncedAt))}</>;
@@ -95,27 +94,27 @@ function Verdict({ context, p }: { context: PageContext; p: ProviderDetail }) {
   return <>{p.sentAt === null ? verdict.neverSent : verdict.undecided(at(p.sentAt))}</>;
 }
 
-function Sending(props: PageProps & { readonly provider: ProviderDetail }) {
-  const { context, provider, data } = props;
+function Sending({ provider, data }: PageProps & { readonly provider: ProviderDetail }) {
+  const context = usePage();
   const { providers } = context.text;
   return (
     <Card title={providers.sending}>
       <dl class="fields">
         <dt>{providers.lastSent}</dt>
         <dd>
-          <LastSent context={context} last={provider} />
+          <LastSent last={provider} />
         </dd>
         <dt>{providers.lastAnswer}</dt>
         <dd>
-          <LastAnswer context={context} last={provider} />
+          <LastAnswer last={provider} />
         </dd>
         <dt>{providers.taken}</dt>
         <dd>
-          <Instant context={context} at={provider.syncedAt} />
+          <Instant at={provider.syncedAt} />
         </dd>
         <dt>{providers.changedInErp}</dt>
         <dd>
-          <Instant context={context} at={provider.changedAt} />
+          <Instant at={provider.changedAt} />
         </dd>
         <dt>{providers.requests}</dt>
         <dd>
@@ -141,8 +140,8 @@ function Sending(props: PageProps & { readonly provider: ProviderDetail }) {
   );
 }
 
-function Master({ context, data }: PageProps) {
-  const { providers, title } = context.text;
+function Master({ data }: PageProps) {
+  const { providers, title } = usePage().text;
   const { provider, isRevealed } = data;
   const contact = (value: unknown, name: string) => {
     const texts = listOf(value).map((item) => textOf(item, name) ?? '–');
@@ -167,13 +166,7 @@ function Master({ context, data }: PageProps) {
                   : maskTaxId(provider.identification)}
             </dd>
             <dt>{providers.type}</dt>
-            <dd>
-              {provider.type === null ? (
-                '–'
-              ) : (
-                <PlatformValue context={context} value={provider.type} />
-              )}
-            </dd>
+            <dd>{provider.type === null ? '–' : <PlatformValue value={provider.type} />}</dd>
             <dt>{providers.canAnticipate}</dt>
             <dd>
               {provider.canAnticipate === null ? '–' : title[provider.canAnticipate ? 'yes' : 'no']}
@@ -184,7 +177,7 @@ function Master({ context, data }: PageProps) {
             <dd>{contact(provider.emailAddresses, 'email')}</dd>
             <dt>{providers.erpAccounts}</dt>
             <dd class="number">
-              <ErpAccounts context={context} data={data} />
+              <ErpAccounts data={data} />
             </dd>
           </>
         )}
@@ -196,8 +189,8 @@ function Master({ context, data }: PageProps) {
 }
 
 /** The accounts as the ERP wrote them, which nothing has checked. */
-function ErpAccounts({ context, data }: PageProps) {
-  const { providers } = context.text;
+function ErpAccounts({ data }: PageProps) {
+  const { providers } = usePage().text;
   const accounts = listOf(data.provider?.accounts);
   if (accounts.length === 0) return <>–</>;
   return (
@@ -218,8 +211,8 @@ function ErpAccounts({ context, data }: PageProps) {
   );
 }
 
-function Accounts({ context, data }: PageProps) {
-  const { providers } = context.text;
+function Accounts({ data }: PageProps) {
+  const { providers } = usePage().text;
   const { isRevealed } = data;
   if (data.accounts.length === 0) return <p class="quiet">{providers.accountsNone}</p>;
   return (
@@ -241,17 +234,12 @@ function Accounts({ context, data }: PageProps) {
             <td class="tight">
               {accountNumber(account.account, account.accountDigit, isRevealed)}
             </td>
-            <td>
-              <DayLink context={context} date={account.lastAcceptedDate} />
-            </td>
-            <td>
-              <Instant context={context} at={account.firstSeenAt} />
-            </td>
+            <DayCell date={account.lastAcceptedDate} />
+            <InstantCell at={account.firstSeenAt} />
           </tr>
         ))}
       </DataTable>
       <Pager
-        context={context}
         label={providers.accounts}
         paging={data.accountPaging}
         hrefOf={(page) => providerHref(data.externalId, { accounts: String(page) })}
@@ -260,8 +248,8 @@ function Accounts({ context, data }: PageProps) {
   );
 }
 
-function Titles({ context, data }: PageProps) {
-  const { text, formats } = context;
+function Titles({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { titles, titleCount } = data;
   if (titles.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
   return (
@@ -290,17 +278,11 @@ function Titles({ context, data }: PageProps) {
             <th scope="row">
               <a href={`/titles/${title.id}`}>{title.orderUid}</a>
             </th>
-            <td>
-              <DayLink context={context} date={title.acceptedDate} />
-            </td>
+            <DayCell date={title.acceptedDate} />
             <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
             <td>{title.agent ?? '–'}</td>
-            <td class="right">
-              <Amount context={context} value={title.originalValue} />
-            </td>
-            <td class="right">
-              <Amount context={context} value={title.platformDiscountedValue} />
-            </td>
+            <AmountCell value={title.originalValue} />
+            <AmountCell value={title.platformDiscountedValue} />
             <td>
               {title.status === 'withdrawn' && (
                 <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>

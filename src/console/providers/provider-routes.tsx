@@ -52,7 +52,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.providers.title,
       active: '/providers',
-      body: <ProvidersPage context={context} data={data} />,
+      body: <ProvidersPage data={data} />,
     }));
   };
   const filterOf = (source: unknown) => ({
@@ -126,10 +126,10 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
       titleCount,
       isRevealed,
     };
-    return sendPage(request, reply, parts, (context) => ({
+    return sendPage(request, reply, parts, () => ({
       title: provider?.name ?? externalId,
       active: '/providers',
-      body: <ProviderPage context={context} data={data} />,
+      body: <ProviderPage data={data} />,
     }));
   };
   server.get('/provider', (request, reply) => showProvider(request, reply, false));
@@ -161,7 +161,7 @@ export function addProviderRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.providers.changes,
       active: '/providers',
-      body: <AccountChangesPage context={context} data={data} />,
+      body: <AccountChangesPage data={data} />,
     }));
   };
   server.get('/account-changes', (request, reply) => showChanges(request, reply, false));

@@ -3,9 +3,18 @@ import type { ProviderSummary } from '../../providers/providers.sql.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
 import { maskTaxId } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Banner, Card, Instant, Metric } from '../shell/parts.tsx';
+import {
+  ActionForm,
+  Banner,
+  Card,
+  Instant,
+  InstantCell,
+  Metric,
+  Options,
+  Submit,
+} from '../shell/parts.tsx';
 import { providerHref } from './provider-address.ts';
 import type { ProviderFilter, ProviderRow } from './provider-list.sql.ts';
 import { LastAnswer, LastSent, ProviderState } from './request-texts.tsx';
@@ -28,12 +37,8 @@ export function providersHref(text: string | null, state: SyncState | null, page
   return query.size === 0 ? '/providers' : `/providers?${query}`;
 }
 
-export function ProvidersPage(props: {
-  readonly context: PageContext;
-  readonly data: ProvidersPageData;
-}) {
-  const { context, data } = props;
-  const { text, formats } = context;
+export function ProvidersPage({ data }: { readonly data: ProvidersPageData }) {
+  const { text, formats } = usePage();
   const { providers } = text;
   const { summary } = data;
   return (
@@ -55,10 +60,7 @@ export function ProvidersPage(props: {
             />
           ))}
           {summary.lastRequestAt !== null && (
-            <Metric
-              label={providers.lastRequest}
-              value={<Instant context={context} at={summary.lastRequestAt} />}
-            />
+            <Metric label={providers.lastRequest} value={<Instant at={summary.lastRequestAt} />} />
           )}
           {summary.lastErrorCode !== null && (
             <Metric label={providers.lastError} class="is-warning" value={summary.lastErrorCode} />
@@ -77,35 +79,29 @@ export function ProvidersPage(props: {
         </p>
       )}
       <Card title={providers.search}>
-        <Search context={context} filter={data.filter} />
+        <Search filter={data.filter} />
       </Card>
-      <List context={context} data={data} />
+      <List data={data} />
     </>
   );
 }
 
 /** Sent as a form, because a tax identifier in an address would be in the logs of proxies. */
-function Search({ context, filter }: { context: PageContext; filter: ProviderFilter }) {
-  const { providers, titles } = context.text;
+function Search({ filter }: { filter: ProviderFilter }) {
+  const { providers, titles } = usePage().text;
   return (
-    <ActionForm context={context} action="/providers" class="filters">
+    <ActionForm action="/providers" class="filters">
       <Field label={providers.searchLabel}>
         <input name="q" type="search" value={filter.text ?? ''} maxLength={200} />
       </Field>
       <Field label={titles.status}>
         <select name="state">
           <option value="">{titles.statuses.all}</option>
-          {SYNC_STATES.map((state) => (
-            <option key={state} value={state} selected={filter.state === state}>
-              {providers.states[state]}
-            </option>
-          ))}
+          <Options values={SYNC_STATES} chosen={filter.state} texts={providers.states} />
         </select>
       </Field>
       <div class="buttons">
-        <button type="submit" class="button primary">
-          {providers.search}
-        </button>
+        <Submit class="primary">{providers.search}</Submit>
         <a class="button" href="/providers">
           {titles.clear}
         </a>
@@ -114,8 +110,9 @@ function Search({ context, filter }: { context: PageContext; filter: ProviderFil
   );
 }
 
-function List({ context, data }: { context: PageContext; data: ProvidersPageData }) {
-  const { providers, titles } = context.text;
+function List({ data }: { data: ProvidersPageData }) {
+  const { text } = usePage();
+  const { providers, titles } = text;
   const { filter } = data;
   if (data.providers.length === 0) {
     return <p class="quiet">{filter.text === null ? providers.none : providers.noneFound}</p>;
@@ -144,25 +141,22 @@ function List({ context, data }: { context: PageContext; data: ProvidersPageData
               {provider.identification === null ? '–' : maskTaxId(provider.identification)}
             </td>
             <td>
-              <ProviderState context={context} state={provider.state} />
+              <ProviderState state={provider.state} />
               {provider.faults !== null && (
-                <p class="quiet small anywhere">{context.text.reasons(provider.faults)}</p>
+                <p class="quiet small anywhere">{text.reasons(provider.faults)}</p>
               )}
             </td>
             <td>
-              <LastSent context={context} last={provider} />
+              <LastSent last={provider} />
             </td>
             <td>
-              <LastAnswer context={context} last={provider} />
+              <LastAnswer last={provider} />
             </td>
-            <td>
-              <Instant context={context} at={provider.syncedAt} />
-            </td>
+            <InstantCell at={provider.syncedAt} />
           </tr>
         ))}
       </DataTable>
       <Pager
-        context={context}
         label={providers.title}
         paging={data.paging}
         hrefOf={(page) => providersHref(filter.text, filter.state, page)}

@@ -1,18 +1,19 @@
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Instant } from '../shell/parts.tsx';
 import type { LastRequest, ProviderRow } from './provider-list.sql.ts';
 
-export function LastSent({ context, last }: { context: PageContext; last: LastRequest }) {
+export function LastSent({ last }: { last: LastRequest }) {
+  const { text } = usePage();
   return last.sentAt === null ? (
-    <span class="quiet">{context.text.providers.neverSent}</span>
+    <span class="quiet">{text.providers.neverSent}</span>
   ) : (
-    <Instant context={context} at={last.sentAt} />
+    <Instant at={last.sentAt} />
   );
 }
 
 /** The answer to the last request: the status, and why the request decided nothing. */
-export function LastAnswer({ context, last }: { context: PageContext; last: LastRequest }) {
-  const { providers } = context.text;
+export function LastAnswer({ last }: { last: LastRequest }) {
+  const { providers } = usePage().text;
   if (last.sentAt === null) return <span class="quiet">–</span>;
   if (last.isUnderWay) return <span class="quiet">{providers.underWay}</span>;
   return (
@@ -23,19 +24,13 @@ export function LastAnswer({ context, last }: { context: PageContext; last: Last
   );
 }
 
-export function ProviderState(props: {
-  readonly context: PageContext;
-  readonly state: ProviderRow['state'];
-}) {
+export function ProviderState(props: { readonly state: ProviderRow['state'] }) {
+  const { text } = usePage();
   const looks = {
     pending: '',
     synced: 'is-inserted',
     rejected: 'is-withdrawn',
     invalid: 'is-withdrawn',
   } as const;
-  return (
-    <span class={`tag ${looks[props.state]}`}>
-      {props.context.text.providers.state[props.state]}
-    </span>
-  );
+  return <span class={`tag ${looks[props.state]}`}>{text.providers.state[props.state]}</span>;
 }

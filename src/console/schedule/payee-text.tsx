@@ -2,18 +2,17 @@ import type { Payee } from '../../schedule/read-schedule.sql.ts';
 import { AccountText } from '../providers/account-text.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { maskTaxId } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 
 interface PayeeProps {
-  readonly context: PageContext;
   readonly payee: Payee;
   /** Whether the reader asked for identifiers on the record. */
   readonly isRevealed: boolean;
 }
 
 /** The party to be paid: name, number in the ERP, tax identifier. */
-export function PayeeName({ context, payee, isRevealed }: PayeeProps) {
-  const { text } = context;
+export function PayeeName({ payee, isRevealed }: PayeeProps) {
+  const { text } = usePage();
   const { kind, name, externalId, identification } = payee;
   if (kind === null) return <>{text.schedule.noPayee}</>;
   const names = [name, identification === null ? null : shown(identification, isRevealed)];
@@ -36,11 +35,12 @@ function shown(identification: string, isRevealed: boolean): string {
 }
 
 /** The account to be paid. */
-export function PayeeAccount({ context, payee, isRevealed }: PayeeProps) {
+export function PayeeAccount({ payee, isRevealed }: PayeeProps) {
+  const { text } = usePage();
   const isStated = Object.values(payee.account).some((value) => value !== null);
   return isStated ? (
-    <AccountText context={context} account={payee.account} isRevealed={isRevealed} />
+    <AccountText account={payee.account} isRevealed={isRevealed} />
   ) : (
-    context.text.schedule.noAccount
+    text.schedule.noAccount
   );
 }

@@ -10,13 +10,13 @@ import type {
   ScheduleTotals,
 } from '../../schedule/read-schedule.sql.ts';
 import { SCHEDULE_FORMATS } from '../../schedule/schedule-file.ts';
-import { weeksOf } from '../days/calendar.tsx';
+import { MonthTable } from '../days/calendar.tsx';
 import { RevealForm } from '../providers/change-list.tsx';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { type PageContext, usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Amount, Card, Metric } from '../shell/parts.tsx';
+import { ActionForm, Amount, AmountCell, Card, Metric, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { PayeeAccount, PayeeName } from './payee-text.tsx';
 
@@ -46,11 +46,11 @@ const titlesHref = (range: DueRange, payee: Payee | null) =>
   })}`;
 
 interface PageProps {
-  readonly context: PageContext;
   readonly data: SchedulePageData;
 }
 
-export function SchedulePage({ context, data }: PageProps) {
+export function SchedulePage({ data }: PageProps) {
+  const context = usePage();
   const { text } = context;
   const { schedule } = text;
   const { view, date } = data;
@@ -79,9 +79,7 @@ export function SchedulePage({ context, data }: PageProps) {
             <input type="date" name="date" value={date} />
           </Field>
           <div class="buttons">
-            <button type="submit" class="button">
-              {schedule.show}
-            </button>
+            <Submit>{schedule.show}</Submit>
           </div>
         </form>
         <nav class="pager" aria-label={schedule.date}>
@@ -93,11 +91,11 @@ export function SchedulePage({ context, data }: PageProps) {
             {schedule.next} →
           </a>
         </nav>
-        <Figures context={context} data={data} />
+        <Figures data={data} />
       </Card>
-      {view !== 'day' && <DueDates context={context} data={data} />}
-      <Groups context={context} data={data} />
-      {data.schedule.overall.titles > 0 && <Download context={context} data={data} />}
+      {view !== 'day' && <DueDates data={data} />}
+      <Groups data={data} />
+      {data.schedule.overall.titles > 0 && <Download data={data} />}
       <Card title={schedule.helpHead}>
         <p>{schedule.help}</p>
         <p>{schedule.helpTitles}</p>
@@ -119,7 +117,8 @@ const figure = ({ text, formats }: PageContext, titles: number, value: string | 
     formats.amount(value ?? '0'),
   );
 
-function Figures({ context, data }: PageProps) {
+function Figures({ data }: PageProps) {
+  const context = usePage();
   const { schedule: words } = context.text;
   const { overall, changed, undated } = data.schedule;
   const isAlarming = (titles: number) => (titles > 0 ? 'is-warning' : '');
@@ -154,38 +153,17 @@ function Figures({ context, data }: PageProps) {
 }
 
 /** A calendar of the month, and the dates with their figures. */
-function DueDates({ context, data }: PageProps) {
-  const { text, formats } = context;
+function DueDates({ data }: PageProps) {
+  const { text, formats } = usePage();
   const { dates } = data.schedule;
   const byDate = new Map(dates.map((day) => [day.date, day]));
   return (
     <Card title={text.schedule.calendar}>
       {data.view === 'month' && (
-        <table class="month">
-          <caption>{formats.month(data.range.from.slice(0, 7))}</caption>
-          <thead>
-            <tr>
-              {formats.weekdays.map((weekday) => (
-                <th key={weekday} scope="col">
-                  {weekday}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {weeksOf(data.range.from.slice(0, 7)).map((week, index) => (
-              <tr key={`${data.range.from} ${index}`}>
-                {week.map((date, weekday) => (
-                  <td key={date ?? `${index} ${weekday}`}>
-                    {date !== null && (
-                      <CalendarCell context={context} date={date} day={byDate.get(date)} />
-                    )}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <MonthTable
+          month={data.range.from.slice(0, 7)}
+          cellOf={(date) => <CalendarCell date={date} day={byDate.get(date)} />}
+        />
       )}
       {dates.length === 0 ? (
         <p class="quiet">{text.schedule.noneDue}</p>
@@ -205,11 +183,9 @@ function DueDates({ context, data }: PageProps) {
                 <a href={scheduleHref('day', day.date)}>{formats.date(day.date)}</a>
               </th>
               <td class="right number">{formats.count(day.titles)}</td>
-              <td class="right">
-                <Amount context={context} value={day.sums.original_value} />
-              </td>
+              <AmountCell value={day.sums.original_value} />
               <td>
-                <Waiting context={context} totals={day} />
+                <Waiting totals={day} />
               </td>
             </tr>
           ))}
@@ -219,12 +195,9 @@ function DueDates({ context, data }: PageProps) {
   );
 }
 
-function CalendarCell(props: {
-  readonly context: PageContext;
-  readonly date: CivilDate;
-  readonly day: DueDate | undefined;
-}) {
-  const { context, date, day } = props;
+function CalendarCell(props: { readonly date: CivilDate; readonly day: DueDate | undefined }) {
+  const context = usePage();
+  const { date, day } = props;
   const number = Number(date.slice(8));
   if (day === undefined) return <span class="cell is-absent">{number}</span>;
   const words = figure(context, day.titles, day.sums.original_value);
@@ -241,9 +214,8 @@ function CalendarCell(props: {
   );
 }
 
-function Waiting(props: { readonly context: PageContext; readonly totals: ScheduleTotals }) {
-  const { context, totals } = props;
-  const { text, formats } = context;
+function Waiting({ totals }: { readonly totals: ScheduleTotals }) {
+  const { text, formats } = usePage();
   if (totals.waitingTitles === 0) return null;
   return (
     <span class="tag is-changed" title={text.schedule.waitingHelp}>
@@ -252,7 +224,8 @@ function Waiting(props: { readonly context: PageContext; readonly totals: Schedu
   );
 }
 
-function Groups({ context, data }: PageProps) {
+function Groups({ data }: PageProps) {
+  const context = usePage();
   const { text } = context;
   const { schedule: words } = text;
   const { groups } = data.schedule;
@@ -263,7 +236,6 @@ function Groups({ context, data }: PageProps) {
   return (
     <Card title={words.groups}>
       <RevealForm
-        context={context}
         action={scheduleHref(data.view, data.date, data.paging.page)}
         isRevealed={data.isRevealed}
         mayReveal={mayUse(role, 'POST', '/schedule')}
@@ -280,11 +252,10 @@ function Groups({ context, data }: PageProps) {
         ]}
       >
         {groups.map((group) => (
-          <Group key={group.payee.titleId} context={context} data={data} group={group} />
+          <Group key={group.payee.titleId} data={data} group={group} />
         ))}
       </DataTable>
       <Pager
-        context={context}
         label={words.groups}
         paging={data.paging}
         hrefOf={(page) => scheduleHref(data.view, data.date, page)}
@@ -293,14 +264,14 @@ function Groups({ context, data }: PageProps) {
   );
 }
 
-function Group({ context, data, group }: PageProps & { readonly group: ScheduleGroup }) {
-  const { text, formats } = context;
+function Group({ data, group }: PageProps & { readonly group: ScheduleGroup }) {
+  const { text, formats } = usePage();
   const { payee, titles, sums } = group;
   const count = formats.count(titles);
   return (
     <tr>
       <th scope="row" class="anywhere">
-        <PayeeName context={context} payee={payee} isRevealed={data.isRevealed} />
+        <PayeeName payee={payee} isRevealed={data.isRevealed} />
         {payee.kind !== null && (
           <>
             <br />
@@ -309,22 +280,19 @@ function Group({ context, data, group }: PageProps & { readonly group: ScheduleG
         )}
       </th>
       <td>
-        <PayeeAccount context={context} payee={payee} isRevealed={data.isRevealed} />
+        <PayeeAccount payee={payee} isRevealed={data.isRevealed} />
       </td>
       <td class="right number">
         <a href={titlesHref(data.range, payee)} aria-label={text.schedule.openTitles(count)}>
           {count}
         </a>
       </td>
-      <td class="right">
-        <Amount context={context} value={sums.original_value} />
-      </td>
+      <AmountCell value={sums.original_value} />
       {data.view === 'day' && (
         <td class="small">
           {AMOUNT_COLUMNS.filter((column) => column !== 'original_value').map((column) => (
             <div key={column} class="spread">
-              <span class="quiet">{text.amounts[column]}</span>{' '}
-              <Amount context={context} value={sums[column]} />
+              <span class="quiet">{text.amounts[column]}</span> <Amount value={sums[column]} />
             </div>
           ))}
         </td>
@@ -335,17 +303,17 @@ function Group({ context, data, group }: PageProps & { readonly group: ScheduleG
             {text.schedule.changed}
           </a>
         )}{' '}
-        <Waiting context={context} totals={group} />
+        <Waiting totals={group} />
       </td>
     </tr>
   );
 }
 
-function Download({ context, data }: PageProps) {
-  const { text } = context;
+function Download({ data }: PageProps) {
+  const { text } = usePage();
   return (
     <Card title={text.schedule.export}>
-      <ActionForm context={context} action="/schedule/export" class="buttons">
+      <ActionForm action="/schedule/export" class="buttons">
         <input type="hidden" name="dueFrom" value={data.range.from} />
         <input type="hidden" name="dueTo" value={data.range.to} />
         {SCHEDULE_FORMATS.map((format) => (

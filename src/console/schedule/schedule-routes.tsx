@@ -59,7 +59,7 @@ export function addScheduleRoutes(server: FastifyInstance, parts: ConsoleParts):
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.schedule.title,
       active: '/schedule',
-      body: <SchedulePage context={context} data={data} />,
+      body: <SchedulePage data={data} />,
     }));
   };
   server.get('/schedule', (request, reply) => show(request, reply, false));

@@ -65,15 +65,12 @@ export function mainAmountHeads({ text }: PageContext): readonly ColumnHead[] {
   return MAIN_AMOUNTS.map((column) => right(text.amounts[column]));
 }
 
-export function MainAmountCells(props: {
-  readonly context: PageContext;
-  readonly sums: Readonly<Record<AmountColumn, string>>;
-}) {
+export function MainAmountCells(props: { readonly sums: Readonly<Record<AmountColumn, string>> }) {
   return (
     <>
       {MAIN_AMOUNTS.map((column) => (
         <td key={column} class="right">
-          <Amount context={props.context} value={props.sums[column]} />
+          <Amount value={props.sums[column]} />
         </td>
       ))}
     </>

@@ -27,9 +27,9 @@ const en = {
     payment_held: ({ date }: Values) =>
       `Titles of ${date} name a changed bank account. Acknowledge the change, then sign the day off.`,
     own_decision: ({ date }: Values) =>
-      `You released or accepted something on ${date}, so another user has to sign it off.`,
+      `You made a decision about ${date}, so another user has to sign it off.`,
     linked_decision: ({ date }: Values) =>
-      `A user who released or accepted something on ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
+      `A user who made a decision about ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
     days_to_sign: ({ max }: Values) => `Choose at least one day and at most ${max}.`,
     month_open: ({ month }: Values) => `The month ${month} is not sealed.`,
     due_range: ({ max }: Values) =>
@@ -45,7 +45,11 @@ const en = {
     match_payable: () => 'The payable is not open, or has a match.',
     match_gone: () => 'This match does not exist, or has ended.',
     run_gone: () => 'This run does not exist, or is undone.',
+    breaks_too_many: ({ count, limit }: Values) =>
+      `The filter has ${count} breaks, and a file has at most ${limit}. Choose a date, a supplier or a kind.`,
     break_changed: () => 'The break has changed since you looked at it. Look again.',
+    own_seal: ({ date }: Values) =>
+      `You, or a user who counts as the same person as you, signed ${date} off, and its bookings are not released yet. Another user has to decide.`,
     no_drift: () => 'No field or value outside the documented interface waits.',
     drift_changed: () => 'The list has changed since you looked at it. Look again.',
     account_change: () => 'This change does not exist, or it is acknowledged already.',
@@ -66,7 +70,7 @@ const ptBR: typeof en = {
       `O intervalo termina em ${to}, que está no futuro: hoje é ${today}.`,
     range_long: ({ days, max }) =>
       `O intervalo tem ${days} datas. Um reprocessamento aceita no máximo ${max} (dez anos).`,
-    concurrency: ({ max }) => `O número de datas ao mesmo tempo é um número inteiro de 1 a ${max}.`,
+    concurrency: ({ max }) => `O número de datas simultâneas é um número inteiro de 1 a ${max}.`,
     file_format: () => 'Escolha um dos formatos oferecidos.',
     date_future: ({ date }) => `${date} está no futuro.`,
     not_in_ledger: ({ date }) => `Não há registro do dia ${date}.`,
@@ -82,9 +86,9 @@ const ptBR: typeof en = {
     payment_held: ({ date }) =>
       `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a ciência da mudança antes de fechar o dia.`,
     own_decision: ({ date }) =>
-      `Você liberou ou aceitou algo no dia ${date}; outra pessoa precisa fechá-lo.`,
+      `Você tomou uma decisão sobre o dia ${date}; outra pessoa precisa fechá-lo.`,
     linked_decision: ({ date }) =>
-      `Quem liberou ou aceitou algo no dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
+      `Quem tomou uma decisão sobre o dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
     days_to_sign: ({ max }) => `Escolha pelo menos um dia e no máximo ${max}.`,
     month_open: ({ month }) => `O mês ${month} não está fechado.`,
     due_range: ({ max }) =>
@@ -100,7 +104,11 @@ const ptBR: typeof en = {
     match_payable: () => 'A conta a pagar não está em aberto ou já está vinculada.',
     match_gone: () => 'Este vínculo não existe ou já foi desfeito.',
     run_gone: () => 'Esta execução não existe ou já foi desfeita.',
+    breaks_too_many: ({ count, limit }) =>
+      `O filtro tem ${count} divergências, e um arquivo comporta até ${limit}. Escolha uma data, um fornecedor ou um tipo.`,
     break_changed: () => 'A divergência mudou depois que você abriu a página. Confira de novo.',
+    own_seal: ({ date }) =>
+      `Você, ou quem conta como a mesma pessoa que você, fechou o dia ${date}, e os lançamentos ainda não foram liberados. Outra pessoa precisa decidir.`,
     no_drift: () => 'Não há campo nem valor fora da interface documentada à espera de ciência.',
     drift_changed: () => 'A lista mudou depois que você abriu a página. Confira de novo.',
     account_change: () => 'Esta mudança não existe, ou a ciência já foi confirmada.',

@@ -1,5 +1,6 @@
 import type { CivilDate } from '../../domain/business-day.ts';
 import { isPlainDecimal } from '../../domain/decimal.ts';
+import { capitalised } from '../../domain/display-text.ts';
 import type { Language } from './language.ts';
 
 /** Formats numbers, dates and instants for a reader. */
@@ -11,11 +12,11 @@ export interface Formats {
   count(count: number): string;
   /** `02/03/2026` or `2 Mar 2026`. */
   date(date: CivilDate): string;
-  /** The same, preceded by the day of the week. */
+  /** The same in words, preceded by the day of the week: `Segunda-feira, 2 de março de 2026`. */
   longDate(date: CivilDate): string;
   /** `02/03` or `2 Mar`. */
   dayMonth(date: CivilDate): string;
-  /** `março de 2026`. */
+  /** `Março de 2026`. */
   month(yearMonth: string): string;
   /** In the configured time zone. */
   instant(at: Date): string;
@@ -58,6 +59,7 @@ function createFormats(language: Language, timeZone: string): Formats {
       : { day: '2-digit', month: '2-digit', year: 'numeric' },
   );
   const month = civil({ month: 'long', year: 'numeric' });
+  const longDate = civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
   return {
     amount(decimal) {
       const [whole = '', fraction = ''] = decimal.replace('-', '').split('.');
@@ -70,8 +72,8 @@ function createFormats(language: Language, timeZone: string): Formats {
     dayMonth: civil(
       language === 'en' ? { day: 'numeric', month: 'short' } : { day: '2-digit', month: '2-digit' },
     ),
-    longDate: civil({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }),
-    month: (yearMonth) => month(`${yearMonth}-01`),
+    longDate: (date) => capitalised(longDate(date)),
+    month: (yearMonth) => capitalised(month(`${yearMonth}-01`)),
     instant: (at) => instant.format(at),
     weekdays: Array.from({ length: 7 }, (_, day) =>
       weekday.format(new Date(SOME_MONDAY_MS + day * DAY_MS)).replace('.', ''),

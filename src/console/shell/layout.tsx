@@ -2,7 +2,8 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { BOARD_PATH } from './board-path.ts';
 import { LANGUAGES } from './language.ts';
-import { type PageContext, THEMES } from './page-context.ts';
+import { type PageContext, PageProvider, THEMES, usePage } from './page-context.ts';
+import { Options, Submit } from './parts.tsx';
 import { mayUse } from './route-access.ts';
 
 export interface Badges {
@@ -24,10 +25,16 @@ export interface Page {
 
 /** Renders a complete document. The renderer escapes all text. */
 export function renderPage(context: PageContext, page: Page): string {
-  return `<!doctype html>${renderToString(<Document context={context} page={page} />)}`;
+  const document = (
+    <PageProvider value={context}>
+      <Document page={page} />
+    </PageProvider>
+  );
+  return `<!doctype html>${renderToString(document)}`;
 }
 
-function Document({ context, page }: { readonly context: PageContext; readonly page: Page }) {
+function Document({ page }: { readonly page: Page }) {
+  const context = usePage();
   const { text, assets } = context;
   return (
     <html lang={context.language} data-theme={context.theme}>
@@ -53,12 +60,10 @@ function Document({ context, page }: { readonly context: PageContext; readonly p
               </svg>
               {text.product}
             </a>
-            {context.principal?.isEnrolmentDue === false && (
-              <Navigation context={context} page={page} />
-            )}
+            {context.principal?.isEnrolmentDue === false && <Navigation page={page} />}
             <div class="top-end">
-              <Preferences context={context} />
-              {context.principal !== null && <Account context={context} />}
+              <Preferences />
+              {context.principal !== null && <Account />}
             </div>
           </div>
         </header>
@@ -75,7 +80,8 @@ function Document({ context, page }: { readonly context: PageContext; readonly p
   );
 }
 
-function Navigation({ context, page }: { readonly context: PageContext; readonly page: Page }) {
+function Navigation({ page }: { readonly page: Page }) {
+  const context = usePage();
   const { nav } = context.text;
   const role = context.principal?.role;
   const entries: readonly (readonly [string, string, number])[] = [
@@ -123,7 +129,8 @@ function Navigation({ context, page }: { readonly context: PageContext; readonly
   );
 }
 
-function Preferences({ context }: { readonly context: PageContext }) {
+function Preferences() {
+  const context = usePage();
   const { nav } = context.text;
   return (
     <details class="menu">
@@ -144,22 +151,17 @@ function Preferences({ context }: { readonly context: PageContext }) {
         </Field>
         <Field label={nav.theme}>
           <select name="theme">
-            {THEMES.map((theme) => (
-              <option key={theme} value={theme} selected={theme === context.theme}>
-                {nav.themes[theme]}
-              </option>
-            ))}
+            <Options values={THEMES} chosen={context.theme} texts={nav.themes} />
           </select>
         </Field>
-        <button type="submit" class="button">
-          {nav.apply}
-        </button>
+        <Submit>{nav.apply}</Submit>
       </form>
     </details>
   );
 }
 
-function Account({ context }: { readonly context: PageContext }) {
+function Account() {
+  const context = usePage();
   const { principal, text } = context;
   if (principal === null) return null;
   return (
@@ -169,9 +171,7 @@ function Account({ context }: { readonly context: PageContext }) {
         <input type="hidden" name="_csrf" value={context.csrf} />
         <p class="quiet">{text.roles[principal.role]}</p>
         {!principal.isEnrolmentDue && <a href="/account">{text.nav.account}</a>}
-        <button type="submit" class="button">
-          {text.nav.signOut}
-        </button>
+        <Submit>{text.nav.signOut}</Submit>
       </form>
     </details>
   );

@@ -1,4 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { type AmountMeanings, UNKNOWN_MEANINGS } from '../../domain/amount-meaning.ts';
 import { type Assets, readAssets } from './assets.ts';
 import { csrfTokenOf } from './csrf.ts';
@@ -28,6 +30,19 @@ export interface PageContext {
   /** A sentence about the last action; null: none. */
   readonly notice: string | null;
   readonly assets: Assets;
+}
+
+const CurrentPage = createContext<PageContext | null>(null);
+export const PageProvider = CurrentPage.Provider;
+
+/**
+ * Returns the context of the page that a component belongs to.
+ * @throws Error outside of `PageProvider`
+ */
+export function usePage(): PageContext {
+  const context = useContext(CurrentPage);
+  if (context === null) throw new Error('a component is rendered outside of a page');
+  return context;
 }
 
 /** Returns the context of a page for the user, the language and the query of a request. */

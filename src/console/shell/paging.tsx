@@ -1,5 +1,4 @@
-import type { PageContext } from './page-context.ts';
-import { textParameter } from './page-context.ts';
+import { textParameter, usePage } from './page-context.ts';
 
 /** A numbered page of a list. */
 export interface Paging {
@@ -22,13 +21,12 @@ export function pagingOf(query: unknown, name: string, total: number, limit: num
 
 /** The place of the page in its list, and links to the pages before and after. */
 export function Pager(props: {
-  readonly context: PageContext;
   readonly label: string;
   readonly paging: Paging;
   readonly hrefOf: (page: number) => string;
 }) {
-  const { context, paging, hrefOf } = props;
-  const { text, formats } = context;
+  const { paging, hrefOf } = props;
+  const { text, formats } = usePage();
   const { page, pages, total, limit, offset } = paging;
   return (
     <>

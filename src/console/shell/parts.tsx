@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
-import type { PageContext } from './page-context.ts';
+import { usePage } from './page-context.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */
 export type DayLook =
@@ -87,29 +87,25 @@ export function StateIcon({ look }: { readonly look: DayLook }) {
   );
 }
 
-export function StateBadge(props: { readonly context: PageContext; readonly look: DayLook }) {
+export function StateBadge(props: { readonly look: DayLook }) {
+  const { text } = usePage();
   return (
     <span class={`badge is-${props.look}`}>
       <StateIcon look={props.look} />
-      {props.context.text.states[props.look]}
+      {text.states[props.look]}
     </span>
   );
 }
 
 /** The author of a request: a person, a key, or a part of the program. */
-export function Author({
-  context,
-  name,
-}: {
-  readonly context: PageContext;
-  readonly name: string;
-}) {
-  return <>{Object.hasOwn(context.text.actors, name) ? context.text.actors[name] : name}</>;
+export function Author({ name }: { readonly name: string }) {
+  const { text } = usePage();
+  return <>{Object.hasOwn(text.actors, name) ? text.actors[name] : name}</>;
 }
 
 /** A value of the platform, with a word for it where there is one. */
-export function PlatformValue(props: { readonly context: PageContext; readonly value: string }) {
-  const { values } = props.context.text;
+export function PlatformValue(props: { readonly value: string }) {
+  const { values } = usePage().text;
   const word = Object.hasOwn(values, props.value) ? values[props.value] : undefined;
   return (
     <>
@@ -119,45 +115,96 @@ export function PlatformValue(props: { readonly context: PageContext; readonly v
   );
 }
 
-export function Instant(props: { readonly context: PageContext; readonly at: Date | null }) {
-  const { at, context } = props;
+export function Instant({ at }: { readonly at: Date | null }) {
+  const { formats } = usePage();
   return at === null ? (
     <span class="quiet">–</span>
   ) : (
-    <time datetime={at.toISOString()}>{context.formats.instant(at)}</time>
+    <time datetime={at.toISOString()}>{formats.instant(at)}</time>
   );
 }
 
-export function DayLink(props: { readonly context: PageContext; readonly date: CivilDate | null }) {
+export function DayLink(props: { readonly date: CivilDate | null }) {
+  const { formats } = usePage();
   return props.date === null ? (
     <span class="quiet">–</span>
   ) : (
     <a class="date" href={`/days/${props.date}`}>
-      {props.context.formats.date(props.date)}
+      {formats.date(props.date)}
     </a>
   );
 }
 
-export function Amount(props: { readonly context: PageContext; readonly value: string | null }) {
+export function Amount(props: { readonly value: string | null }) {
+  const { formats } = usePage();
   return props.value === null ? (
     <span class="quiet">–</span>
   ) : (
-    <span class="number">{props.context.formats.amount(props.value)}</span>
+    <span class="number">{formats.amount(props.value)}</span>
+  );
+}
+
+export function InstantCell({ at }: { readonly at: Date | null }) {
+  return (
+    <td>
+      <Instant at={at} />
+    </td>
+  );
+}
+
+export function DayCell({ date }: { readonly date: CivilDate | null }) {
+  return (
+    <td>
+      <DayLink date={date} />
+    </td>
+  );
+}
+
+export function AmountCell({ value }: { readonly value: string | null }) {
+  return (
+    <td class="right">
+      <Amount value={value} />
+    </td>
   );
 }
 
 /** A form that changes data, with the CSRF token. */
 export function ActionForm(props: {
-  readonly context: PageContext;
   readonly action: string;
   readonly class?: string;
   readonly children: ComponentChildren;
 }) {
+  const { csrf } = usePage();
   return (
     <form method="post" action={props.action} class={props.class ?? 'action'}>
-      <input type="hidden" name="_csrf" value={props.context.csrf} />
+      <input type="hidden" name="_csrf" value={csrf} />
       {props.children}
     </form>
+  );
+}
+
+export function Submit(props: { readonly class?: string; readonly children: ComponentChildren }) {
+  return (
+    <button type="submit" class={props.class === undefined ? 'button' : `button ${props.class}`}>
+      {props.children}
+    </button>
+  );
+}
+
+/** The options of a `select`, each with its text. */
+export function Options<Value extends string>(props: {
+  readonly values: readonly Value[];
+  readonly chosen: string | null;
+  readonly texts: Readonly<Record<Value, string>>;
+}) {
+  return (
+    <>
+      {props.values.map((value) => (
+        <option key={value} value={value} selected={value === props.chosen}>
+          {props.texts[value]}
+        </option>
+      ))}
+    </>
   );
 }
 

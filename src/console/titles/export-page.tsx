@@ -2,11 +2,10 @@ import type { DayState } from '../../domain/day-state.ts';
 import type { DoubtfulDates } from '../../export/export-titles.sql.ts';
 import { EXPORT_FORMATS } from '../../export/title-file.ts';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { FormFault } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { FormFault, Options, Submit } from '../shell/parts.tsx';
 
 export function ExportPage(props: {
-  readonly context: PageContext;
   /** The fields of the form, as they were written. */
   readonly form: {
     readonly from: string;
@@ -20,7 +19,8 @@ export function ExportPage(props: {
   readonly doubtful: DoubtfulDates | null;
   readonly isMasked: boolean;
 }) {
-  const { context, form } = props;
+  const context = usePage();
+  const { form } = props;
   const { exports } = context.text;
   return (
     <>
@@ -39,11 +39,7 @@ export function ExportPage(props: {
           </Field>
           <Field label={exports.format}>
             <select name="format">
-              {EXPORT_FORMATS.map((format) => (
-                <option key={format} value={format} selected={format === form.format}>
-                  {exports.formats[format]}
-                </option>
-              ))}
+              <Options values={EXPORT_FORMATS} chosen={form.format} texts={exports.formats} />
             </select>
           </Field>
         </div>
@@ -58,12 +54,12 @@ export function ExportPage(props: {
         </label>
         <FormFault fault={props.fault} />
         {props.doubtful !== null && (
-          <Doubt context={context} doubtful={props.doubtful} range={`${form.from} ${form.to}`} />
+          <Doubt doubtful={props.doubtful} range={`${form.from} ${form.to}`} />
         )}
         <div class="buttons">
-          <button type="submit" class="button primary">
+          <Submit class="primary">
             {props.doubtful === null ? exports.download : exports.downloadAnyway}
-          </button>
+          </Submit>
         </div>
         <p class="quiet small">{props.isMasked ? exports.masked : exports.personal}</p>
       </form>
@@ -72,13 +68,9 @@ export function ExportPage(props: {
 }
 
 /** @param range the range that the question is about; another one is asked about again */
-function Doubt(props: {
-  readonly context: PageContext;
-  readonly doubtful: DoubtfulDates;
-  readonly range: string;
-}) {
-  const { context, doubtful } = props;
-  const { text, formats } = context;
+function Doubt(props: { readonly doubtful: DoubtfulDates; readonly range: string }) {
+  const { doubtful } = props;
+  const { text, formats } = usePage();
   const counts = Object.entries(doubtful.states) as [DayState, number][];
   return (
     <div class="error" role="alert">

@@ -38,7 +38,6 @@ export function addExportRoutes(server: FastifyInstance, parts: ConsoleParts): v
       status: fault === null ? 200 : 400,
       body: (
         <ExportPage
-          context={context}
           form={form}
           fault={fault === null ? null : faultSentence(context, fault)}
           doubtful={doubtful}

@@ -2,23 +2,23 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayTotals, PartyTotals, TotalsBy } from '../days/day-totals.sql.ts';
 import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
 import { maskTaxId } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 
 /** A day's totals by party. The rows add up to the day's totals. */
 export function PartyTable(props: {
-  readonly context: PageContext;
   readonly by: TotalsBy;
   readonly totals: DayTotals;
   readonly date: CivilDate;
 }) {
-  const { context, by, totals } = props;
+  const context = usePage();
+  const { by, totals } = props;
   const { text, formats } = context;
   const { parties, rest } = totals;
-  if (parties.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  if (parties.length === 0) return <p class="quiet">{text.day.noTitles}</p>;
   const numbers = (party: PartyTotals) => (
     <>
       <td class="right number">{formats.count(party.titles)}</td>
-      <MainAmountCells context={context} sums={party.sums} />
+      <MainAmountCells sums={party.sums} />
     </>
   );
   return (

@@ -10,7 +10,7 @@ import { TitleFindings } from '../findings/title-findings.tsx';
 import { TitleMatches } from '../matching/match-cards.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { ActionForm, Author, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
@@ -52,14 +52,14 @@ const GROUP_OF: Readonly<Record<TitleColumn, (typeof GROUPS)[number]>> = {
 const COLUMNS = Object.keys(GROUP_OF) as TitleColumn[];
 
 export function TitlePageBody(props: {
-  readonly context: PageContext;
   readonly title: TitleDetail;
   /** Null: the ERP has given no payables. */
   readonly matches: readonly TitleMatch[] | null;
   readonly findings: readonly FindingRow[];
   readonly isRevealed: boolean;
 }) {
-  const { context, title, matches, findings, isRevealed } = props;
+  const context = usePage();
+  const { title, matches, findings, isRevealed } = props;
   const { text, formats } = context;
   const role = context.principal?.role ?? 'viewer';
   return (
@@ -85,13 +85,13 @@ export function TitlePageBody(props: {
       {title.predecessor !== null && (
         <p>
           <a href={`/titles/${title.predecessor.id}`}>{text.title.predecessor}</a>{' '}
-          <Replaced context={context} before={title.predecessor} after={relatedOf(title)} />
+          <Replaced before={title.predecessor} after={relatedOf(title)} />
         </p>
       )}
       {title.successor !== null && (
         <p>
           <a href={`/titles/${title.successor.id}`}>{text.title.successor}</a>{' '}
-          <Replaced context={context} before={relatedOf(title)} after={title.successor} />
+          <Replaced before={relatedOf(title)} after={title.successor} />
         </p>
       )}
       <div class="buttons">
@@ -101,7 +101,7 @@ export function TitlePageBody(props: {
           <>
             <p class="quiet">{text.title.masked}</p>
             {mayUse(role, 'POST', '/titles/:id') && (
-              <ActionForm context={context} action={`/titles/${title.id}`}>
+              <ActionForm action={`/titles/${title.id}`}>
                 <button type="submit" class="button" title={text.title.revealHelp}>
                   {text.title.reveal}
                 </button>
@@ -119,39 +119,39 @@ export function TitlePageBody(props: {
               ))}
               {group === 'amounts' && <NetRows {...props} />}
             </dl>
-            {group === 'amounts' && <Undocumented context={context} />}
+            {group === 'amounts' && <Undocumented />}
           </Card>
         ))}
       </div>
-      <TitleFindings context={context} findings={findings} />
-      {matches !== null && <TitleMatches context={context} matches={matches} />}
+      <TitleFindings findings={findings} />
+      {matches !== null && <TitleMatches matches={matches} />}
       <Card title={text.title.history}>
         <ol class="timeline">
           {title.revisions.map((revision) => (
             <li key={revision.revision}>
               <div>
                 <p>
-                  <Instant context={context} at={revision.changedAt} />
+                  <Instant at={revision.changedAt} />
                 </p>
                 <p class="quiet small">
-                  <PullText context={context} pull={revision} />
+                  <PullText pull={revision} />
                 </p>
               </div>
               <div>
                 <p>
                   <span class={`tag is-${revision.kind}`}>{text.day.kinds[revision.kind]}</span>
                 </p>
-                <Moves context={context} fields={revision.fields} isRevealed={isRevealed} />
+                <Moves fields={revision.fields} isRevealed={isRevealed} />
               </div>
             </li>
           ))}
           <li>
             <div>
               <p>
-                <Instant context={context} at={title.createdAt} />
+                <Instant at={title.createdAt} />
               </p>
               <p class="quiet small">
-                <PullText context={context} pull={title.first} />
+                <PullText pull={title.first} />
               </p>
             </div>
             <div>
@@ -177,13 +177,9 @@ function relatedOf({ id, fields }: TitleDetail): RelatedTitle {
 }
 
 /** The due date and the original value that differ between two titles. */
-function Replaced(props: {
-  readonly context: PageContext;
-  readonly before: RelatedTitle;
-  readonly after: RelatedTitle;
-}) {
-  const { context, before, after } = props;
-  const { text, formats } = context;
+function Replaced(props: { readonly before: RelatedTitle; readonly after: RelatedTitle }) {
+  const { before, after } = props;
+  const { text, formats } = usePage();
   const date = (value: RelatedTitle['dueDate']) => (value === null ? '–' : formats.date(value));
   return (
     <>
@@ -205,7 +201,8 @@ function Replaced(props: {
 }
 
 /** The net amount for each amount that is declared as a discount. */
-function NetRows({ context, title }: { context: PageContext; title: TitleDetail }) {
+function NetRows({ title }: { title: TitleDetail }) {
+  const context = usePage();
   return (
     <>
       {DISCOUNTED_COLUMNS.map((column) => {
@@ -223,13 +220,12 @@ function NetRows({ context, title }: { context: PageContext; title: TitleDetail 
 }
 
 function FieldRow(props: {
-  readonly context: PageContext;
   readonly title: TitleDetail;
   readonly isRevealed: boolean;
   readonly column: TitleColumn;
 }) {
-  const { context, column, isRevealed } = props;
-  const { text, formats } = context;
+  const { column, isRevealed } = props;
+  const { text, formats } = usePage();
   const value = props.title.fields[column];
   const shown = isRevealed ? value : maskColumn(column, value);
   return (
@@ -243,7 +239,7 @@ function FieldRow(props: {
         ) : column === 'platform_commission' && shown !== '' ? (
           formats.decimalText(shown)
         ) : column === 'accepted_date' ? (
-          <DayLink context={context} date={props.title.acceptedDate} />
+          <DayLink date={props.title.acceptedDate} />
         ) : column === 'provider_external_id' && shown !== '' ? (
           <a href={providerHref(shown)}>{shown}</a>
         ) : column === 'anticipated_due_date' ? (
@@ -253,20 +249,20 @@ function FieldRow(props: {
         ) : shown === '' ? (
           <span class="quiet">{text.title.empty}</span>
         ) : (
-          <PlatformValue context={context} value={shown} />
+          <PlatformValue value={shown} />
         )}
       </dd>
     </>
   );
 }
 
-function PullText({ context, pull }: { context: PageContext; pull: ChangingPull }) {
-  const { text } = context;
+function PullText({ pull }: { pull: ChangingPull }) {
+  const { text } = usePage();
   return (
     <>
       {text.title.pull(String(pull.pullId), text.day.origins[pull.origin])}
       <br />
-      <Author context={context} name={pull.requestedBy} />
+      <Author name={pull.requestedBy} />
     </>
   );
 }

@@ -43,7 +43,7 @@ export function addTitleRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.titles.title,
       active: date === null ? '/titles' : '/',
-      body: <TitlesPage context={context} data={{ date, day, query, payee, page, count }} />,
+      body: <TitlesPage data={{ date, day, query, payee, page, count }} />,
     }));
   };
 

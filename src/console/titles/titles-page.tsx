@@ -5,8 +5,8 @@ import { DayHead } from '../days/day-head.tsx';
 import { PayeeAccount, PayeeName } from '../schedule/payee-text.tsx';
 import { Breakable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { Amount, Card, DayLink, TableFrame } from '../shell/parts.tsx';
+import { type PageContext, usePage } from '../shell/page-context.ts';
+import { AmountCell, Card, DayCell, Submit, TableFrame } from '../shell/parts.tsx';
 import { type TitleQuery, titleQueryText } from './title-filters.ts';
 import { TITLE_SORTS, type TitlePage, type TitleSort } from './title-list.sql.ts';
 
@@ -22,24 +22,23 @@ export interface TitlesPageData {
   readonly count: { readonly titles: number; readonly originalValueSum: string };
 }
 
-export function TitlesPage({ context, data }: { context: PageContext; data: TitlesPageData }) {
-  const { text } = context;
+export function TitlesPage({ data }: { data: TitlesPageData }) {
+  const { text } = usePage();
   return (
     <>
       {data.date === null ? (
         <h1>{text.titles.title}</h1>
       ) : (
-        <DayHead context={context} date={data.date} day={data.day} active="titles" />
+        <DayHead date={data.date} day={data.day} active="titles" />
       )}
       <Card title={text.titles.filter}>
         {data.payee !== null && (
           <p>
-            {text.titles.payee}:{' '}
-            <PayeeName context={context} payee={data.payee} isRevealed={false} />,{' '}
-            <PayeeAccount context={context} payee={data.payee} isRevealed={false} />
+            {text.titles.payee}: <PayeeName payee={data.payee} isRevealed={false} />,{' '}
+            <PayeeAccount payee={data.payee} isRevealed={false} />
           </p>
         )}
-        <Filters context={context} data={data} />
+        <Filters data={data} />
       </Card>
       {data.query.faults.length > 0 && (
         <p class="error">
@@ -48,13 +47,13 @@ export function TitlesPage({ context, data }: { context: PageContext; data: Titl
           )}
         </p>
       )}
-      <TitlesTable context={context} data={data} />
+      <TitlesTable data={data} />
     </>
   );
 }
 
-function Filters({ context, data }: { context: PageContext; data: TitlesPageData }) {
-  const { text } = context;
+function Filters({ data }: { data: TitlesPageData }) {
+  const { text } = usePage();
   const { filter, sort, isDescending } = data.query;
   const input = (name: string, value: string | null) => (
     <input name={name} value={value ?? ''} maxLength={200} />
@@ -112,9 +111,7 @@ function Filters({ context, data }: { context: PageContext; data: TitlesPageData
         </select>
       </Field>
       <div class="buttons">
-        <button type="submit" class="button primary">
-          {text.titles.apply}
-        </button>
+        <Submit class="primary">{text.titles.apply}</Submit>
         <a class="button" href={data.date === null ? '/titles' : `/days/${data.date}/titles`}>
           {text.titles.clear}
         </a>
@@ -123,12 +120,12 @@ function Filters({ context, data }: { context: PageContext; data: TitlesPageData
   );
 }
 
-function TitlesTable({ context, data }: { context: PageContext; data: TitlesPageData }) {
-  const { text, formats } = context;
+function TitlesTable({ data }: { data: TitlesPageData }) {
+  const { text, formats } = usePage();
   const { page, count } = data;
   if (page.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
   const heading = (sort: TitleSort, label: string, className = '') => (
-    <SortHeading context={context} data={data} sort={sort} label={label} class={className} />
+    <SortHeading data={data} sort={sort} label={label} class={className} />
   );
   return (
     <section class="card">
@@ -173,23 +170,13 @@ function TitlesTable({ context, data }: { context: PageContext; data: TitlesPage
                     </span>
                   )}
                 </th>
-                {data.date === null && (
-                  <td>
-                    <DayLink context={context} date={title.acceptedDate} />
-                  </td>
-                )}
+                {data.date === null && <DayCell date={title.acceptedDate} />}
                 <td class="tight">{title.dueDate === null ? '–' : formats.date(title.dueDate)}</td>
                 <td>{title.provider ?? '–'}</td>
                 <td>{title.agent ?? '–'}</td>
-                <td class="right">
-                  <Amount context={context} value={title.originalValue} />
-                </td>
-                <td class="right">
-                  <Amount context={context} value={title.platformDiscountedValue} />
-                </td>
-                <td class="right">
-                  <Amount context={context} value={title.financialDiscountedValue} />
-                </td>
+                <AmountCell value={title.originalValue} />
+                <AmountCell value={title.platformDiscountedValue} />
+                <AmountCell value={title.financialDiscountedValue} />
                 <td>
                   {title.status === 'withdrawn' && (
                     <span class="tag is-withdrawn">{text.title.status.withdrawn}</span>
@@ -200,13 +187,12 @@ function TitlesTable({ context, data }: { context: PageContext; data: TitlesPage
           </tbody>
         </table>
       </TableFrame>
-      <Pages context={context} data={data} />
+      <Pages data={data} />
     </section>
   );
 }
 
 function SortHeading(props: {
-  readonly context: PageContext;
   readonly data: TitlesPageData;
   readonly sort: TitleSort;
   readonly label: string;
@@ -230,8 +216,8 @@ function SortHeading(props: {
   );
 }
 
-function Pages({ context, data }: { context: PageContext; data: TitlesPageData }) {
-  const { text } = context;
+function Pages({ data }: { data: TitlesPageData }) {
+  const { text } = usePage();
   const { page, query, date } = data;
   if (page.previous === null && page.next === null) return null;
   return (
@@ -258,17 +244,17 @@ function filterLabel(text: PageContext['text'], name: string): string {
   const { titles } = text;
   const labels: Readonly<Record<string, string>> = {
     from: titles.from,
-    to: `${titles.from} … ${titles.to}`,
+    to: titles.to,
     order: titles.orderFilter,
     provider: titles.providerFilter,
     agent: titles.agent,
     status: titles.status,
     dueFrom: titles.dueFrom,
-    dueTo: `${titles.dueFrom} … ${titles.dueTo}`,
+    dueTo: titles.dueTo,
     undated: titles.undated,
     payeeOf: titles.payee,
     minValue: titles.minValue,
-    maxValue: `${titles.minValue} … ${titles.maxValue}`,
+    maxValue: titles.maxValue,
     sort: titles.sort,
     at: titles.pages,
   };

@@ -1,22 +1,22 @@
 import type { AlertRow, AlertState } from '../../alerts/alert-list.sql.ts';
+import { capitalised } from '../../domain/display-text.ts';
 import type { OpenDrift } from '../../ledger/drift.sql.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { Field } from '../shell/layout.tsx';
-import type { PageContext } from '../shell/page-context.ts';
+import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Card, DayLink, Disclosure, Instant } from '../shell/parts.tsx';
+import { ActionForm, Card, DayCell, Disclosure, InstantCell, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 const DRIFT_SHOWN = 100;
 
 export function AlertsPage(props: {
-  readonly context: PageContext;
   readonly lists: Readonly<Record<AlertState, Paging>>;
   readonly alerts: Readonly<Record<AlertState, readonly AlertRow[]>>;
   readonly drift: OpenDrift;
 }) {
-  const { context, lists, drift } = props;
-  const { text } = context;
+  const { lists, drift } = props;
+  const { text } = usePage();
   const { open, over } = props.alerts;
   const hrefOf = (pages: Readonly<Record<AlertState, number>>) =>
     `/alerts?open=${pages.open}&over=${pages.over}`;
@@ -29,9 +29,8 @@ export function AlertsPage(props: {
           <p class="quiet">{text.alerts.none}</p>
         ) : (
           <>
-            <AlertTable context={context} label={text.alerts.open} alerts={open} isOver={false} />
+            <AlertTable label={text.alerts.open} alerts={open} isOver={false} />
             <Pager
-              context={context}
               label={text.alerts.open}
               paging={lists.open}
               hrefOf={(page) => hrefOf({ open: page, over: overPage })}
@@ -39,15 +38,14 @@ export function AlertsPage(props: {
           </>
         )}
       </Card>
-      {drift.items.length > 0 && <DriftCard context={context} drift={drift} />}
+      {drift.items.length > 0 && <DriftCard drift={drift} />}
       <Card title={text.alerts.over}>
         {over.length === 0 ? (
           <p class="quiet">{text.alerts.noneOver}</p>
         ) : (
           <>
-            <AlertTable context={context} label={text.alerts.over} alerts={over} isOver />
+            <AlertTable label={text.alerts.over} alerts={over} isOver />
             <Pager
-              context={context}
               label={text.alerts.over}
               paging={lists.over}
               hrefOf={(page) => hrefOf({ open: openPage, over: page })}
@@ -60,7 +58,8 @@ export function AlertsPage(props: {
 }
 
 /** Shows no values, because one may be personal data. They are in the table `drift`. */
-function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift }) {
+function DriftCard({ drift }: { drift: OpenDrift }) {
+  const context = usePage();
   const { text, formats } = context;
   const { drift: words } = text;
   const role = context.principal?.role ?? 'viewer';
@@ -79,9 +78,7 @@ function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift 
               {item.path}
             </th>
             <td>{words.kinds[item.kind]}</td>
-            <td>
-              <Instant context={context} at={item.firstSeenAt} />
-            </td>
+            <InstantCell at={item.firstSeenAt} />
             <td class="number">{item.pullId}</td>
           </tr>
         ))}
@@ -89,15 +86,13 @@ function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift 
       {hidden > 0 && <p class="quiet">{text.days.more(formats.count(hidden))}</p>}
       {mayUse(role, 'POST', '/drift/acknowledge') && (
         <Disclosure label={words.acknowledge}>
-          <ActionForm context={context} action="/drift/acknowledge">
+          <ActionForm action="/drift/acknowledge">
             <input type="hidden" name="digest" value={drift.digest} />
             <p class="small">{words.acknowledgeHelp}</p>
             <Field label={text.day.reason}>
               <input name="reason" required maxLength={500} />
             </Field>
-            <button type="submit" class="button primary">
-              {words.acknowledge}
-            </button>
+            <Submit class="primary">{words.acknowledge}</Submit>
           </ActionForm>
         </Disclosure>
       )}
@@ -106,21 +101,21 @@ function DriftCard({ context, drift }: { context: PageContext; drift: OpenDrift 
 }
 
 function AlertTable(props: {
-  readonly context: PageContext;
   readonly label: string;
   readonly alerts: readonly AlertRow[];
   readonly isOver: boolean;
 }) {
-  const { context } = props;
+  const context = usePage();
   const { text } = context;
   // A kind without a text is shown by its name.
   const kinds: Readonly<Record<string, string>> = text.alerts.kinds;
+  const nextSteps: Readonly<Record<string, string>> = props.isOver ? {} : text.alerts.nextSteps;
   return (
     <DataTable
       label={props.label}
       heads={[
         text.alerts.kind,
-        text.audit.date,
+        text.alerts.date,
         text.alerts.message,
         text.alerts.raised,
         ...(props.isOver ? [text.alerts.resolved] : []),
@@ -133,20 +128,20 @@ function AlertTable(props: {
               {kinds[alert.kind] ?? alert.kind}
             </span>
           </th>
-          <td>
-            <DayLink context={context} date={alert.date} />
+          <DayCell date={alert.date} />
+          <td class="prose">
+            {capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.
+            <NextStep step={nextSteps[alert.kind]} />
           </td>
-          <td class="prose">{context.language === 'pt-BR' ? alert.messagePt : alert.message}</td>
-          <td>
-            <Instant context={context} at={alert.raisedAt} />
-          </td>
-          {props.isOver && (
-            <td>
-              <Instant context={context} at={alert.resolvedAt} />
-            </td>
-          )}
+          <InstantCell at={alert.raisedAt} />
+          {props.isOver && <InstantCell at={alert.resolvedAt} />}
         </tr>
       ))}
     </DataTable>
   );
+}
+
+function NextStep({ step }: { readonly step: string | undefined }) {
+  const { text } = usePage();
+  return step === undefined ? null : <p class="quiet small">{text.alerts.nextStep(step)}</p>;
 }

@@ -2,11 +2,10 @@ import type { AuditRow } from '../../audit/audit.ts';
 import type { ChainLink } from '../../audit/audit-chain.sql.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
 import { DataTable } from '../shell/data-table.tsx';
-import type { PageContext } from '../shell/page-context.ts';
-import { DayLink, Instant } from '../shell/parts.tsx';
+import { usePage } from '../shell/page-context.ts';
+import { DayCell, InstantCell } from '../shell/parts.tsx';
 
 export function AuditPage(props: {
-  readonly context: PageContext;
   readonly entries: readonly AuditRow[];
   /** Null: the entries of all days. */
   readonly date: CivilDate | null;
@@ -16,8 +15,8 @@ export function AuditPage(props: {
   /** The next page shows entries with smaller ids; null: there is no next page. */
   readonly older: number | null;
 }) {
-  const { context, entries, date, head } = props;
-  const { text, formats } = context;
+  const { entries, date, head } = props;
+  const { text, formats } = usePage();
   const day = date === null ? '' : `date=${date}&`;
   return (
     <>
@@ -45,17 +44,13 @@ export function AuditPage(props: {
           >
             {entries.map((entry) => (
               <tr key={entry.id}>
-                <td>
-                  <Instant context={context} at={entry.at} />
-                </td>
+                <InstantCell at={entry.at} />
                 <th scope="row">{entry.actor}</th>
                 <td>
                   {text.audit.actions[entry.action] ?? entry.action}
-                  <Details context={context} entry={entry} />
+                  <Details entry={entry} />
                 </td>
-                <td>
-                  <DayLink context={context} date={entry.date} />
-                </td>
+                <DayCell date={entry.date} />
                 <td class="number">{entry.pullId ?? ''}</td>
                 <td>{entry.reason ?? ''}</td>
               </tr>
@@ -78,7 +73,8 @@ export function AuditPage(props: {
 }
 
 /** The values that have a label, in the order of the labels. The database has the others. */
-function Details({ context, entry }: { context: PageContext; entry: AuditRow }) {
+function Details({ entry }: { entry: AuditRow }) {
+  const context = usePage();
   const { actor, details } = entry;
   if (typeof details !== 'object' || details === null) return null;
   const values = new Map<string, unknown>(Object.entries(details));

@@ -33,7 +33,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.alerts.title,
       active: '/alerts',
-      body: <AlertsPage context={context} lists={lists} alerts={{ open, over }} drift={drift} />,
+      body: <AlertsPage lists={lists} alerts={{ open, over }} drift={drift} />,
     }));
   });
 
@@ -63,16 +63,7 @@ export function addWatchRoutes(server: FastifyInstance, parts: ConsoleParts): vo
     return sendPage(request, reply, parts, (context) => ({
       title: context.text.audit.title,
       active: '/audit',
-      body: (
-        <AuditPage
-          context={context}
-          entries={shown}
-          date={date}
-          head={head}
-          isFirst={!isPlace}
-          older={older}
-        />
-      ),
+      body: <AuditPage entries={shown} date={date} head={head} isFirst={!isPlace} older={older} />,
     }));
   });
 }
