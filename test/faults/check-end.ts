@@ -33,7 +33,7 @@ interface DayRow {
   readonly state: string | null;
 }
 
-/** What stands in the tables of a date, by the checker's own digest. */
+/** The content of the tables for a date, by the checker's own digest. */
 export async function readDay(client: Client, date: string): Promise<DayRow | undefined> {
   const { rows } = await client.query<DayRow>(
     `SELECT ${DIGEST_SQL} AS digest, count(row)::int AS titles,
@@ -63,27 +63,39 @@ export async function checkDays(
     'SELECT last_reconciled_date::text AS date FROM conciliation.checkpoint',
   );
   if (rows[0]?.date !== served.dates.at(-1)) {
-    violations.add(1, `the checkpoint stands at ${rows[0]?.date}, not at ${served.dates.at(-1)}`);
+    violations.add(1, `the checkpoint is at ${rows[0]?.date}, not at ${served.dates.at(-1)}`);
   }
 }
 
-/** (6) A date that was signed off and restated is flagged, and somebody was told: what is amiss. */
+/** (6) A date that was signed off and restated is flagged, and an alert names it: what is amiss. */
 export async function checkSeals(
   client: Client,
   restated: ReadonlyMap<string, boolean>,
 ): Promise<string[]> {
-  const { rows } = await client.query<{ date: string; flagged: boolean; told: boolean }>(
-    `SELECT date::text, restated_after_sign_off AS flagged,
-            EXISTS (SELECT FROM conciliation.alert
-                    WHERE kind = 'restated_after_sign_off' AND alert.date = day.date) AS told
+  const { rows } = await client.query<{ date: string; flagged: boolean }>(
+    `SELECT date::text, restated_after_sign_off AS flagged
      FROM conciliation.day WHERE signed_off_at IS NOT NULL`,
   );
   const days = new Map(rows.map((row) => [row.date, row]));
+  const told = await readRestatedDates(client);
   return [...restated].flatMap(([date, isRestated]) => {
     const day = days.get(date);
     if (day === undefined) return `the seal of ${date} is gone`;
-    return day.flagged === isRestated && day.told === isRestated
+    const isTold = told.has(date);
+    return day.flagged === isRestated && isTold === isRestated
       ? []
-      : `${date}, restated ${isRestated}: flagged ${day.flagged}, told ${day.told}`;
+      : `${date}, restated ${isRestated}: flagged ${day.flagged}, told ${isTold}`;
   });
+}
+
+/** The dates that the message of the alert names: single dates, and ranges as `2026-03-02 to 2026-03-05`. */
+async function readRestatedDates(client: Client): Promise<Set<string>> {
+  const { rows } = await client.query<{ date: string }>(
+    `SELECT generate_series(named[1]::date, coalesce(named[2], named[1])::date, interval '1 day')::date::text
+              AS date
+     FROM conciliation.alert,
+          regexp_matches(message, '(\\d{4}-\\d\\d-\\d\\d)(?: to (\\d{4}-\\d\\d-\\d\\d))?', 'g') AS named
+     WHERE kind = 'restated_after_sign_off'`,
+  );
+  return new Set(rows.map(({ date }) => date));
 }
