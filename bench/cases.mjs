@@ -9,6 +9,8 @@
  * @property {Variant} answer what the platform then answers
  * @property {[Side, Side]} sides what is measured, and what the measure is compared with
  * @property {number} [pullsAtOnce] by our side, 1 unless told; the limit takes one response after the other
+ * @property {number} [processes] that share the pulls of our side, 1 unless told
+ * @property {number} [latencyMs] from a request until the first byte of its response, 0 unless told
  *
  * @typedef {'ours' | 'limit' | 'full' | 'empty'} Side
  *
@@ -24,6 +26,17 @@ const AGAINST_LIMIT = ['ours', 'limit'];
 
 /** What a backfill has under way at once, unless it is told otherwise. */
 const PLATFORM_CONCURRENCY = 4;
+
+/** @type {Case} */
+const BACKFILL = {
+  name: 'backfill',
+  title: 'backfill, days of 1,000',
+  layout: 'backfill',
+  before: 'nothing',
+  answer: 'base',
+  sides: AGAINST_LIMIT,
+  pullsAtOnce: PLATFORM_CONCURRENCY,
+};
 
 /** @type {Case[]} */
 export const CASES = [
@@ -67,14 +80,18 @@ export const CASES = [
     answer: 'withdrawn',
     sides: AGAINST_LIMIT,
   },
+  BACKFILL,
+  ...[50, 300].map((latencyMs) => ({
+    ...BACKFILL,
+    name: `backfill-${latencyMs}ms`,
+    title: `backfill, responses after ${latencyMs} ms`,
+    latencyMs,
+  })),
   {
-    name: 'backfill',
-    title: 'backfill, days of 1,000',
-    layout: 'backfill',
-    before: 'nothing',
-    answer: 'base',
-    sides: AGAINST_LIMIT,
-    pullsAtOnce: PLATFORM_CONCURRENCY,
+    ...BACKFILL,
+    name: 'backfill-two-workers',
+    title: 'backfill, two worker processes',
+    processes: 2,
   },
   {
     name: 'backfill-one-by-one',
@@ -88,7 +105,7 @@ export const CASES = [
 
 /**
  * Whether a day costs more the more titles the table holds already: both sides are ours. A round
- * takes another day, because the full table is too large to be made anew.
+ * takes another day, because the full table is too large to be made again.
  *
  * @type {Case}
  */

@@ -137,7 +137,7 @@ async function makeDay(back, count) {
     FROM conciliation.title WHERE accepted_date = current_date - ${back}::int`;
 }
 
-/** The console in a process of its own, so that its memory is nobody else's. */
+/** The console in a process of its own, so that the measured memory is that of the console alone. */
 async function serve() {
   const child = fork(new URL('console-process.mjs', import.meta.url), [postgres.url], {
     execArgv: CONTAINER_FLAGS,

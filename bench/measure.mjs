@@ -6,6 +6,7 @@ import { describeTables } from './tables.mjs';
 
 /**
  * @import { CivilDate } from '#dist/domain/business-day.js'
+ * @import { Case } from './cases.mjs'
  * @import { Child } from './child-types.ts'
  * @import { MeterReading } from './meter.mjs'
  * @import { PullCounts } from './pull-process.mjs'
@@ -32,7 +33,7 @@ const WARM_UP = 'bench_warm_up';
  * @property {string} database that is clean
  * @property {CivilDate} startDate of the ledger, which counts where the database has none
  * @property {RenderedAnswers} answers
- * @property {number} pullsAtOnce
+ * @property {Pick<Case, 'pullsAtOnce' | 'processes' | 'latencyMs'>} spec
  * @property {string | undefined} [profileDirectory]
  *
  * @typedef {MeterReading & { titles: number } & Partial<PullCounts> &
@@ -54,8 +55,9 @@ const WARM_UP = 'bench_warm_up';
  */
 export async function measure(bench, run) {
   const { server } = bench;
-  const { answers, database, pullsAtOnce, profileDirectory } = run;
-  await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests] });
+  const { answers, database, profileDirectory } = run;
+  const { pullsAtOnce = 1, latencyMs = 0 } = run.spec;
+  await bench.sandbox.call('serve', { requests: [bench.warmUp, ...answers.requests], latencyMs });
   await server.inDatabase(database, (client) => client.query('SELECT pg_stat_reset()'));
   const program = await openProgram(bench, run);
   try {
@@ -107,37 +109,92 @@ export async function measure(bench, run) {
  * @param {Run} run
  * @returns {Promise<Program>}
  */
-async function openProgram(bench, { program, database, startDate, profileDirectory }) {
-  const { server } = bench;
-  const databaseUrl = server.urlOf(database);
-  if (program === 'limit') {
+async function openProgram(bench, run) {
+  if (run.program === 'limit') {
     const child = startChild('limit-process.mjs');
-    await child.call('open', { databaseUrl });
+    await child.call('open', { databaseUrl: bench.server.urlOf(run.database) });
     return {
       run: (asked) => child.call('run', asked),
       close: () => child.call('close'),
       stop: child.stop,
     };
   }
+  const { processes = 1 } = run.spec;
+  /** @type {Child<'pull-process.mjs'>[]} */
+  const children = [];
+  for (let started = 0; started < processes; started++) children.push(await openPulls(bench, run));
+  return {
+    async run({ requests, pullsAtOnce, ...asked }) {
+      const readings = await Promise.all(
+        children.map((child, place) =>
+          child.call('run', {
+            ...asked,
+            requests: requests.filter((_request, index) => index % processes === place),
+            pullsAtOnce: pullsAtOnce / processes,
+          }),
+        ),
+      );
+      return readings.reduce(addReadings);
+    },
+    close: async () => {
+      await Promise.all(children.map((child) => child.call('close')));
+    },
+    stop: async () => {
+      await Promise.all(children.map((child) => child.stop()));
+    },
+  };
+}
+
+/**
+ * @param {Bench} bench
+ * @param {Run} run
+ */
+async function openPulls(
+  { server, address, warmUp, today },
+  { database, startDate, profileDirectory },
+) {
   const execArgv = [...CONTAINER_FLAGS];
   if (profileDirectory !== undefined) {
     execArgv.push('--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, '--cpu-prof-interval=500');
   }
   const child = startChild('pull-process.mjs', { execArgv, environment: CONTAINER_ENVIRONMENT });
   await child.call('open', {
-    address: bench.address,
-    databaseUrl,
-    warmUp: {
-      databaseUrl: await server.createDatabase(WARM_UP),
-      window: bench.warmUp.window,
-    },
+    address,
+    databaseUrl: server.urlOf(database),
+    warmUp: { databaseUrl: await server.createDatabase(WARM_UP), window: warmUp.window },
     startDate,
-    today: bench.today,
+    today,
     profile: profileDirectory !== undefined,
   });
-  return {
-    run: (asked) => child.call('run', asked),
-    close: () => child.call('close'),
-    stop: child.stop,
-  };
+  return child;
+}
+
+/** @typedef {MeterReading & PullCounts & { statements: StatementTime[] | null }} PullsReading */
+
+/** What processes that ran side by side add up to. */
+const SUMS = /** @type {const} */ ([
+  'workerCpuSeconds',
+  'peakMemoryBytes',
+  'titles',
+  'rejected',
+  'inserted',
+  'changed',
+  'withdrawn',
+  'restored',
+  'unchanged',
+]);
+
+/**
+ * The rest is that of the process that took longer.
+ *
+ * @param {PullsReading} one
+ * @param {PullsReading} other
+ * @returns {PullsReading}
+ */
+function addReadings(one, other) {
+  const total = { ...(one.elapsedMs >= other.elapsedMs ? one : other) };
+  for (const field of SUMS) total[field] = one[field] + other[field];
+  total.longestStallMs = Math.max(one.longestStallMs, other.longestStallMs);
+  total.outcomes = [...new Set([...one.outcomes, ...other.outcomes])];
+  return total;
 }

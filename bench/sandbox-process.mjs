@@ -24,12 +24,14 @@ const handlers = {
   /**
    * From now on, requests that name the first date of a window get that window's body.
    *
-   * @param {{ requests: RenderedRequest[] }} options
+   * @param {{ requests: RenderedRequest[], latencyMs: number }} options
    */
-  serve({ requests }) {
+  serve({ requests, latencyMs }) {
     for (const { window, body } of requests) {
       sandbox.setRawBody(window.from, { body: () => chunksOf(body) });
     }
+    sandbox.faults.clear();
+    if (latencyMs > 0) sandbox.faults.add({ kind: 'latency', latencyMs, times: 'forever' });
   },
   /**
    * From now on, each date has that many synthetic titles.

@@ -133,7 +133,7 @@ async function loadTemplates(bench, answers, tell) {
   for (const program of /** @type {const} */ (['ours', 'limit'])) {
     const database = LOADED[program];
     await bench.server.createDatabase(database);
-    await measure(bench, { program, database, startDate, answers, pullsAtOnce: 1 });
+    await measure(bench, { program, database, startDate, answers, spec: {} });
     await bench.server.inDatabase(database, (client) => client.query('VACUUM (ANALYZE)'));
   }
 }
@@ -202,8 +202,7 @@ async function runSide(bench, spec, answers, side, profileDirectory) {
     await bench.server.createDatabase(database, template);
   }
   const startDate = firstDate(answers);
-  const { pullsAtOnce = 1 } = spec;
-  return measure(bench, { program, database, startDate, answers, pullsAtOnce, profileDirectory });
+  return measure(bench, { program, database, startDate, answers, spec, profileDirectory });
 }
 
 /**
