@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Only what hangs is ended: no test is about speed, and a busy machine may take its time. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 600_000;
 
 /** `npm test` runs the projects unit and integration; `npm run test:full` runs the others. */
 export default defineConfig({
@@ -12,6 +12,7 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     projects: [
       {
+        extends: true,
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
@@ -20,9 +21,11 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: { name: 'fuzz', include: ['test/fuzz/**/*.test.ts'], testTimeout: PATIENCE_MS },
       },
       {
+        extends: true,
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
@@ -38,6 +41,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'long',
           include: ['test/{unit,integration}/**/*.long.test.ts'],
@@ -47,6 +51,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'model',
           include: ['test/model/**/*.test.ts'],
@@ -56,6 +61,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'console',
           include: ['test/console/**/*.test.ts'],
@@ -65,6 +71,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'container',
           include: ['test/container/**/*.test.ts'],
@@ -76,6 +83,7 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],

@@ -62,7 +62,7 @@ export function addAccessFlows(world: BrowserWorld): void {
     await viewer.getByText('Ponto de controle').waitFor();
     await viewer.locator('.menu summary').first().click();
     await viewer.getByLabel('Idioma').selectOption('en');
-    await viewer.getByLabel('Cores').selectOption('auto');
+    await viewer.getByLabel('Tema').selectOption('auto');
     await viewer.getByRole('button', { name: 'Aplicar' }).click();
     await viewer.getByText('Checkpoint').waitFor();
   });

@@ -29,7 +29,7 @@ const WORDS = {
   },
   'pt-BR': {
     newPassword: 'Nova senha',
-    again: 'A mesma senha de novo',
+    again: 'Repita a nova senha',
     saveAndSignIn: 'Salvar e entrar',
     account: 'Minha conta',
     setUp: 'Ativar a verificação em duas etapas',

@@ -1,4 +1,7 @@
-/** A person's day with breaks in a real browser, with counted clicks: three kinds resolved, a match undone, the day signed. */
+/**
+ * A day with breaks in a real browser, with counted clicks: one person resolves three kinds and undoes a match, another
+ * person signs the day.
+ */
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runMatching } from '../../src/matching/run-matching.sql.ts';
@@ -37,12 +40,14 @@ inBrowser(
     let console: ConsoleWorld;
     let browser: Browser;
     let session: string;
+    let secondSession: string;
     const watches: PageWatch[] = [];
     beforeAll(async () => {
       browser = await launchBrowser(executable ?? '');
       world = await openPullWorld();
       console = await openConsole(world.database);
       session = (await console.as('reviewer', 'rita')).cookies.get('conciliation') ?? '';
+      secondSession = (await console.as('reviewer', 'ana')).cookies.get('conciliation') ?? '';
       world.sandbox.setDayTexts(DAY, [
         titleText({ uid: 'PO-1', value: '1234.50' }),
         titleText({ uid: 'PO-2', value: '2000.00', dueDate: '2026-07-15' }),
@@ -114,7 +119,7 @@ inBrowser(
       },
     );
 
-    test('three breaks, an undone match and the signature take 15 clicks', async () => {
+    test('three breaks and an undone match take 14 clicks, and the signature of a second person one', async () => {
       const { context, page } = await enter();
       let clicks = 0;
       const click = async (target: Locator) => {
@@ -161,15 +166,17 @@ inBrowser(
       await click(link(/^← /));
       await click(link('Overview'));
       await page.getByText('From capture to signature').waitFor();
-      await click(
-        page
-          .locator('summary', { hasText: 'Sign off' })
-          .or(page.getByRole('button', { name: 'Sign off' }))
-          .first(),
-      );
-      await page.getByText('Signed off by rita').waitFor();
+      await page.getByText('another user has to sign it off').waitFor();
+      expect(await page.getByRole('button', { name: 'Sign off' }).count()).toBe(0);
+      expect(clicks).toBe(14);
+
+      await context.clearCookies();
+      await context.addCookies([{ name: 'conciliation', value: secondSession, url: console.url }]);
+      await page.goto(`/days/${DAY}`);
+      await click(page.getByRole('button', { name: 'Sign off' }));
+      await page.getByText('Signed off by ana').waitFor();
       expect(clicks).toBe(15);
-      expect(await world.database.prisma.day.count({ where: { signedOffBy: 'rita' } })).toBe(1);
+      expect(await world.database.prisma.day.count({ where: { signedOffBy: 'ana' } })).toBe(1);
       const actions = await world.database.prisma.auditEntry.findMany({
         where: { actor: 'rita', action: { startsWith: 'match.' } },
         select: { action: true, reason: true },

@@ -123,7 +123,7 @@ export class BrowserWorld {
 
   #personOf(role: ConsoleRole): Page {
     const page = this.#people.get(role);
-    if (page === undefined) throw new Error(`nobody is signed in as ${role}`);
+    if (page === undefined) throw new Error(`no user is signed in as ${role}`);
     return page;
   }
 }

@@ -23,7 +23,7 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Whatever went wrong in a page that nobody would see on it. */
+/** Errors of a page that the page itself does not show. */
 export interface PageWatch {
   readonly problems: string[];
 }

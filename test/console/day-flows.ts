@@ -4,7 +4,7 @@ import { type BrowserWorld, textOf } from './browser-world.ts';
 
 /** What finance decides about days. In this order: each leaves a day as a later one expects it. */
 export function addDayFlows(world: BrowserWorld): void {
-  test('the days say at a glance where everything stands, and lead to each', async () => {
+  test('the start page shows the state of every day, and links to each', async () => {
     const { stage, reviewer } = world;
     await reviewer.goto('/');
     await reviewer

@@ -56,7 +56,7 @@ export function addTitleFlows(world: BrowserWorld): void {
     await operator.getByLabel('to', { exact: true }).fill(to);
     await operator.getByRole('button', { name: 'Preview' }).click();
     await operator.getByText('12 dates, one request each').waitFor();
-    await operator.getByText(/are signed off/).waitFor();
+    await operator.getByText(/Signed off: \d+\./).waitFor();
     await world.checkPage(operator, 'backfill preview');
     await world.keep(
       'backfill-preview',

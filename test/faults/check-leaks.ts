@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import { leaksIn } from '../support/canary.ts';
 import type { Violations } from './violations.ts';
 
-/** Tables that whoever may not see titles may see. */
+/** Tables that roles without access to titles may read. */
 const OPEN_TABLES = [
   'conciliation.pull',
   'conciliation.title_change',

@@ -40,7 +40,7 @@ export function commandFor({ seed, point, fault, queue }: RunCase): string {
   return `npm run faults -- --runs 1 --seed ${seed} --point ${point} --fault ${fault} --queue ${queue}`;
 }
 
-/** Draws of its own for what happens at a time that nobody knows. */
+/** A separate source of random numbers, for events whose time is not known. */
 export function streamOf({ seed, point, fault, queue }: RunCase, purpose: string): SeededRandom {
   return createSeededRandom(`${seed} ${point} ${fault} ${queue} ${purpose}`);
 }

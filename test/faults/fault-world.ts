@@ -30,7 +30,7 @@ export const OVERRIDES = {
 export interface FaultWorld {
   readonly postgres: FaultyPostgres;
   readonly database: string;
-  /** Past the proxy, for whoever looks on. */
+  /** Past the proxy, for the observer. */
   readonly databaseUrl: string;
   readonly redis: RedisServer | null;
   readonly sandbox: Sandbox;

@@ -56,7 +56,7 @@ export class FaultyPostgres {
     const deadline = Date.now() + READY_LIMIT_MS;
     for (let attempt = 1; ; attempt += 1) {
       const isRunning = (await findPostmaster(this.#cluster.clusterDir)) !== null;
-      // Whoever answers on the port may be another run's, whose password is the same.
+      // The server on the port may belong to another run, with the same password.
       if (isRunning && (await this.#isReady())) return;
       if (Date.now() > deadline) throw new Error(`no PostgreSQL on port ${this.port}`);
       if (!isRunning) {

@@ -127,7 +127,7 @@ export class FaultyService {
   }
 
   /**
-   * As an orchestrator asks; whoever does not end by then is killed. Returns how it ended: `0` in good
+   * As an orchestrator asks. A process that does not end by then is killed. Returns how it ended: `0` in good
    * order, `none` where there was no process, or none that had begun to listen to signals.
    */
   async stop(): Promise<string> {

@@ -23,7 +23,7 @@ export interface FaultTargets {
   readonly takeOver: () => Promise<void>;
 }
 
-/** Of one fault, for whoever reads about the run. */
+/** Describes one fault, for the report of the run. */
 export type FaultStory = string;
 
 type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<FaultStory>;

@@ -1,7 +1,7 @@
 // The harness is TypeScript, which not every Node that the project runs on reads by itself.
 import { createServer } from 'vite';
 
-// Whoever is interrupted takes along all that it has started: that is what 'exit' does, and what a signal
+// An interrupted process ends all processes that it has started: that is what 'exit' does, and what a signal
 // alone would not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 

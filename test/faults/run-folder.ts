@@ -17,7 +17,7 @@ export interface RunFolder {
   /** Takes what room is left; only on a small filesystem. */
   fill(): Promise<void>;
   free(): Promise<void>;
-  /** Replaces a file whole: whoever reads it meanwhile reads the old one. */
+  /** Replaces a file whole. A concurrent reader reads the old content. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
   /** Moves the files to where they stay, and returns the place. */

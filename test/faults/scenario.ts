@@ -257,7 +257,7 @@ export class Scenario {
         );
         return {
           digest: rows[0]?.state === 'reconciled' ? rows[0].content : null,
-          // The platform may have moved on while a process was stopped, and nobody asked since.
+          // The platform may have moved on while a process was stopped, and no pull has run since.
           isOld: (await readDay(client, date))?.digest !== served.latest(date).digest,
         };
       });

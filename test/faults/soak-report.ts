@@ -15,7 +15,7 @@ export interface SoakSample {
 
 const MB = 1024 * 1024;
 const DATA_LIMIT_MB_PER_HOUR = 1;
-/** A function that is compiled anew for each pull makes more. */
+/** A function that is compiled again for each pull makes more. */
 const CODE_LIMIT_MB_PER_HOUR = 5;
 /** Until caches are full and code is compiled. */
 const WARM_UP_SHARE = 0.3;

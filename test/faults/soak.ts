@@ -50,7 +50,7 @@ export async function runSoak(args: readonly string[]): Promise<number> {
     startDate: FIRST_DATE,
     environment: { LOOKBACK_DAYS: String(LOOKBACK_DAYS), LOG_LEVEL: 'info' },
   });
-  // Sweeps over many days come here, which nobody wants to wait for piece by piece.
+  // Sweeps over many days come here, which are slow when they are read piece by piece.
   world.sandbox.faults.clear();
   const soak = new Soak(world, `${values.seed}`);
   try {

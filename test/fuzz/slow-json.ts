@@ -9,7 +9,7 @@ export type SlowValue =
   | { readonly kind: 'null' }
   | { readonly kind: 'boolean'; readonly value: boolean }
   | { readonly kind: 'number'; readonly text: string }
-  /** What stands between the quotes, undecoded. */
+  /** The bytes between the quotes, undecoded. */
   | { readonly kind: 'string'; readonly inner: string }
   | { readonly kind: 'array'; readonly items: readonly SlowItem[] }
   | { readonly kind: 'object'; readonly fields: readonly SlowField[] };

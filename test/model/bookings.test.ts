@@ -158,7 +158,8 @@ class History {
     if (this.#outside === null) return;
     const { date, ...entry } = this.#outside;
     const decision = { by: 'ana', reason: 'by hand' };
-    await happens(enterBookedOutside(world.database, { from: date, to: date, ...entry }, decision));
+    const outside = { from: date, to: date, ...entry, bookingsFrom: FROM };
+    await happens(enterBookedOutside(world.database, outside, decision));
   }
 
   async #work(isFaulty = true): Promise<number> {
@@ -169,7 +170,7 @@ class History {
   /** What the service does every minute. */
   async #tend(): Promise<void> {
     await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
-    await releaseWaitingDays(world.database);
+    await releaseWaitingDays(world.database, FROM);
   }
 
   async #decide(date: CivilDate): Promise<boolean> {

@@ -310,7 +310,7 @@ function during(real: Real, work: () => Promise<void>): Pick<PullParts, 'platfor
 }
 
 const staleWorker = fc.tuple(place, answer).map(([index, said]) =>
-  command(`a worker stands still while another takes day ${index} over`, async (model, real) => {
+  command(`a worker is paused while another takes day ${index} over`, async (model, real) => {
     const date = dateAt(model, index);
     const pullId = await newPull(real, date);
     const stale = runPull(

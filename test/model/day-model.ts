@@ -121,7 +121,7 @@ export interface FetchOutcome {
 }
 
 /**
- * What a fetch that nobody has overtaken does to its date.
+ * The effect of a fetch on its date, where no newer fetch has been merged.
  *
  * @param actual what the date has afterwards: of titles with one identity, the model does not say which
  *   ones are withdrawn and which ones change

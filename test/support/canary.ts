@@ -5,7 +5,7 @@ import type { CivilDate } from '../../src/domain/business-day.ts';
 import { DAY } from './pull-world.ts';
 
 /**
- * Personal data that is nobody's and that no other text holds, the names of these files included: an
+ * Personal data of no real person, which no other text holds, the names of these files included: an
  * error's stack tells them. `leaksIn` finds any of it in any case.
  */
 const MARK = 'kanari';
@@ -15,7 +15,7 @@ export function leaksIn(text: string, secrets: readonly string[] = []): string[]
   const lower = text.toLowerCase();
   return [MARK, ...TAX_IDS, ...secrets].flatMap((secret) => {
     const at = lower.indexOf(secret.toLowerCase());
-    // What stands around it is what one needs to find the leak.
+    // The text around the value helps to find the leak.
     return at === -1 ? [] : [text.slice(Math.max(0, at - 200), at + 100)];
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Of no use beyond the tests. The server's certificate is for `localhost`, by name only, so that
- * `127.0.0.1` is the same server under a name that nobody vouches for.
+ * `127.0.0.1` is the same server under a name that no certificate has.
  */
 export const AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBiTCCAS+gAwIBAgIUW2UeelivZl3+vTax9TQMBIPlozMwCgYIKoZIzj0EAwIw
@@ -14,7 +14,7 @@ Yyd55YKcLq+jUo/arlIxTYRcqjaIxbor4UACIQCtB9YmOcHvGRupUAV2K05FDrut
 iWmg96WONL1uRmZVfA==
 -----END CERTIFICATE-----`;
 
-/** Vouches for nobody. */
+/** A certificate authority that has signed no certificate of a server. */
 export const OTHER_AUTHORITY = `-----BEGIN CERTIFICATE-----
 MIIBizCCATGgAwIBAgIUaSwnGfxQeuroHRiaEFpkxOlYQu0wCgYIKoZIzj0EAwIw
 GjEYMBYGA1UEAwwPT3RoZXIgYXV0aG9yaXR5MCAXDTI2MTEyMTE1MDAwMVoYDzIx

@@ -114,7 +114,7 @@ export interface ConsoleWorld {
   close(): Promise<void>;
 }
 
-/** The console over a database, with nobody in it yet. */
+/** The console over a database without users. */
 export async function openConsole(
   database: Database,
   {

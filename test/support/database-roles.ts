@@ -5,7 +5,7 @@ import { DATABASE_ROLES } from '../../src/database/roles.ts';
 
 export type RoleName = keyof typeof DATABASE_ROLES;
 
-/** A user of its own for each role, whose names nobody else on the server has. */
+/** A user for each role, with names that are unique on the server. */
 export interface RoleUsers {
   /** The database's address for the user who has that role. */
   urlOf(role: RoleName): string;

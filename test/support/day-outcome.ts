@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { CivilDate } from '../../src/domain/business-day.ts';
 import { titleText } from './titles.ts';
 
-/** Titles of every kind: repeated, restated writing, rejected, with fields that nobody knows. */
+/** Titles of every kind: repeated, restated writing, rejected, with undocumented fields. */
 export const mixedTexts = (date: CivilDate) => [
   ...Array.from({ length: 50 }, (_, index) => titleText({ date, uid: `t${index % 40}` })),
   titleText({ date, uid: 'same', discount: '1' }),

@@ -26,7 +26,7 @@ const DEEP = 10_000;
 const deepArray = '['.repeat(DEEP) + ']'.repeat(DEEP);
 const unknownField = (name: string, type: string) => `${name} unknown_field ${type}`;
 
-/** Answers whose frame, all that stands around the titles, is not the documented one. */
+/** Responses whose frame, the text around the titles, is not the documented one. */
 export const HOSTILE_DOCUMENTS: readonly HostileResponse[] = [
   sends('an empty body', text(''), breaksContract(/ends early, at byte 0/)),
   sends('white space alone', text(' \n\t '), {

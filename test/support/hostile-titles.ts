@@ -108,7 +108,7 @@ export const HOSTILE_TITLES: readonly HostileResponse[] = [
     unplaceable(/originalValue: expected a number of at most 100 digits/),
   ),
   hostileTitle(
-    '1e-99999999 in a field nobody knows',
+    '1e-99999999 in an undocumented field',
     withMore(',"x":[1e-99999999]'),
     unplaceable(/x\[0\]: expected a number of at most 100 digits/),
   ),

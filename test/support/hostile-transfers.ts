@@ -34,7 +34,7 @@ function spoilsImpatient(name: string, fault: Fault, expected: Expected): Hostil
   };
 }
 
-/** A server that says exactly this to whoever connects, and closes the connection. */
+/** A server that sends exactly these bytes to each client, and closes the connection. */
 async function openRawServer(stage: HostileStage, answer: string): Promise<URL> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -141,7 +141,7 @@ export const HOSTILE_TRANSFERS: readonly HostileResponse[] = [
     breaksContract(/gzip stream is broken/),
     gzip,
   ),
-  sends('a gzip stream that nobody announced', zipped, breaksContract(/not a JSON object/)),
+  sends('a gzip stream that no header announces', zipped, breaksContract(/not a JSON object/)),
   sends(
     'a gzip stream that grows a thousandfold',
     (date) => gzipSync(documentWith(date).replace('[', `[${' '.repeat(8 * 1024 * 1024)}`)),
@@ -201,7 +201,7 @@ export const HOSTILE_TRANSFERS: readonly HostileResponse[] = [
     requests: 0,
   },
   {
-    name: 'a host that nobody knows',
+    name: 'an unknown host',
     serve: async (stage) => ({
       platform: stage.openClient({ baseUrl: new URL('http://platform.invalid') }),
     }),

@@ -7,7 +7,7 @@ const PORTS = 20_000;
 const taken = new Set<number>();
 
 /**
- * A port of loopback that nobody else in this process is given until it is given back. A server that is
+ * A port of loopback that this process gives to no second caller until the first returns it. A server that is
  * killed and started again has its port free in between, and who asks at the same time may be told the
  * same one.
  */

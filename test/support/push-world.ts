@@ -13,7 +13,7 @@ export interface PushWorld {
   readonly databaseUrl: string;
   readonly sandbox: Sandbox;
   readonly parts: PushParts;
-  /** Ends the platform and starts one that knows nobody; empties the tables. */
+  /** Ends the platform and starts one without providers; empties the tables. */
   begin(): Promise<void>;
   push(
     parts?: Partial<PushParts>,

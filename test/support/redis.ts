@@ -76,7 +76,7 @@ async function spawnServer(
   for await (const line of createInterface({ input: child.stdout })) {
     said.push(line);
     if (!line.includes('Ready to accept connections')) continue;
-    // Whoever leaves the loop closes the pipe; a server that logs into it would die of that.
+    // Leaving the loop closes the pipe, and a server that logs into a closed pipe ends.
     child.stdout.resume();
     return child;
   }

@@ -88,7 +88,7 @@ export function spawnService(options: ServiceStart): ServiceProcess {
     }
   };
   const started = start();
-  // Whoever expects the start to fail waits for the end only.
+  // A test that expects the start to fail waits for the end only.
   started.catch(() => {});
   return {
     pid: child.pid ?? 0,

@@ -118,7 +118,7 @@ export async function openServiceWorld(
   });
   const folder = await mkdtemp(join(tmpdir(), 'conciliation-service-'));
   const write = async (name: string, text: string) => {
-    // Whoever reads it meanwhile reads the old one.
+    // A concurrent reader reads the old content.
     await writeFile(join(folder, 'new'), text, { mode: 0o600 });
     await rename(join(folder, 'new'), join(folder, name));
     return join(folder, name);
@@ -200,6 +200,6 @@ async function flush(redisUrl: string, command: 'FLUSHALL' | 'FLUSHDB'): Promise
 }
 
 /** For what comes when it comes: a bound against hanging, no claim about speed. */
-export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
+export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 180_000): Promise<T> {
   return vi.waitFor(check, { timeout: timeoutMs, interval: 50 });
 }

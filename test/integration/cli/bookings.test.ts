@@ -24,7 +24,7 @@ afterAll(() => world.close());
 const run = (...args: string[]) =>
   runCommand(['bookings', ...args], { ...environmentOf(world), BOOKINGS_FROM: DAY });
 
-test('what was booked outside is entered once, with the right totals and an entry of the audit log', async () => {
+test('bookings made outside are entered once, with the right totals and an entry of the audit log', async () => {
   const enter = (value: string) =>
     run(
       ...['outside', '--from', DAY, '--to', DAY, '--titles', '1', '--original-value', value],

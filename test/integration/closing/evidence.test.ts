@@ -180,7 +180,7 @@ describe('the file', () => {
     expect((await verifyAuditChain(world.database, month.auditHead)).fault).toBeNull();
   });
 
-  test('is for those who may see identifiers, and only of a sealed month', async () => {
+  test('is for roles that may see identifiers, and only of a sealed month', async () => {
     const viewer = await console.as('viewer');
     expect((await viewer.post('/months/2026-03/evidence')).status).toBe(403);
     expect((await viewer.get('/months/2026-03')).text).toContain('cannot download it');
@@ -317,7 +317,7 @@ describe('the verifier', () => {
       },
       [/✗ 2026-03: digest/, /the seal of the month and the seals of the days differ in number/],
     ],
-  ])('finds %s, also where SHA256SUMS was made anew', async (_, name, change, found) => {
+  ])('finds %s, also where SHA256SUMS was recomputed', async (_, name, change, found) => {
     await unpack();
     await edit(name, change);
     const plain = await verify();
@@ -382,7 +382,7 @@ describe('the verifier', () => {
   });
 });
 
-describe('what changes after the seal', () => {
+describe('a change after the seal', () => {
   test('does not change the titles of the file, and the verifier still agrees', async () => {
     const before = unzip(archive);
     // One restated, one withdrawn, one new.

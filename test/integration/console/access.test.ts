@@ -62,7 +62,7 @@ test('every role has on every route the access of the table', async () => {
     if (route === 'POST /logout') continue;
     for (const role of CONSOLE_ROLES) {
       const client = clients.get(role);
-      if (client === undefined) throw new Error('nobody has that role');
+      if (client === undefined) throw new Error('no user has that role');
       const { status } = await ask(client, route);
       if ((status === 403) === who.includes(role))
         wrong.push(`${role}: ${route} answered ${status}`);

@@ -52,7 +52,7 @@ const BACKFILL_FAULTS: readonly [string, Record<string, string>, RegExp, string]
     'too many dates at the same time',
     { from: DAY, to: DAY, concurrency: '99' },
     /from 1 to 16/,
-    'O número de datas ao mesmo tempo é um número inteiro de 1 a 16.',
+    'O número de datas simultâneas é um número inteiro de 1 a 16.',
   ],
 ];
 

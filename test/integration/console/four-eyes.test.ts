@@ -269,7 +269,7 @@ test('the account at the command line that made the link does not sign off as th
   expect(await sign(bySession(bia))).toMatchObject(LINKED);
 });
 
-test('the page and the audit log tell who counts as one person', async () => {
+test('the page and the audit log name the users that count as one person', async () => {
   const name = fresh('bia');
   const added = await alma.post('/users', { name, role: 'reviewer' });
   expect(added.text).toContain('the two of you count as one person');

@@ -8,6 +8,8 @@ import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
 import { type ConsoleWorld, openConsole } from '../../support/console-client.ts';
+import { clearMatching, match } from '../../support/matching-world.ts';
+import { importPayables } from '../../support/payables.ts';
 import { providerOf, writeProviders } from '../../support/provider-rows.ts';
 import { daysFrom, openPullWorld, type PullWorld, TODAY } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
@@ -92,6 +94,19 @@ test('nothing is open when every closed date is reconciled and signed off', asyn
     `Todas as datas de ${brazilian(FIRST)} a ${brazilian(CLOSED)} estão conciliadas.`,
   ]);
   expect(exit).toBe(0);
+});
+
+test('a break with the payables of the ERP is no state in order', async () => {
+  const payable = { erpKey: 'k1', openValue: '7', orderUid: 'unknown' };
+  await importPayables(world.database, [payable], 'snapshot');
+  await match(world.database);
+  const { en, pt, exit } = await headline();
+  expect(en).toMatchObject({ inOrder: false, title: '1 other open item' });
+  // Eight titles without a payable, and a payable without a title.
+  expect(en.lines.at(-1)).toBe('Breaks with the payables of the ERP: 9.');
+  expect(pt.lines.at(-1)).toBe('Divergências com as contas a pagar do ERP: 9.');
+  expect(exit).toBe(3);
+  await clearMatching(world.database);
 });
 
 test('each open item has a line, and the command ends with 3', async () => {

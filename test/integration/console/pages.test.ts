@@ -234,7 +234,7 @@ test('alerts and the audit log are shown, page by page', async () => {
       date: new Date(date),
     },
   });
-  expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*something else/);
+  expect((await viewer.get('/alerts')).text).toMatch(/newer_kind[\s\S]*Something else\./);
   const over = Array.from({ length: 60 }, (_, index) => ({
     kind: 'day_held',
     dedupeKey: `over ${index}`,
@@ -244,11 +244,11 @@ test('alerts and the audit log are shown, page by page', async () => {
   }));
   await world.database.prisma.alert.createMany({ data: over });
   const alerts = (await viewer.get('/alerts')).text;
-  expect(alerts).toContain('something else');
-  expect(alerts).toContain('over 10.');
-  expect(alerts).not.toContain('over 9.');
+  expect(alerts).toContain('Something else.');
+  expect(alerts).toContain('Over 10.');
+  expect(alerts).not.toContain('Over 9.');
   const second = /rel="next" href="([^"]+)"/.exec(alerts)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  expect((await viewer.get(second)).text).toMatch(/something else[\s\S]*over 9\.[\s\S]*over 0\./);
+  expect((await viewer.get(second)).text).toMatch(/Something else[\s\S]*Over 9\.[\s\S]*Over 0\./);
   await world.database.prisma.auditEntry.createMany({
     data: Array.from({ length: 120 }, (_, index) => ({ actor: 'bot', action: `act-${index}` })),
   });

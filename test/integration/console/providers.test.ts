@@ -210,7 +210,7 @@ test('the API has the suppliers, their accounts and the changes, masked', async 
   }
 });
 
-test('changed accounts: the agent has a name, and the acknowledged ones keep who found what', async () => {
+test('changed accounts: the agent has a name, and the acknowledged ones keep the person and the reason', async () => {
   const open = await pages.viewer.get('/account-changes');
   expect(open.text).toContain('Agente Araújo');
   expect(open.text).toContain('Aço São José Ltda');

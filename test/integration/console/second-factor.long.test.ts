@@ -271,7 +271,7 @@ describe('a user with a second factor', () => {
     expect(events()).toContain('second_factor_removed');
   });
 
-  test('who lost it is let in by an administrator, and only by one', async () => {
+  test('a user who lost it is let in by an administrator, and only by one', async () => {
     const path = `/users/${name}/reset-second-factor`;
     expect((await ana.post(path)).status).toBe(403);
     const alma = await console.as('admin', 'alma');

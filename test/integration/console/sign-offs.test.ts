@@ -242,7 +242,7 @@ describe('many days at once', () => {
     expect(daysIn(previewed)).toHaveLength(3);
     const answer = await own.post('/sign-offs', { day: forged }, { headers: portuguese });
     expect(answer.text).toContain('3 de 4 dias fechados');
-    expect(answer.text).toContain('Você liberou ou aceitou algo neste dia.');
+    expect(answer.text).toContain('Você tomou uma decisão sobre este dia.');
     expect(await signedBy(...dates)).toEqual(['alba', 'alba', null, 'alba']);
     await sign(pages.reviewer, [day(2)]);
   });

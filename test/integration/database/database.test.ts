@@ -16,7 +16,7 @@ import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 import { ConfigError, InputError, StagingUnavailableError } from '../../../src/runtime/errors.ts';
 import { createMigratedDatabase, type TestDatabase } from '../../support/database.ts';
 
-/** Stands for what no log may show: a value of a row. */
+/** A value of a row, which no log may show. */
 const SECRET = '39053344705';
 
 const logLines: string[] = [];
@@ -400,7 +400,7 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
     expect(describeDatabaseError(original)).toBe(description);
     expect(failure).toHaveProperty('message', description);
     expect(failure).toHaveProperty('stack', expect.stringContaining('    at '));
-    // Whoever prints an error prints its properties and its causes with it.
+    // A logger that prints an error prints its properties and causes too.
     expect(inspect(original, { depth: 10 })).toContain(SECRET);
     expect(inspect(failure, { depth: 10 })).not.toContain(SECRET);
   });

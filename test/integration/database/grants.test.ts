@@ -167,7 +167,7 @@ async function readRights(): Promise<Rights[]> {
   return rows;
 }
 
-test('each role has the expected rights on each relation, and nobody else has any', async () => {
+test('each role has the expected rights on each relation, and no other role has any', async () => {
   const rights = await readRights();
   const relations = rights.filter(
     ({ schema, kind }) => schema !== 'conciliation_queue' && kind !== 'S',

@@ -157,7 +157,7 @@ test.each([
 });
 
 describe('provider', () => {
-  // Every statement has a time of its own here: now() stands still inside a transaction.
+  // Every statement has a time of its own here: now() is constant inside a transaction.
   beforeEach(() => client.query('ROLLBACK'));
   afterEach(() => client.query('DELETE FROM conciliation.provider'));
 

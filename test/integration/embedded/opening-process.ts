@@ -95,7 +95,7 @@ export async function requireServerPid(dataDir: string): Promise<number> {
   return serverPid;
 }
 
-/** Whether the server lives; a zombie, which waits to be reaped by whoever adopted it, does not. */
+/** Whether the server lives; a zombie, which waits to be reaped by its new parent, does not. */
 export async function isServerRunning(serverPid: number): Promise<boolean> {
   try {
     const { stdout } = await run('ps', ['-o', 'stat=', '-p', String(serverPid)]);

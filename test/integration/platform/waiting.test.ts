@@ -379,7 +379,7 @@ describe('a signal that aborts', () => {
     expect(await failureOf(readAll(response))).toBe(ours);
   });
 
-  test('never lets a body that nobody has begun to read pass, though it had come whole', async () => {
+  test('fails for a body that was not read in time, also when all of it had arrived', async () => {
     const server = await startServer(({ socket }) =>
       socket.end(answer('200 OK', '{}', JSON_TYPE, 'connection: close')),
     );

@@ -570,7 +570,7 @@ describe('one at a time', () => {
       await erp.query(`UPDATE conciliation.provider SET name = 'Locked' WHERE external_id = $1`, [
         providerOf(1).externalId,
       ]);
-      // Whoever waited for the ERP here would wait for ever.
+      // A push that waited for the ERP here would wait for ever.
       expect(await world.push()).toMatchObject({ requests: 1, synced: 2 });
       expect(await world.push()).toMatchObject({ kind: 'done', requests: 0 });
       await erp.query('COMMIT');

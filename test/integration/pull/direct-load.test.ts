@@ -118,7 +118,7 @@ test('a response of many megabytes is loaded as it arrives, with one number for 
   expect(await world.pull(date)).toMatchObject({ state: 'unchanged' });
 });
 
-describe('nothing of a load is left', () => {
+describe('a load leaves no row', () => {
   const emptied = { titles: [], occurrences: [], rejects: [] };
 
   test('where the document breaks in its middle', async () => {
@@ -199,7 +199,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
     );
     expect(rowCount).toBe(1);
-  }, 60_000);
+  }, 900_000);
   world.sandbox.setDayTexts(
     date,
     Array.from({ length: 9 }, (_, index) => titleText({ date, uid: `t${index}` })),
@@ -210,7 +210,7 @@ test('a newer fetch of a date that is being loaded is merged after the load', as
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
     expect(rowCount).toBe(1);
-  }, 60_000);
+  }, 900_000);
   answer.release();
   expect(await loading).toMatchObject({ state: 'merged', inserted: 10 });
   expect(await newer).toMatchObject({ state: 'merged', withdrawn: 1, unchanged: 9 });
@@ -258,7 +258,7 @@ test('a row that something else inserted during the load fails the merge, and is
       'SELECT FROM pg_stat_progress_copy WHERE datname = current_database()',
     );
     expect(rowCount).toBe(1);
-  }, 60_000);
+  }, 900_000);
   await world.database.pool.query(
     `INSERT INTO conciliation.title (order_uid, occurrence, accepted_date, original_value, identity_hash, content_hash,
        raw_hash, first_pull_id, last_change_pull_id)
@@ -343,7 +343,7 @@ test('a load whose process stopped in the middle is ended, and with it its hold 
     await sleep(10);
     expect(await impatient()).toBe(1);
     await seen('title', 0);
-    // What is only staged holds nobody up, and comes as slowly as the platform answers.
+    // Staging blocks no other transaction, and takes as long as the response.
     expect(await copying('staged_title')).toBe(1);
   } finally {
     goOn();

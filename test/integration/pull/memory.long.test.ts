@@ -20,7 +20,7 @@ function peakMegabytes(pid: number): number | null {
   return peak === null ? null : Number(peak[1]) / 1024;
 }
 
-// Elsewhere nobody can be asked for another process's peak.
+// Other systems do not report the peak of another process.
 test.runIf(process.platform === 'linux')(
   `a pull of ${TITLES} titles takes less than ${LIMIT_MEGABYTES} MB of memory`,
   async () => {

@@ -36,7 +36,7 @@ async function rowsScanned(): Promise<number> {
       `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
     );
     expect(rowCount).toBe(0);
-  }, 60_000);
+  }, 900_000);
   const { rows } = await client.query(
     `SELECT seq_tup_read::int AS scanned FROM pg_stat_user_tables
      WHERE schemaname = 'conciliation' AND relname = 'title'`,

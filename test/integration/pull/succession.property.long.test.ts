@@ -90,4 +90,4 @@ test('after any of 500 restatements exactly the unique pairs are linked, in any 
     expect([round, await linksOf(pullId)]).toEqual([round, expected]);
   }
   expect(linked).toBeGreaterThan(100);
-}, 240_000);
+}, 900_000);

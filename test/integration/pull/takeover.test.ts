@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Whoever asks the platform has its pull taken over before the answer is read. */
+/** Every pull that sends a request is taken over before the response is read. */
 function takenOver(pullId: bigint, answer: 'whole' | 'cut'): Pick<PullParts, 'platform'> {
   const { platform } = world;
   return {

@@ -90,7 +90,7 @@ describeOnEachServer('a queue that loses its workers or its server', (kind) => {
 
   const whereItCanGoDown = kind.canGoDown ? describe : describe.skip;
   whereItCanGoDown('a server that goes away (skipped where it is not ours to stop)', () => {
-    test('nothing hangs or ends, it is said once, and when it is back the queue works', async () => {
+    test('no process hangs or ends, the outage is logged once, and the queue works afterwards', async () => {
       const handled: bigint[] = [];
       await world.startWorker(async (pullId) => void handled.push(pullId), { concurrency: 2 });
       let pushes = 0;

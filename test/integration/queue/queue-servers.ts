@@ -4,11 +4,11 @@ import { describe, inject } from 'vitest';
 import { createTestDatabase } from '../../support/database.ts';
 import { findRedisServer, startRedisServer } from '../../support/redis.ts';
 
-/** What the queue is kept in, for one test: empty at first, and nobody else's. */
+/** The store of the queue, for one test: empty at first, and used by no other test. */
 export interface QueueServer {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
-  /** Throws every job away behind the back of whoever uses the queue. */
+  /** Deletes every job without the knowledge of the queue's users. */
   loseJobs(): Promise<void>;
   /** Cuts every connection and takes no further one, until `goUp`. The jobs may be lost with it. */
   goDown(): Promise<void>;

@@ -77,7 +77,12 @@ describe.skipIf(findRedisServer() === null)('rediss:// (skipped without a redis-
 
   test.each([
     ['of another authority', 'localhost', 'other.pem', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-    ['of an authority that nobody named', 'localhost', null, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+    [
+      'of an authority that is not configured',
+      'localhost',
+      null,
+      'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    ],
     ['by another name', '127.0.0.1', 'authority.pem', 'ERR_TLS_CERT_ALTNAME_INVALID'],
   ])('a server %s is refused', async (_, host, authority, code) => {
     const error = await open(host, authority).catch((reason: unknown) => reason);

@@ -7,7 +7,7 @@ export interface WorkerProcessOptions {
   readonly redisUrl: string | null;
   readonly databaseUrl: string;
   readonly lockMs: number;
-  /** How it spends `handlingMs` on every pull: idly, or so that its event loop stands still. */
+  /** How it spends `handlingMs` on every pull: idly, or so that its event loop is blocked. */
   readonly handling: 'wait' | 'block';
   readonly handlingMs: number;
   /** The id of a pull that it enqueues first. */

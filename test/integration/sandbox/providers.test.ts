@@ -144,7 +144,7 @@ describe('POST /api/providers', () => {
     });
   });
 
-  it('has no effect where a fault stands in for the answer', async () => {
+  it('has no effect where a fault replaces the response', async () => {
     sandbox.faults.add({ kind: 'status', status: 500, operation: 'providers' });
     expect((await postProviders(provider(1))).status).toBe(500);
     expect(sandbox.providers.size).toBe(0);

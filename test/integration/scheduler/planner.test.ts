@@ -49,7 +49,7 @@ test('creates the due pulls, wakes a worker for each, the most urgent first, and
   expect(await planner.runOnce()).toEqual({ kind: 'done', created: 0, enqueued: 0 });
 });
 
-test("nothing is planned while this clock differs from the database's", async () => {
+test("no pull is planned while this clock differs from the database's", async () => {
   const planner = world.planner();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 180_000 });
   const run = await planner.runOnce();

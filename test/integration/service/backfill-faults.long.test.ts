@@ -26,7 +26,7 @@ const RANGE = { from: daysFrom(-59, TO), to: TO };
 for (const queue of SERVICE_QUEUES) {
   const name = `a backfill of 60 days with the queue on ${queue.name}`;
   if (queue.missing === null) {
-    describe.concurrent(name, { timeout: 180_000 }, () => survives(queue));
+    describe.concurrent(name, { timeout: 900_000 }, () => survives(queue));
   } else {
     describe.skip(`${name}, skipped because ${queue.missing}`, () => survives(queue));
   }

@@ -3,36 +3,59 @@ import { expect, test } from 'vitest';
 import { eventually, FAST, nothingDue, openServiceWorld } from '../../support/service-world.ts';
 import { startHttpReceiver } from '../alerts/receivers.ts';
 
-test('two processes send the digest once, with the headline', async () => {
+/** The cron expression of the minute that was `minutes` ago, each day. */
+function dailyAt(minutes: number, timeZone: string): string {
+  const parts = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' })
+    .format(new Date(Date.now() - minutes * 60_000))
+    .split(':');
+  return `${Number(parts[1])} ${Number(parts[0])} * * *`;
+}
+
+test('processes that start after the time send the digest once, with the headline, also after a restart', async () => {
   const [slack, teams] = await Promise.all([startHttpReceiver(), startHttpReceiver()]);
+  const timeZone = 'America/Sao_Paulo';
   const world = await openServiceWorld('PostgreSQL', {
     redisDatabase: 12,
     environment: {
       ...nothingDue(),
+      TIMEZONE: timeZone,
       ALERT_SLACK_URL: slack.url.href,
       ALERT_TEAMS_URL: teams.url.href,
       ALERT_LANGUAGE: 'pt-BR',
       DIGEST_CHANNELS: 'slack',
-      // A slot each minute, so that the test does not depend on the hour.
-      DIGEST_CRON: '* * * * *',
+      DIGEST_CRON: dailyAt(3, timeZone),
     },
   });
+  const digestsOf = ({ bodies }: typeof slack) =>
+    bodies.filter((body) => JSON.stringify(body).includes('Conciliação em'));
+  /** An alert that a round of the service sends, after which the next round begins. */
+  const failPull = async (code: string) => {
+    await world.database.prisma.$executeRaw`
+      INSERT INTO conciliation.pull (origin, date, requested_by, state, fence, error_code)
+      VALUES ('manual', '2026-03-01', 'test', 'failed', nextval('conciliation.pull_fence_seq'), ${code})`;
+    await eventually(() => expect(JSON.stringify(teams.bodies)).toContain(code));
+  };
   try {
     // A ledger that is younger than the slot has no digest.
     await world.database.prisma.$executeRaw`
       INSERT INTO conciliation.pull (origin, date, requested_by, created_at)
       VALUES ('manual', '2026-03-01', 'test', now() - interval '1 day')`;
     const first = await world.start({ overrides: FAST });
-    await world.start({ overrides: FAST });
-    await eventually(() => expect(JSON.stringify(slack.bodies)).toContain('Conciliação em'));
-    const slots = await world.database.prisma.$queryRaw<{ sent: number; slots: number }[]>`
-      SELECT count(*)::int AS sent, count(DISTINCT slot_at)::int AS slots FROM conciliation.digest_delivery
-      WHERE delivered_at IS NOT NULL`;
-    expect(slots[0]?.sent).toBe(slots[0]?.slots);
-    const digests = slack.bodies.filter((body) => JSON.stringify(body).includes('Conciliação em'));
-    expect(digests).toHaveLength(slots[0]?.slots ?? 0);
-    expect(JSON.stringify(teams.bodies)).not.toContain('Conciliação em');
-    expect(JSON.stringify(first.log)).not.toContain('secret-path');
+    const second = await world.start({ overrides: FAST });
+    const { digestDelivery } = world.database.prisma;
+    const sent = () => digestDelivery.count({ where: { deliveredAt: { not: null } } });
+    await eventually(async () => expect(await sent()).toBe(1));
+    expect(digestsOf(slack)).toHaveLength(1);
+    expect(JSON.stringify(digestsOf(slack))).toContain('O registro começa em');
+    await Promise.all([first.kill(), second.kill()]);
+
+    const third = await world.start({ overrides: FAST });
+    await failPull('AFTER_RESTART');
+    await failPull('A_ROUND_LATER');
+    expect(digestsOf(slack)).toHaveLength(1);
+    expect(digestsOf(teams)).toEqual([]);
+    expect(await digestDelivery.count()).toBe(1);
+    expect(JSON.stringify([first.log, third.log])).not.toContain('secret-path');
   } finally {
     await world.close();
     await Promise.all([slack.close(), teams.close()]);

@@ -32,6 +32,10 @@ test('has its data folder for itself, and stops the database last and in good or
     const service = spawn();
     await eventually(() => expect(service.logged('pull ended')).toHaveLength(DUE), 120_000);
 
+    expect(
+      service.logged('there is no console user yet: conciliation user add <name> --role admin'),
+    ).toHaveLength(1);
+
     const second = await spawn().ended;
     expect(second.exit).toBe(2);
     expect(second.text).toContain(
@@ -44,7 +48,7 @@ test('has its data folder for itself, and stops the database last and in good or
     expect(errorsOf(service)).toEqual([]);
     expect(service.logged('database connection lost')).toEqual([]);
     const serverLog = await readFile(join(dataDir, 'postgres.log'), 'utf8');
-    // Before, whoever waits for the server may ask too early. Afterwards, the one session that it has
+    // Before, a client that waits for the server may connect too early. Afterwards, the one session that it has
     // to end itself is that which kept others from the folder till then.
     const [, sinceReady = ''] = serverLog.split('ready to accept connections');
     // The server may log a refusal from before after the line that it is ready.

@@ -18,7 +18,7 @@ const FROM = daysFrom(-30, TODAY);
 const TO = daysFrom(-1, TODAY);
 
 describe.concurrent('a catch-up of 30 days, most of which wait when all jobs are lost', {
-  timeout: 120_000,
+  timeout: 900_000,
 }, () => {
   for (const queue of SERVICE_QUEUES) {
     const title = `ends exact with the queue on ${queue.name}`;

@@ -23,7 +23,7 @@ const ALL = [FIRST, SECOND, YESTERDAY];
 
 for (const queue of SERVICE_QUEUES) {
   if (queue.missing === null) {
-    describe.concurrent(`with the queue on ${queue.name}`, { timeout: 120_000 }, () =>
+    describe.concurrent(`with the queue on ${queue.name}`, { timeout: 900_000 }, () =>
       handlesFaults(queue),
     );
   } else {
@@ -138,7 +138,7 @@ function handlesFaults(queue: ServiceQueue): void {
       const tokenFile = await world.writeFile('token', refused);
       await world.start({ environment: { PLATFORM_TOKEN_FILE: tokenFile } });
       await eventually(() => expect(webhook.received).toHaveLength(1));
-      // Each date was asked for at most once, and while nobody mends the token none is again.
+      // Each date was asked for at most once, and none is again until the token is replaced.
       const refusals = world.sandbox.requests.length;
       expect(refusals).toBeLessThanOrEqual(3);
       await sleep(2_500);

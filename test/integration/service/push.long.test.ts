@@ -328,7 +328,7 @@ async function expectStates(
     const rows = await world.database.prisma.$queryRaw<{ state: string; providers: number }[]>`
       SELECT sync_state AS state, count(*)::int AS providers FROM conciliation.provider GROUP BY 1`;
     expect(Object.fromEntries(rows.map((row) => [row.state, row.providers]))).toEqual(states);
-  }, 120_000);
+  }, 900_000);
 }
 
 async function sizesOf(world: ServiceWorld): Promise<number[]> {

@@ -48,7 +48,7 @@ const withOwnRedis = hasRedisServer ? describe.concurrent : describe.skip;
 
 withOwnRedis(
   'a Redis of our own (skipped where no redis-server is on the PATH)',
-  { timeout: 120_000 },
+  { timeout: 900_000 },
   () => {
     test('that may throw jobs away is refused with 2', () =>
       inWorld('PostgreSQL', async (world) => {

@@ -25,7 +25,7 @@ const STALLED = daysFrom(-1, TODAY);
 for (const queue of SERVICE_QUEUES) {
   const name = `with the queue on ${queue.name}`;
   if (queue.missing === null) {
-    describe.concurrent(name, { timeout: 120_000 }, () => startsAndStops(queue));
+    describe.concurrent(name, { timeout: 900_000 }, () => startsAndStops(queue));
   } else {
     describe.skip(`${name}, skipped because ${queue.missing}`, () => startsAndStops(queue));
   }

@@ -23,7 +23,7 @@ const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
 /** An hour after the sweep is due, so that all dates have been pulled before. */
 const eveningOf = (date: CivilDate) => new Date(`${date}T22:00:00Z`);
 
-describe.concurrent('ten simulated days', { timeout: 180_000 }, () => {
+describe.concurrent('ten simulated days', { timeout: 900_000 }, () => {
   const [onPostgres] = SERVICE_QUEUES;
   test('of one process ask for what the schedules say', () => liveThrough(onPostgres, 1));
   for (const queue of SERVICE_QUEUES) {
@@ -54,7 +54,7 @@ async function liveThrough(queue: ServiceQueue, processes: number): Promise<void
       await world.setNow(eveningOf(daysFrom(day, START)));
       await untilSwept(world, day);
     }
-    // A tick or two, in which whoever comes late would ask again.
+    // A tick or two, in which the slower process would ask again.
     await sleep(2_500);
     expect(requestCounts(world)).toEqual(expectedCounts());
     const last = daysFrom(DAYS - 1, START);

@@ -62,7 +62,7 @@ describe.each(VARIABLES)('a plain connection %s', (name, addressOf, expected) =>
     const problems = problemsOf({ [name]: addressOf(host) });
     expect(problems).toEqual([
       `${name}: expected ${expected}, because the connection to ${shown} would not be encrypted; ` +
-        `or ${shown} in ALLOW_PLAINTEXT, if nobody else can read the network in between`,
+        `or ${shown} in ALLOW_PLAINTEXT, if no other party can read the network in between`,
     ]);
     expect(problemsOf({ [name]: addressOf(host), ALLOW_PLAINTEXT: shown })).toEqual([]);
   });

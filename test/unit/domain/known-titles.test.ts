@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { KnownTitles, rawHash } from '../../../src/domain/known-titles.ts';
 
 const hashOf = (text: string) => rawHash(Buffer.from(text));
-/** Stands for the hash of a content: any 16 bytes. */
+/** A made-up content hash: any 16 bytes. */
 const contentOf = (text: string) => Buffer.from(text.padEnd(16));
 const addTo = (known: KnownTitles, text: string) =>
   known.add(Buffer.concat([hashOf(text), contentOf(text)]), 0, 16);

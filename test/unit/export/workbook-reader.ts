@@ -61,7 +61,7 @@ export function readWorkbook(archive: Buffer): ReadSheet[] {
 function readRows(xml: string): (ReadCell | null)[][] {
   return [...xml.matchAll(/<row r="(\d+)">(.*?)<\/row>/gs)].map(
     ([, number, content = ''], index) => {
-      if (Number(number) !== index + 1) throw new Error(`row ${number} stands at ${index + 1}`);
+      if (Number(number) !== index + 1) throw new Error(`row ${number} is at place ${index + 1}`);
       const cells: (ReadCell | null)[] = [];
       for (const [, attributes = '', body = ''] of content.matchAll(/<c ([^>]*)>(.*?)<\/c>/gs)) {
         const attribute = (name: string) =>

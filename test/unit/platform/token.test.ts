@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(directory, { recursive: true }));
 
-/** As whoever issues tokens should. */
+/** As an issuer of tokens should write it. */
 const writeToken = (file: string, text: string | Uint8Array) =>
   writeFile(file, text, { mode: 0o600 });
 

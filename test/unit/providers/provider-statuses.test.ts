@@ -31,7 +31,7 @@ describe('findRefusals', () => {
     ['text', 'REJECTED'],
     ['a status without a provider', { providers: [{ index: 0, status: 'REJECTED' }] }],
     ['a provider of another request', [{ externalId: 'Z', status: 'REJECTED' }]],
-    ['a status that nobody knows', [{ externalId: 'A', status: 'QUEUED' }]],
+    ['an unknown status', [{ externalId: 'A', status: 'QUEUED' }]],
     ['a status that is no text', [{ externalId: 'A', status: 400 }]],
     ['an id that is no text', [{ externalId: ['A'], status: 'REJECTED' }]],
     ['a list somewhere else', { data: { providers: [{ externalId: 'A', status: 'REJECTED' }] } }],

@@ -1,4 +1,4 @@
-/** Bytes from readable text, in which `<c3 28>` stands for those two bytes. */
+/** Bytes from readable text, in which `<c3 28>` means those two bytes. */
 function bytesOf(text: string): Buffer {
   const parts = text.split(/<((?:[0-9a-f]{2} ?)+)>/);
   return Buffer.concat(
