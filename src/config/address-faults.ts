@@ -108,7 +108,7 @@ function plaintextFault(
   // After a password that is not percent-encoded the parser takes a part of the password for the host.
   const isHost = url.username !== '' || url.password !== '' || !url.href.includes('@');
   const shown = isHost ? name : 'its host';
-  return `${expected}, because the connection to ${shown} would not be encrypted; or ${shown} in ALLOW_PLAINTEXT, if nobody else can read the network in between`;
+  return `${expected}, because the connection to ${shown} would not be encrypted; or ${shown} in ALLOW_PLAINTEXT, if no other party can read the network in between`;
 }
 
 /** Whether connections to the host may be unencrypted. */

@@ -1,7 +1,7 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { Provider } from '../domain/provider.ts';
-import { MERGE_TRANSACTION } from '../pull/merge/merge.sql.ts';
+import { MERGE_TRANSACTION } from '../pull/merge/merge-transaction.sql.ts';
 
 /** A provider and its place in the file. */
 export interface ImportRow {

@@ -1,4 +1,4 @@
-/** Titles that keep the contract and that nobody should book. */
+/** Titles that keep the contract and must not be booked. */
 export const IMPLAUSIBLE_KINDS = [
   'double',
   'lost-buyer',

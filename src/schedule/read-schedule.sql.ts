@@ -49,7 +49,7 @@ export interface Payee {
   readonly account: BankAccount;
   /** Whether the account changed and no person has acknowledged the change. */
   readonly isChanged: boolean;
-  /** One of the titles of the payee, which stands for the payee in an address. */
+  /** One of the titles of the payee. Its number identifies the payee in an address. */
   readonly titleId: number;
 }
 
@@ -154,7 +154,7 @@ const PAYEE_JSON = Prisma.sql`
 const PLANNER = Prisma.sql`SELECT set_config('jit', 'off', true), set_config('work_mem', '32MB', true)`;
 
 /**
- * Returns who is to be paid on the due dates of a range, over the titles of all accepted dates. All values are
+ * Returns the payees on the due dates of a range, over the titles of all accepted dates. All values are
  * those of one instant, and equal to sums over `title` at that instant.
  */
 export async function readSchedule(
