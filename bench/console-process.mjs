@@ -6,7 +6,7 @@ import { addUser, findLoginUser } from '#dist/console/access/console-users.sql.j
 import { SESSION_LIMITS } from '#dist/console/shell/guard.js';
 import { createConsole } from '#dist/console/shell/server.js';
 import { openDatabase } from '#dist/database/database.js';
-import { STALENESS_LIMITS } from '#dist/domain/alert.js';
+import { STALENESS_LIMITS } from '#dist/domain/alerts/pull-alerts.js';
 import { UNKNOWN_MEANINGS } from '#dist/domain/amount-meaning.js';
 
 const [databaseUrl = ''] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import {
   type AlertLanguage,
   CRITICAL_ALERT_KINDS,
   UPDATE_HOURS,
-} from '../domain/alert.ts';
+} from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 /** A state of an alert that has not reached a channel yet. */

@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
-import type { Alert, AlertKind } from '../domain/alert.ts';
+import type { Alert, AlertKind } from '../domain/alerts/alert.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /**

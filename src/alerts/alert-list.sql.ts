@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { AlertKind } from '../domain/alert.ts';
+import type { AlertKind } from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 
 export interface AlertRow {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alert.ts';
+import { type AlertKind, type AlertLanguage, severityOf } from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { capitalised } from '../domain/display-text.ts';
 import type { DueAlert } from './alert-delivery.sql.ts';

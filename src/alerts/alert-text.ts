@@ -1,4 +1,4 @@
-import type { AlertKind, AlertSeverity } from '../domain/alert.ts';
+import type { AlertKind, AlertSeverity } from '../domain/alerts/alert.ts';
 
 type Texts = Readonly<Record<AlertKind, string>>;
 

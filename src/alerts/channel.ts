@@ -1,4 +1,4 @@
-import type { AlertChannel, AlertSeverity } from '../domain/alert.ts';
+import type { AlertChannel, AlertSeverity } from '../domain/alerts/alert.ts';
 
 /** What a channel sends, in the language of the receivers, without personal data. */
 export interface Message {

@@ -7,54 +7,58 @@ import { readReceiptQuestions } from '../bookings/receipt-questions.sql.ts';
 import { readOverdueReleases } from '../bookings/release.sql.ts';
 import { readBrokenMonths } from '../closing/month-seal.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
+import { type Alert, LEDGER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
   ALTERED_TITLES_NAMED,
-  type Alert,
   type AlteredDate,
   alteredDateAlerts,
-  BOOKING_LIMITS,
-  type BookingLimits,
-  bookingReceiptsAlerts,
   brokenMonthAlerts,
   CHECK_OVERDUE_HOURS,
-  type ChangedAccounts,
-  type ContradictedDate,
-  changedAccountsAlert,
-  consumerBehindAlert,
-  contractDriftAlert,
-  contradictedDateAlerts,
-  DRIFT_PATHS_NAMED,
-  type FailedPull,
-  type FailedSweep,
   FINDING_ALERT_HOURS,
-  failedLinesAlert,
-  failedPullAlerts,
-  failedSweepAlert,
-  faultyProcessAlerts,
   type HeldDay,
   heldDayAlerts,
-  LEDGER_ALERT_KINDS,
-  type NewDrift,
   type OpenFindings,
   type OpenRejects,
-  OVERDUE_HOURS,
   type OverdueChecks,
-  type OverduePulls,
   openFindingsAlerts,
   openRejectsAlerts,
   overdueChecksAlert,
-  overdueLinesAlert,
-  overduePullsAlert,
-  paidToSupplierAlert,
   restatedDayAlerts,
-  type StalenessLimits,
-  type SweepFindings,
-  staleCheckpointAlert,
+} from '../domain/alerts/day-alerts.ts';
+import {
+  BOOKING_LIMITS,
+  type BookingLimits,
+  bookingReceiptsAlerts,
+  consumerBehindAlert,
+  failedLinesAlert,
+  overdueLinesAlert,
+  paidToSupplierAlert,
   stalePayablesAlert,
+  waitingDaysAlert,
+} from '../domain/alerts/erp-alerts.ts';
+import { type ChangedAccounts, changedAccountsAlert } from '../domain/alerts/party-alerts.ts';
+import { faultyProcessAlerts } from '../domain/alerts/process-alerts.ts';
+import {
+  contractDriftAlert,
+  DRIFT_PATHS_NAMED,
+  type FailedPull,
+  failedPullAlerts,
+  type NewDrift,
+  OVERDUE_HOURS,
+  type OverduePulls,
+  overduePullsAlert,
+  type StalenessLimits,
+  staleCheckpointAlert,
+} from '../domain/alerts/pull-alerts.ts';
+import {
+  type ContradictedDate,
+  contradictedDateAlerts,
+  type FailedSweep,
+  failedSweepAlert,
+  type SweepFindings,
   staleSweepAlert,
   sweepFindingAlerts,
-  waitingDaysAlert,
-} from '../domain/alert.ts';
+} from '../domain/alerts/sweep-alerts.ts';
 import { type CivilDate, dateIn, lastClosedDate } from '../domain/business-day.ts';
 import { readFaults } from '../ledger/process-faults.sql.ts';
 import { hasPayables, readSnapshotAt } from '../payables/payable-state.sql.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { AlertChannel } from '../domain/alert.ts';
+import type { AlertChannel } from '../domain/alerts/alert.ts';
 
 /**
  * Plans the digest of a slot for each channel, once over all processes. A slot before the first pull has

@@ -1,6 +1,6 @@
 import { readClock } from '../database/clock.ts';
 import type { Database } from '../database/database.ts';
-import { listDates } from '../domain/alert.ts';
+import { listDates } from '../domain/alerts/dated-alerts.ts';
 import { dateIn } from '../domain/business-day.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { MessageStyle } from './alert-message.ts';

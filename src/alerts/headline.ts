@@ -1,4 +1,5 @@
-import { type Alert, type AlertKind, type AlertLanguage, listDates } from '../domain/alert.ts';
+import type { Alert, AlertKind, AlertLanguage } from '../domain/alerts/alert.ts';
+import { listDates } from '../domain/alerts/dated-alerts.ts';
 import { addDays } from '../domain/business-day.ts';
 import { NEEDS, type Need } from '../ledger/ledger-days.sql.ts';
 import { ALERT_TEXTS } from './alert-text.ts';

@@ -1,4 +1,4 @@
-import type { AlertChannel } from '../domain/alert.ts';
+import type { AlertChannel } from '../domain/alerts/alert.ts';
 import { postWebhook } from '../webhooks/post-webhook.ts';
 import type { WebhookSecret } from '../webhooks/webhook-signature.ts';
 import type { Channel, Message } from './channel.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '../database/database.ts';
-import type { Alert } from '../domain/alert.ts';
+import type { Alert } from '../domain/alerts/alert.ts';
 import {
   addDays,
   type CivilDate,

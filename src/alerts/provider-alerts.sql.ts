@@ -1,14 +1,13 @@
 import type { Database, Transaction } from '../database/database.ts';
+import { type Alert, PROVIDER_ALERT_KINDS } from '../domain/alerts/alert.ts';
 import {
-  type Alert,
   type FailingPush,
   failingPushAlert,
-  PROVIDER_ALERT_KINDS,
   PUSH_FAILING_MINUTES,
   PUSH_OVERDUE_HOURS,
   type RefusedProviders,
   refusedProvidersAlert,
-} from '../domain/alert.ts';
+} from '../domain/alerts/party-alerts.ts';
 import { lockAlerts, settleAlerts } from './alert-ledger.sql.ts';
 
 /** The ERP may lock the table `provider`. The transaction, which has the lock of the alerts, does not wait. */

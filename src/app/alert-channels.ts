@@ -4,7 +4,7 @@ import type { AlertPolicy } from '../alerts/derive-alerts.sql.ts';
 import { openEmail } from '../alerts/email-channel.ts';
 import { openSlack, openTeams, openWebhook } from '../alerts/http-channels.ts';
 import type { Config } from '../config/config.ts';
-import { STALENESS_LIMITS } from '../domain/alert.ts';
+import { STALENESS_LIMITS } from '../domain/alerts/pull-alerts.ts';
 import { slotBefore } from '../scheduler/cron-slot.ts';
 import { openWebhookSecret } from '../webhooks/webhook-signature.ts';
 

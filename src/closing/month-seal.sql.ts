@@ -4,7 +4,7 @@
  */
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { listDates } from '../domain/alert.ts';
+import { listDates } from '../domain/alerts/dated-alerts.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { DayState } from '../domain/day-state.ts';
 import { type Actor, identityOf } from '../domain/person.ts';

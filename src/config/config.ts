@@ -3,8 +3,8 @@ import {
   ALERT_LANGUAGES,
   type AlertChannel,
   type AlertLanguage,
-  BOOKING_LIMITS,
-} from '../domain/alert.ts';
+} from '../domain/alerts/alert.ts';
+import { BOOKING_LIMITS } from '../domain/alerts/erp-alerts.ts';
 import type { AmountMeanings } from '../domain/amount-meaning.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import type { CheckSeverities } from '../domain/checks/checks.ts';

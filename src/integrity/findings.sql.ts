@@ -1,6 +1,6 @@
 import { recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { FINDING_ALERT_HOURS } from '../domain/alert.ts';
+import { FINDING_ALERT_HOURS } from '../domain/alerts/day-alerts.ts';
 import { type CivilDate, toCivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { DateCheck, Problem } from './check-date.sql.ts';

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../database/database.ts';
-import type { FaultyProcesses } from '../domain/alert.ts';
+import type { FaultyProcesses } from '../domain/alerts/process-alerts.ts';
 import { PROCESS_SILENCE_MS, type ProcessFault } from '../domain/process-fault.ts';
 
 export interface FaultReport {

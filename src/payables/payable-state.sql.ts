@@ -1,5 +1,5 @@
 import type { Transaction } from '../database/database.ts';
-import { isStale } from '../domain/alert.ts';
+import { isStale } from '../domain/alerts/erp-alerts.ts';
 
 /** The state of the ERP's payables. */
 export interface PayableState {

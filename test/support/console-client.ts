@@ -7,7 +7,7 @@ import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { SESSION_LIMITS } from '../../src/console/shell/guard.ts';
 import { type ConsoleOptions, createConsole } from '../../src/console/shell/server.ts';
 import type { Database } from '../../src/database/database.ts';
-import { STALENESS_LIMITS } from '../../src/domain/alert.ts';
+import { STALENESS_LIMITS } from '../../src/domain/alerts/pull-alerts.ts';
 import { UNKNOWN_MEANINGS } from '../../src/domain/amount-meaning.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 

@@ -6,7 +6,7 @@ import { readOpenItems } from '../../alerts/open-items.sql.ts';
 import { readAuditLog } from '../../audit/audit.ts';
 import { readBackfillProgress, readBackfills } from '../../backfills/backfill-ledger.sql.ts';
 import { type Month, readMonths, stateOf } from '../../closing/month-seal.sql.ts';
-import { ALERT_LANGUAGES } from '../../domain/alert.ts';
+import { ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { type CivilDate, dateIn, daysBetween, parseCivilDate } from '../../domain/business-day.ts';
 import type { CsvLocale } from '../../export/csv.ts';
 import { readOpenDrift } from '../../ledger/drift.sql.ts';

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { FINDING_STATES } from '../../checks/findings.sql.ts';
 import { BREAK_CAUSES, SEAL_FIELDS } from '../../closing/civil-month.ts';
 import { MONTH_STATES } from '../../closing/month-seal.sql.ts';
-import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alert.ts';
+import { ALERT_KINDS, ALERT_LANGUAGES } from '../../domain/alerts/alert.ts';
 import { CHECK_CODES } from '../../domain/checks/checks.ts';
 import { DAY_STATES, HOLD_REASONS } from '../../domain/day-state.ts';
 import { PAYABLE_FIELDS, PAYABLE_STATUSES } from '../../domain/payable.ts';

@@ -1,6 +1,6 @@
 import type { AlertPolicy } from '../../alerts/derive-alerts.sql.ts';
 import type { Database } from '../../database/database.ts';
-import { BOOKING_LIMITS } from '../../domain/alert.ts';
+import { BOOKING_LIMITS } from '../../domain/alerts/erp-alerts.ts';
 import type { AmountMeanings } from '../../domain/amount-meaning.ts';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { SigningRules } from '../../ledger/sign-off.sql.ts';

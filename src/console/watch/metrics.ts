@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ALERT_KINDS } from '../../domain/alert.ts';
+import { ALERT_KINDS } from '../../domain/alerts/alert.ts';
 import { DAY_STATES } from '../../domain/day-state.ts';
 import { PULL_ORIGINS, type PullOrigin } from '../../domain/plan/pull-plan.ts';
 import { SYNC_STATES } from '../../domain/provider.ts';

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { lockAlerts, settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import type { MessageStyle } from '../../../src/alerts/alert-message.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import type { Alert, AlertKind } from '../../../src/domain/alert.ts';
+import type { Alert, AlertKind } from '../../../src/domain/alerts/alert.ts';
 import { createMigratedDatabase } from '../../support/database.ts';
 
 /** How the messages of tests are written. */

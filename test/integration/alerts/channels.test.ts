@@ -12,38 +12,44 @@ import { openEmail } from '../../../src/alerts/email-channel.ts';
 import { openSlack, openTeams } from '../../../src/alerts/http-channels.ts';
 import type { OpenItems } from '../../../src/alerts/open-items.sql.ts';
 import type { Database } from '../../../src/database/database.ts';
+import { ALERT_KINDS, type Alert, type AlertLanguage } from '../../../src/domain/alerts/alert.ts';
 import {
-  ALERT_KINDS,
-  type Alert,
-  type AlertLanguage,
   alteredDateAlerts,
-  bookingReceiptsAlerts,
   brokenMonthAlerts,
-  changedAccountsAlert,
-  consumerBehindAlert,
-  contractDriftAlert,
-  contradictedDateAlerts,
-  failedLinesAlert,
-  failedPullAlerts,
-  failedSweepAlert,
-  failingPushAlert,
-  faultyProcessAlerts,
   heldDayAlerts,
   openFindingsAlerts,
   openRejectsAlerts,
   overdueChecksAlert,
-  overdueLinesAlert,
-  overduePullsAlert,
-  paidToSupplierAlert,
-  refusedProvidersAlert,
   restatedDayAlerts,
+} from '../../../src/domain/alerts/day-alerts.ts';
+import {
+  bookingReceiptsAlerts,
+  consumerBehindAlert,
+  failedLinesAlert,
+  overdueLinesAlert,
+  paidToSupplierAlert,
+  stalePayablesAlert,
+  waitingDaysAlert,
+} from '../../../src/domain/alerts/erp-alerts.ts';
+import {
+  changedAccountsAlert,
+  failingPushAlert,
+  refusedProvidersAlert,
+} from '../../../src/domain/alerts/party-alerts.ts';
+import { faultyProcessAlerts } from '../../../src/domain/alerts/process-alerts.ts';
+import {
+  contractDriftAlert,
+  failedPullAlerts,
+  overduePullsAlert,
   STALENESS_LIMITS,
   staleCheckpointAlert,
-  stalePayablesAlert,
+} from '../../../src/domain/alerts/pull-alerts.ts';
+import {
+  contradictedDateAlerts,
+  failedSweepAlert,
   staleSweepAlert,
   sweepFindingAlerts,
-  waitingDaysAlert,
-} from '../../../src/domain/alert.ts';
+} from '../../../src/domain/alerts/sweep-alerts.ts';
 import { addDays, type CivilDate, toCivilDate } from '../../../src/domain/business-day.ts';
 import type { Need } from '../../../src/ledger/ledger-days.sql.ts';
 import {

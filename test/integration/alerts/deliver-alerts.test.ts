@@ -9,7 +9,7 @@ import { settleAlerts } from '../../../src/alerts/alert-ledger.sql.ts';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import { openWebhook } from '../../../src/alerts/http-channels.ts';
 import type { Database } from '../../../src/database/database.ts';
-import type { Alert } from '../../../src/domain/alert.ts';
+import type { Alert } from '../../../src/domain/alerts/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import {
   type AlertTable,

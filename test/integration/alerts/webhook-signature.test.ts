@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deliverAlerts } from '../../../src/alerts/deliver-alerts.ts';
 import { openWebhook } from '../../../src/alerts/http-channels.ts';
-import type { Alert } from '../../../src/domain/alert.ts';
+import type { Alert } from '../../../src/domain/alerts/alert.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 import { ConfigError } from '../../../src/runtime/errors.ts';
 import {

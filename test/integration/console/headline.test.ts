@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { headlineOf, needsPerson } from '../../../src/alerts/headline.ts';
 import { readOpenItems } from '../../../src/alerts/open-items.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import { lastClosedDate } from '../../../src/domain/business-day.ts';
 import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { recordAudit } from '../../../src/audit/audit.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import { tryPushLock } from '../../../src/providers/push-lock.sql.ts';
 import { openPullQueue } from '../../../src/queue/job-queue.ts';
 import { planPulls } from '../../../src/scheduler/plan-ledger.sql.ts';

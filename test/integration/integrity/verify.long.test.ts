@@ -7,7 +7,7 @@ import {
   ROW_HASH,
   rowHash,
 } from '../../../src/database/title-hashes.sql.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
   AMOUNT_COLUMNS,

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { type Database, openDatabase } from '../../../src/database/database.ts';
-import { STALENESS_LIMITS } from '../../../src/domain/alert.ts';
+import { STALENESS_LIMITS } from '../../../src/domain/alerts/pull-alerts.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { createPull } from '../../../src/ledger/pull-ledger.sql.ts';
 import { createPlatformClient } from '../../../src/platform/conciliation-client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { createMetrics, registerReadiness } from '../../../src/console/watch/metrics.ts';
-import { ALERT_KINDS } from '../../../src/domain/alert.ts';
+import { ALERT_KINDS } from '../../../src/domain/alerts/alert.ts';
 import { findProgram, runProgram } from '../../support/programs.ts';
 import { ROOT } from '../docs/documents.ts';
 

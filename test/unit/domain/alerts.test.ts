@@ -1,22 +1,26 @@
 import { describe, expect, test } from 'vitest';
+import { listDates } from '../../../src/domain/alerts/dated-alerts.ts';
 import {
   alteredDateAlerts,
-  bookingReceiptsAlerts,
   brokenMonthAlerts,
-  type CheckpointProgress,
-  contractDriftAlert,
-  contradictedDateAlerts,
-  failedPullAlerts,
-  failedSweepAlert,
   heldDayAlerts,
-  listDates,
   openFindingsAlerts,
   openRejectsAlerts,
   restatedDayAlerts,
+} from '../../../src/domain/alerts/day-alerts.ts';
+import { bookingReceiptsAlerts } from '../../../src/domain/alerts/erp-alerts.ts';
+import {
+  type CheckpointProgress,
+  contractDriftAlert,
+  failedPullAlerts,
   STALENESS_LIMITS,
   staleCheckpointAlert,
+} from '../../../src/domain/alerts/pull-alerts.ts';
+import {
+  contradictedDateAlerts,
+  failedSweepAlert,
   sweepFindingAlerts,
-} from '../../../src/domain/alert.ts';
+} from '../../../src/domain/alerts/sweep-alerts.ts';
 import { toCivilDate } from '../../../src/domain/business-day.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,0 +1,87 @@
+import { type CivilDate, daysBetween } from '../business-day.ts';
+import type { Alert, AlertKind, AlertLanguage } from './alert.ts';
+
+/** A date with a condition, and the pull that the condition is about. */
+export interface AlertDate {
+  readonly date: CivilDate;
+  readonly pullId: bigint | null;
+}
+
+/** The dates that one cause hits, for a message. */
+interface Hit<T> {
+  /** In date order. */
+  readonly items: readonly T[];
+  readonly oldest: T;
+  /** The dates in words. */
+  readonly listed: string;
+  readonly listedPt: string;
+}
+
+/**
+ * Raises one alert for each cause, whatever number of dates it hits, because one step mostly mends all of them.
+ * Date and pull are those of the oldest date.
+ * @param causeOf the cause of an item, which identifies the alert of the kind; null: the kind is one cause
+ */
+export function alertsByCause<T extends AlertDate>(
+  kind: AlertKind,
+  found: readonly T[],
+  causeOf: (item: T) => string | null,
+  tell: (hit: Hit<T>) => Pick<Alert, 'message' | 'messagePt'>,
+): Alert[] {
+  return [...new Set(found.map(causeOf))].flatMap((cause) => {
+    const items = found
+      .filter((item) => causeOf(item) === cause)
+      .toSorted((a, b) => daysBetween(b.date, a.date));
+    const [oldest] = items;
+    if (oldest === undefined) return [];
+    const dates = items.map(({ date }) => date);
+    const [listed, listedPt] = [listDates(dates, 'en'), listDates(dates, 'pt-BR')];
+    return {
+      kind,
+      dedupeKey: cause === null ? kind : `${kind}:${cause}`,
+      ...tell({ items, oldest, listed, listedPt }),
+      date: oldest.date,
+      pullId: oldest.pullId,
+    };
+  });
+}
+
+/** The kind is one cause. */
+export const ANY_CAUSE = () => null;
+
+export function sumOf<T>(items: readonly T[], countOf: (item: T) => number): number {
+  return items.reduce((sum, item) => sum + countOf(item), 0);
+}
+
+/** Dates and ranges of dates that a message names. */
+const RANGES_NAMED = 3;
+
+/** @param dates in order */
+export function listDates(dates: readonly CivilDate[], language: AlertLanguage): string {
+  const ranges: { from: CivilDate; to: CivilDate; dates: number }[] = [];
+  for (const date of dates) {
+    const last = ranges.at(-1);
+    if (last !== undefined && daysBetween(last.to, date) === 1) {
+      last.to = date;
+      last.dates += 1;
+    } else ranges.push({ from: date, to: date, dates: 1 });
+  }
+  const named = ranges.slice(0, RANGES_NAMED);
+  const more = dates.length - named.reduce((sum, range) => sum + range.dates, 0);
+  const isPt = language === 'pt-BR';
+  const texts = named.map(({ from, to }) => {
+    const [first, last] = isPt ? [dayPt(from), dayPt(to)] : [from, to];
+    return from === to ? first : `${first} ${isPt ? 'a' : 'to'} ${last}`;
+  });
+  if (more === 0) return texts.join(', ');
+  return `${texts.join(', ')} ${isPt ? `e mais ${more}` : `and ${more} more`}`;
+}
+
+/** A date as Brazilians write it. */
+export function dayPt(date: string): string {
+  return date.split('-').reverse().join('/');
+}
+
+export function countPt(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

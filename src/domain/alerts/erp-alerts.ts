@@ -1,0 +1,153 @@
+import type { CivilDate } from '../business-day.ts';
+import type { Alert } from './alert.ts';
+import { ANY_CAUSE, alertsByCause, countPt, dayPt, listDates, sumOf } from './dated-alerts.ts';
+
+const HOUR_MS = 3_600_000;
+
+export function bookingReceiptsAlerts(
+  open: readonly { readonly date: CivilDate; readonly receipts: number }[],
+): Alert[] {
+  const dated = open.map((day) => ({ ...day, pullId: null }));
+  return alertsByCause('booking_receipts', dated, ANY_CAUSE, ({ items, listed, listedPt }) => {
+    const receipts = sumOf(items, (day) => day.receipts);
+    const isOneDay = items.length === 1;
+    return {
+      message: `${receipts} ${receipts === 1 ? 'receipt' : 'receipts'} of the ERP for ${listed} ${receipts === 1 ? 'does' : 'do'} not fit the released lines; the ${isOneDay ? 'day is' : 'days are'} not released until a person decides`,
+      messagePt: `${countPt(receipts, 'retorno do ERP', 'retornos do ERP')} de ${listedPt} não ${receipts === 1 ? 'confere' : 'conferem'} com os lançamentos liberados; ${isOneDay ? 'o dia só é liberado' : 'os dias só são liberados'} depois de uma decisão`,
+    };
+  });
+}
+
+export function failedLinesAlert(failed: {
+  readonly lines: number;
+  /** The smallest accepted date of them. */
+  readonly date: CivilDate;
+}): Alert {
+  const { lines, date } = failed;
+  return {
+    kind: 'booking_failed',
+    dedupeKey: 'booking_failed',
+    message: `the ERP could not post ${lines} booking ${lines === 1 ? 'line' : 'lines'}, the oldest for ${date}`,
+    messagePt: `o ERP não conseguiu contabilizar ${countPt(lines, 'lançamento', 'lançamentos')}; o mais antigo é do dia ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+/** When booking lines and their consumers are late, in days. */
+export interface BookingLimits {
+  /** Since the release of a line that the ERP has not answered. */
+  readonly overdueDays: number;
+  /** Since the offer of a line that its consumer has not read. */
+  readonly behindDays: number;
+}
+
+export const BOOKING_LIMITS: BookingLimits = { overdueDays: 2, behindDays: 1 };
+
+const days = (count: number) => (count === 1 ? '1 day' : `${count} days`);
+
+export function overdueLinesAlert(overdue: {
+  readonly lines: number;
+  /** The smallest accepted date of them. */
+  readonly date: CivilDate;
+  /** The limit in days, for the message. */
+  readonly afterDays: number;
+}): Alert {
+  const { lines, date, afterDays } = overdue;
+  return {
+    kind: 'booking_overdue',
+    dedupeKey: 'booking_overdue',
+    message: `the ERP has not answered for ${lines} booking ${lines === 1 ? 'line' : 'lines'} ${days(afterDays)} after the release, the oldest for ${date}`,
+    messagePt: `o ERP não respondeu sobre ${countPt(lines, 'lançamento', 'lançamentos')} ${countPt(afterDays, 'dia', 'dias')} depois da liberação; o mais antigo é do dia ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+export function waitingDaysAlert(waiting: {
+  readonly days: number;
+  /** The oldest of them. */
+  readonly date: CivilDate;
+  /** The limit in days, for the message. */
+  readonly afterDays: number;
+}): Alert {
+  const { date, afterDays } = waiting;
+  const signed =
+    waiting.days === 1 ? '1 signed-off day has' : `${waiting.days} signed-off days have`;
+  return {
+    kind: 'booking_waiting',
+    dedupeKey: 'booking_waiting',
+    message: `${signed} not been released for booking for more than ${days(afterDays)}, the oldest ${date}`,
+    messagePt: `${countPt(waiting.days, 'dia fechado aguarda', 'dias fechados aguardam')} a liberação dos lançamentos há mais de ${countPt(afterDays, 'dia', 'dias')}; o mais antigo é ${dayPt(date)}`,
+    date,
+    pullId: null,
+  };
+}
+
+export function consumerBehindAlert(consumer: {
+  readonly name: string;
+  readonly behind: number;
+  /** The limit in days, for the message. */
+  readonly afterDays: number;
+}): Alert {
+  const { name, behind, afterDays } = consumer;
+  return {
+    kind: 'consumer_behind',
+    dedupeKey: `consumer_behind:${name}`,
+    message: `the consumer ${name} has not read its booking lines for more than ${days(afterDays)}: ${behind} ${behind === 1 ? 'line waits' : 'lines wait'}`,
+    messagePt: `o consumidor ${name} está há mais de ${countPt(afterDays, 'dia', 'dias')} sem ler seus lançamentos: ${countPt(behind, 'lançamento espera', 'lançamentos esperam')}`,
+    date: null,
+    pullId: null,
+  };
+}
+
+/** The payables of the ERP and the age from which they count as stale. */
+export interface PayableAge {
+  /** When the payables were complete last; null: never. */
+  readonly snapshotAt: Date | null;
+  readonly maxAgeHours: number;
+}
+
+/** Whether payables are so old that nothing is concluded from them. */
+export function isStale({ snapshotAt, maxAgeHours }: PayableAge, now: Date): boolean {
+  return snapshotAt === null || now.getTime() - snapshotAt.getTime() >= maxAgeHours * HOUR_MS;
+}
+
+/** Returns the alert for titles that the ERP has paid to the supplier; null: there are none. */
+export function paidToSupplierAlert(breaks: number, dates: readonly CivilDate[]): Alert | null {
+  const [first = null] = dates;
+  if (breaks === 0) return null;
+  const titles = `${breaks} ${breaks === 1 ? 'title' : 'titles'}`;
+  return {
+    kind: 'paid_to_supplier',
+    dedupeKey: 'paid_to_supplier',
+    message: `the ERP has paid ${titles} to the supplier although the payment was anticipated: ${listDates(dates, 'en')}`,
+    messagePt: `o ERP pagou ao fornecedor ${countPt(breaks, 'título já antecipado', 'títulos já antecipados')}: ${listDates(dates, 'pt-BR')}`,
+    date: first,
+    pullId: null,
+  };
+}
+
+/** Returns the alert for payables that are stale. Null otherwise. */
+export function stalePayablesAlert(
+  { snapshotAt, maxAgeHours }: PayableAge,
+  now: Date,
+): Alert | null {
+  const ageHours =
+    snapshotAt === null ? null : Math.floor((now.getTime() - snapshotAt.getTime()) / HOUR_MS);
+  if (!isStale({ snapshotAt, maxAgeHours }, now)) return null;
+  return {
+    kind: 'payables_stale',
+    dedupeKey: 'payables_stale',
+    message:
+      ageHours === null
+        ? 'the ERP has given no complete snapshot of its payables'
+        : `the last complete snapshot of the ERP's payables is more than ${maxAgeHours} hours old`,
+    messagePt:
+      ageHours === null
+        ? 'o ERP ainda não enviou uma posição completa das contas a pagar'
+        : `a última posição completa das contas a pagar do ERP tem mais de ${maxAgeHours} horas`,
+    date: null,
+    pullId: null,
+  };
+}

@@ -1,0 +1,56 @@
+import type { ProcessFault } from '../process-fault.ts';
+import type { Alert, AlertKind } from './alert.ts';
+import { countPt } from './dated-alerts.ts';
+
+export interface FaultyProcesses {
+  readonly kind: ProcessFault;
+  readonly processes: number;
+}
+
+/** Raises at most one alert about tokens, one about clocks and one about planners, for any number of processes. */
+export function faultyProcessAlerts(faulty: readonly FaultyProcesses[]): Alert[] {
+  const countOf = (fault: ProcessFault) =>
+    faulty.find(({ kind }) => kind === fault)?.processes ?? 0;
+  const [refused, unusable] = [countOf('token_refused'), countOf('token_unusable')];
+  const skewed = countOf('clock_skew');
+  const failing = countOf('planning_failed');
+  const ofProcesses = (count: number) => `${count} ${count === 1 ? 'process' : 'processes'}`;
+  const ofProcessesPt = (count: number) => countPt(count, 'processo', 'processos');
+  return [
+    ...(refused + unusable > 0
+      ? [
+          processAlert(
+            'platform_auth',
+            refused > 0
+              ? `the platform refuses the token of ${ofProcesses(refused)}: nothing is pulled or pushed there until the token is replaced`
+              : `${ofProcesses(unusable)} cannot read a usable token: nothing is pulled or pushed there until there is one`,
+            refused > 0
+              ? `a plataforma recusa o token de ${ofProcessesPt(refused)}: buscas e envios param ali até a troca do token`
+              : `sem token utilizável em ${ofProcessesPt(unusable)}: buscas e envios param ali até haver um`,
+          ),
+        ]
+      : []),
+    ...(skewed > 0
+      ? [
+          processAlert(
+            'clock_skew',
+            `the clock of ${ofProcesses(skewed)} differs from the clock of the database by more than two minutes: nothing is planned there`,
+            `o relógio de ${ofProcessesPt(skewed)} difere do relógio do banco de dados em mais de dois minutos: nada é planejado ali`,
+          ),
+        ]
+      : []),
+    ...(failing > 0
+      ? [
+          processAlert(
+            'planning_failed',
+            `no run of the planner of ${ofProcesses(failing)} has succeeded for five minutes: the queue does not answer, or the log has another cause`,
+            `o planejamento de ${ofProcessesPt(failing)} falha há cinco minutos: a fila não responde, ou o log mostra outra causa`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+function processAlert(kind: AlertKind, message: string, messagePt: string): Alert {
+  return { kind, dedupeKey: kind, message, messagePt, date: null, pullId: null };
+}
