@@ -9,6 +9,9 @@ const COST = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32
 const MAX_WAITING = 20;
 const MAX_WAIT_MS = 5_000;
 
+/** While passwords wait, the pause after each hash is this many times as long as the hash. */
+const PAUSE_FACTOR = 3;
+
 export const MIN_PASSWORD_LENGTH = 12;
 /** A limit for the input of Argon2, in characters. */
 export const MAX_PASSWORD_LENGTH = 256;
@@ -103,8 +106,8 @@ function inThread(request: object): Promise<unknown> {
 
 /**
  * Hashes all waiting passwords in one thread, one at a time, and ends the thread when none waits: the
- * start of a thread takes more CPU time than a hash, and only its end frees all of its memory. A pause
- * after each hash leaves half of one processor to the pulls during a flood of sign-ins.
+ * start of a thread takes more CPU time than a hash, and only its end frees all of its memory. Because of the
+ * pauses, a flood of sign-ins takes at most a quarter of one processor from the pulls.
  */
 async function runThread(): Promise<void> {
   isRunning = true;
@@ -117,7 +120,7 @@ async function runThread(): Promise<void> {
       thread.worker.postMessage(task.request);
       const [answer] = await Promise.race([once(thread.worker, 'message'), thread.ended]);
       task.resolve(answer);
-      if (waiting.length > 0) await sleep(performance.now() - startedMs);
+      if (waiting.length > 0) await sleep(PAUSE_FACTOR * (performance.now() - startedMs));
     } catch (error) {
       task.reject(error);
       await thread?.worker.terminate();
