@@ -3,7 +3,8 @@ import {
   type AlertChannel,
   type AlertKind,
   type AlertLanguage,
-  CRITICAL_ALERT_KINDS,
+  DAILY_ALERT_KINDS,
+  DAILY_UPDATE_HOURS,
   UPDATE_HOURS,
 } from '../domain/alerts/alert.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -79,8 +80,8 @@ export async function claimDueAlert(
                OR due.next_attempt_at IS NULL AND alert.resolved_at IS NULL
                   AND due.delivered_at
                       < clock_timestamp() - make_interval(hours =>
-                          CASE WHEN alert.kind = ANY(${CRITICAL_ALERT_KINDS})
-                               THEN ${UPDATE_HOURS.critical}::int ELSE ${UPDATE_HOURS.warning}::int END)
+                          CASE WHEN alert.kind = ANY(${DAILY_ALERT_KINDS})
+                               THEN ${DAILY_UPDATE_HOURS}::int ELSE ${UPDATE_HOURS}::int END)
                   AND due.delivered_message
                       <> CASE ${language} WHEN 'pt-BR' THEN message_pt ELSE message END)
         ORDER BY due.next_attempt_at, due.alert_id LIMIT 1 FOR UPDATE OF due SKIP LOCKED

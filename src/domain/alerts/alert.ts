@@ -55,8 +55,16 @@ export const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'paid_to_supplier',
 ];
 
-/** An open alert whose message has changed is told again this long after its last message, in hours. */
-export const UPDATE_HOURS: Readonly<Record<AlertSeverity, number>> = { critical: 1, warning: 24 };
+/** An open alert whose message has changed is sent again this long after its last message, in hours. */
+export const UPDATE_HOURS = 1;
+
+/** Their messages change with every attempt or with every row that the ERP writes: they are sent again after a day. */
+export const DAILY_ALERT_KINDS: readonly AlertKind[] = [
+  'pull_failed',
+  'sweep_failed',
+  'push_failing',
+];
+export const DAILY_UPDATE_HOURS = 24;
 
 export function severityOf(kind: AlertKind): AlertSeverity {
   return CRITICAL_ALERT_KINDS.includes(kind) ? 'critical' : 'warning';

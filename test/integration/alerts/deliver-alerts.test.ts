@@ -211,9 +211,9 @@ test('the claim of a deliverer that died runs out, and its late record changes n
   expect(webhook.received[1]?.body.resolvedAt).not.toBeNull();
 });
 
-test('a changed message is sent again after a day, of a critical kind after an hour', async () => {
+test('a changed message is sent again after an hour, one that changes with every attempt after a day', async () => {
   const { prisma } = table.database;
-  for (const kind of ['day_held', 'paid_to_supplier'] as const) {
+  for (const kind of ['pull_failed', 'restated_after_sign_off'] as const) {
     await raiseAlert(table.database, { ...held, kind, dedupeKey: kind });
   }
   expect(await deliver()).toBe(2);
@@ -224,12 +224,15 @@ test('a changed message is sent again after a day, of a critical kind after an h
   expect(await deliver()).toBe(0);
   await pass('2 minutes');
   expect(await deliver()).toBe(1);
-  expect(webhook.received.at(-1)?.body).toMatchObject({ kind: 'paid_to_supplier' });
+  expect(webhook.received.at(-1)?.body).toMatchObject({
+    kind: 'restated_after_sign_off',
+    state: 'updated',
+  });
   await pass('22 hours');
   expect(await deliver()).toBe(0);
   await pass('1 hour');
   expect(await deliver()).toBe(1);
-  expect(webhook.received.at(-1)?.body).toMatchObject({ kind: 'day_held', state: 'updated' });
+  expect(webhook.received.at(-1)?.body).toMatchObject({ kind: 'pull_failed' });
 });
 
 test('a failure ends the round, and the alert that failed does not keep the others back', async () => {
