@@ -44,7 +44,7 @@ const ALERT_SEVERITIES = ['critical', 'warning'] as const;
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number];
 
 /** Kinds that stop the work or may mean fraud. ops/prometheus/rules.yml has the same list. */
-export const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
+const CRITICAL_ALERT_KINDS: readonly AlertKind[] = [
   'platform_auth',
   'clock_skew',
   'planning_failed',
