@@ -2,9 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkDays } from '../../src/checks/check-day.sql.ts';
 import { type CivilDate, toCivilDate } from '../../src/domain/business-day.ts';
 import type { ConsoleRole } from '../../src/domain/role.ts';
 import { reopenDay } from '../../src/ledger/sign-off.sql.ts';
+import { ANY_DAY_RULES } from '../support/check-rules.ts';
 import { type ConsoleWorld, openConsole } from '../support/console-client.ts';
 import { daysFrom, openPullWorld, type PullWorld } from '../support/pull-world.ts';
 import { titleText } from '../support/titles.ts';
@@ -48,6 +50,7 @@ inBrowser(
       world = await openPullWorld({ startDate: MONTH });
       console = await openConsole(world.database);
       for (const date of dates) await pull(date);
+      await checkDays(world.database, ANY_DAY_RULES);
     });
     afterEach(async () => {
       expect(watches.splice(0).flatMap(({ problems }) => problems)).toEqual([]);

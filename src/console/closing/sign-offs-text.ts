@@ -7,7 +7,7 @@ const en = {
     all: 'All',
     clean: 'Clean only',
     cleanHelp:
-      'A clean day was not restated after a sign-off and has no open reject, no held response and no bank account change without acknowledgement. It has no decision for which another person has to sign.',
+      'A clean day was not restated after a sign-off, its checks have run, and it has no open reject, no held response and no bank account change without acknowledgement. It has no decision for which another person has to sign.',
     none: 'No day can be signed off now.',
     selectAll: 'Select all on this page',
     selectNone: 'Select none',
@@ -60,7 +60,7 @@ const ptBR: typeof en = {
     all: 'Todos',
     clean: 'Somente sem ressalva',
     cleanHelp:
-      'Um dia sem ressalva não mudou depois de um fechamento e não tem rejeitado em aberto, resposta retida nem mudança de conta bancária sem ciência. Também não tem decisão que exija o fechamento por outra pessoa.',
+      'Um dia sem ressalva já foi analisado, não mudou depois de um fechamento e não tem rejeitado em aberto, resposta retida nem mudança de conta bancária sem ciência. Também não tem decisão que exija o fechamento por outra pessoa.',
     none: 'Nenhum dia pode ser fechado agora.',
     selectAll: 'Selecionar todos desta página',
     selectNone: 'Desmarcar todos',

@@ -102,7 +102,7 @@ function Filters({ data }: { data: TitlesPageData }) {
           )}
         </select>
       </Field>
-      <Field label={`${text.titles.ascending} / ${text.titles.descending}`}>
+      <Field label={text.titles.direction}>
         <select name="direction">
           <option value="ascending">{text.titles.ascending}</option>
           <option value="descending" selected={isDescending}>

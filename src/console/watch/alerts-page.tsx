@@ -114,25 +114,24 @@ function AlertTable(props: {
     <DataTable
       label={props.label}
       heads={[
-        text.alerts.kind,
-        text.alerts.date,
         text.alerts.message,
+        text.alerts.date,
         text.alerts.raised,
         ...(props.isOver ? [text.alerts.resolved] : []),
       ]}
     >
       {props.alerts.map((alert) => (
         <tr key={alert.id}>
-          <th scope="row">
-            <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
-              {kinds[alert.kind] ?? alert.kind}
-            </span>
-          </th>
-          <DayCell date={alert.date} />
           <td class="prose">
+            <p>
+              <span class={`tag ${props.isOver ? '' : 'is-changed'}`}>
+                {kinds[alert.kind] ?? alert.kind}
+              </span>
+            </p>
             {capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.
             <NextStep step={nextSteps[alert.kind]} />
           </td>
+          <DayCell date={alert.date} />
           <InstantCell at={alert.raisedAt} />
           {props.isOver && <InstantCell at={alert.resolvedAt} />}
         </tr>

@@ -1,10 +1,12 @@
 /** The sign-off of many days: the list, the preview, the deed and the result, on the pages and in the API. */
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { checkDays } from '../../../src/checks/check-day.sql.ts';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import { MAX_DAYS_TO_SIGN, signOffDays } from '../../../src/ledger/sign-off.sql.ts';
 import { acceptRejects } from '../../../src/pull/decisions.sql.ts';
+import { ANY_DAY_RULES } from '../../support/check-rules.ts';
 import type { ConsoleAnswer, ConsoleClient } from '../../support/console-client.ts';
 import { openPagesWorld, type PagesWorld } from '../../support/pages-world.ts';
 import { DAY, daysFrom } from '../../support/pull-world.ts';
@@ -134,6 +136,8 @@ describe('the list', () => {
     const shownTo = async (client: ConsoleClient, path: string) => daysIn(await client.get(path));
     const both = await pages.console.as('admin', 'alma');
     expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, decided, restated]);
+    expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([]);
+    await checkDays(pages.world.database, ANY_DAY_RULES);
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean, decided]);
     await decideAs(both, decided);
     // Who decided cannot select the day, and sees why.
