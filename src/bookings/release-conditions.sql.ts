@@ -7,6 +7,7 @@ import { Prisma } from '../generated/prisma/client.ts';
  * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or since
  *   the ERP has paid a payable that may be one of theirs
+ * - `altered`: something other than a merge has changed rows of the day, and no person has acknowledged the finding
  * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided
@@ -14,6 +15,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 export const RELEASE_FAULTS = [
   'booked_outside',
   'receipts',
+  'altered',
   'not_reconciled',
   'not_matched',
   'urgent_break',
@@ -36,6 +38,9 @@ const CONDITIONS: Readonly<
   booked_outside: (date, bookingsFrom) => Prisma.sql`NOT EXISTS (
     SELECT FROM conciliation.booking_batch AS batch
     WHERE batch.date = ${date} AND ${beginsBookings(bookingsFrom)})`,
+  altered: (date) => Prisma.sql`EXISTS (
+    SELECT FROM conciliation.title_finding AS finding
+    WHERE finding.date = ${date} AND finding.closed_at IS NULL AND finding.acknowledged_at IS NULL)`,
   not_reconciled: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.day AS present WHERE present.date = ${date} AND present.state <> 'reconciled')`,
   not_matched: (date) => Prisma.sql`

@@ -3,6 +3,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { currentTitles, writeDifference } from './booking-difference.sql.ts';
 import { settleReceipts } from './receipts.sql.ts';
 import {
@@ -43,18 +44,21 @@ export async function openBookings(
  * Releases what differs between the content that was released last and the content that the day's seal covers.
  * Does nothing where the day has no seal, was restated since, has been released for this seal, or must wait; a
  * later call releases it then. The row of the day is locked by the caller.
+ * @param isCompared whether the caller has compared the rows of the day with their record: see `isAltered`
  * @returns `booking_batch.id`; null: nothing was released
  */
 export async function releaseSealedDay(
   tx: Transaction,
   date: CivilDate,
   bookingsFrom: CivilDate | null,
+  { isCompared } = { isCompared: false },
 ): Promise<bigint | null> {
   await settleReceipts(tx, date);
   const [seal] = await tx.$queryRaw<[{ id: bigint; by: string }?]>`
     SELECT seal.id, seal.signed_off_by AS by ${unreleased} AND day.date = ${date}::date`;
   if (seal === undefined || (await readReleaseFaults(tx, date, bookingsFrom)).length > 0)
     return null;
+  if (!isCompared && (await isAltered(tx, date))) return null;
   const batchId = await writeDifference(tx, {
     date,
     kind: 'seal',
@@ -140,7 +144,7 @@ export function readWaitingDays(
 
 /**
  * Returns the number and the oldest of the days that were signed off before an instant and are not released; null:
- * none. Days that wait for a decision about receipts, a held response, rejects, findings or urgent breaks have alerts of
+ * none. Days that wait for a decision about receipts, altered titles, a held response, rejects, findings or urgent breaks have alerts of
  * their own. A day before
  * `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
  * the difference.
@@ -160,7 +164,7 @@ export async function readOverdueReleases(
   const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
     SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
       AND seal.signed_off_at < ${signedBefore}
-      AND NOT (${has('receipts')} OR ${has('not_reconciled')} OR ${has('urgent_break')} OR ${has('booked_outside')} AND ${isDone})
+      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')} OR ${has('urgent_break')} OR ${has('booked_outside')} AND ${isDone})
     HAVING count(*) > 0`;
   return waiting ?? null;
 }

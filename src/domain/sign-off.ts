@@ -26,13 +26,17 @@ export interface SignOffRequest {
   readonly requiresChecks?: boolean;
 }
 
-/** Why a day cannot be signed off. The codes do not change, because the console has a sentence for each. */
+/**
+ * Why a day cannot be signed off. The codes do not change, because the console has a sentence for each.
+ * - `altered`: something other than a merge has changed a row of the day
+ */
 export type SignOffFault =
   | 'not_reconciled'
   | 'already_signed_off'
   | 'changed_meanwhile'
   | 'not_checked'
   | 'payment_held'
+  | 'altered'
   | FourEyesFault;
 
 /**
@@ -78,6 +82,8 @@ export const SIGN_OFF_FAULTS: Readonly<Record<SignOffRefusal, string>> = {
   not_checked: 'the checks of the day have not run yet; try again in a few seconds',
   payment_held:
     'titles of the day name a changed bank account; acknowledge the change before the sign-off',
+  altered:
+    'titles of the day were changed outside of the program; a pull that repairs the day restores them',
   own_decision: 'a user who made a decision about the day may not sign it off',
   linked_decision:
     'a user who made a decision about the day counts as the same person as you, because of a password link or a key, so you may not sign it off',

@@ -278,11 +278,10 @@ const sumNames = (table: string) =>
   Prisma.raw(AMOUNT_COLUMNS.map((column) => `${table}.${column}_sum`).join(', '));
 
 /**
- * The row of `day` whose counts, sums, latest due date or digest are not those of the titles, whose titles are
+ * A row (title_id, problem) for the row of `day` whose counts, sums, latest due date or digest are not those of the titles, whose titles are
  * not as many as the newest merged answer had, or whose seal is not that of `sign_off`.
  */
-function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
-  return tx.$queryRaw<Alteration[]>`
+const dayAlteration = (date: CivilDate) => Prisma.sql`
     WITH present AS (
       SELECT count(*) FILTER (WHERE status = 'current') AS title_count,
              count(*) FILTER (WHERE status = 'withdrawn') AS withdrawn_count, ${totals},
@@ -293,7 +292,7 @@ function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration
                AS digest
       FROM conciliation.title WHERE accepted_date = ${date}::date AND status = 'current'
     )
-    SELECT NULL::bigint AS "titleId", 'day' AS problem
+    SELECT NULL::bigint AS title_id, 'day' AS problem
     FROM conciliation.day AS day
     CROSS JOIN present CROSS JOIN content
     LEFT JOIN conciliation.pull AS merged ON merged.id = day.last_pull_id
@@ -308,4 +307,27 @@ function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration
            OR day.signed_off_digest IS DISTINCT FROM seal.content_digest
            OR (day.content_digest <> seal.content_digest AND NOT day.restated_after_sign_off))
     LIMIT 1`;
+
+/**
+ * Whether a row of the date or its row of `day` is altered, and no person has acknowledged the alteration. For a
+ * decision about the content of the date, by a caller that has locked the row of the day. The history of the titles
+ * is not compared.
+ */
+export async function isAltered(tx: Transaction, date: CivilDate): Promise<boolean> {
+  const contentVersion = await readContentVersion(tx, date);
+  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
+  const [{ alterations }] = await tx.$queryRaw<[{ alterations: number }]>`
+    SELECT count(*)::float8 AS alterations
+    FROM ((${rowAlterations(date, contentVersion)}) UNION ALL (${dayAlteration(date)})) AS altered
+    WHERE NOT EXISTS (
+      SELECT FROM conciliation.title_finding AS known
+      WHERE known.date = ${date}::date AND known.closed_at IS NULL AND known.acknowledged_at IS NOT NULL
+        AND known.title_id IS NOT DISTINCT FROM altered.title_id AND known.problem = altered.problem)`;
+  await tx.$executeRaw`SELECT set_config('enable_nestloop', 'on', true)`;
+  return alterations > 0;
+}
+
+function readDayAlteration(tx: Transaction, date: CivilDate): Promise<Alteration[]> {
+  return tx.$queryRaw<Alteration[]>`
+    SELECT title_id AS "titleId", problem FROM (${dayAlteration(date)}) AS altered`;
 }

@@ -32,6 +32,8 @@ export interface DayNote {
   readonly heldPayments: number;
   /** Findings of the severity `review` that a person has to resolve. */
   readonly openFindings: number;
+  /** Differences between rows of the day and their record that no person has acknowledged. */
+  readonly alterations: number;
   /** Whether the checks ran on the present content. */
   readonly isChecked: boolean;
 }
@@ -40,6 +42,12 @@ export interface DayNote {
 export const heldPaymentsColumn = Prisma.sql`
   (SELECT count(DISTINCT title_id) FROM (${OPEN_HOLDS}) AS held_payment
    WHERE held_payment.accepted_date = day.date)::int AS "heldPayments"`;
+
+/** The number of unacknowledged differences between the rows of a row of the table `day` and their record. */
+export const alterationsColumn = Prisma.sql`
+  (SELECT count(*) FROM conciliation.title_finding AS difference
+   WHERE difference.date = day.date AND difference.closed_at IS NULL
+     AND difference.acknowledged_at IS NULL)::int`;
 
 /** Whether the checks ran on the present content of a row of the table `day`, and need not run again. */
 export const isChecked = Prisma.sql`
@@ -61,4 +69,5 @@ export const dayNoteColumns = Prisma.sql`
   (SELECT count(*) FROM conciliation.check_finding AS finding
    WHERE finding.accepted_date = day.date AND finding.severity = 'review'
      AND finding.closed_at IS NULL AND finding.resolved_at IS NULL)::int AS "openFindings",
+  ${alterationsColumn} AS alterations,
   ${isChecked} AS "isChecked"`;

@@ -13,6 +13,7 @@ import {
 } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { isAltered } from '../integrity/check-date.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
 
@@ -68,10 +69,9 @@ export function signOffDay(
 ): Promise<void> {
   return database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
-    const fault = signOffFault(day, {
-      ...signing,
-      signer: identityOf(signing),
-    });
+    const fault =
+      signOffFault(day, { ...signing, signer: identityOf(signing) }) ??
+      ((await isAltered(tx, date)) ? 'altered' : null);
     if (fault !== null) throw refusal(date, fault);
     await sealDay(tx, date, signing);
   }, RELEASE_TRANSACTION);
@@ -79,7 +79,7 @@ export function signOffDay(
 
 /**
  * Seals the present content of a date, with an entry of the audit log, and releases its bookings. The caller has
- * locked the row of the day and checked that the day may be sealed.
+ * locked the row of the day and checked that the day may be sealed and is not altered.
  */
 export async function sealDay(
   tx: Transaction,
@@ -105,7 +105,7 @@ export async function sealDay(
   const { bookingsFrom = null } = signing;
   if (bookingsFrom === null) return;
   await openBookings(tx, date, bookingsFrom);
-  await releaseSealedDay(tx, date, bookingsFrom);
+  await releaseSealedDay(tx, date, bookingsFrom, { isCompared: true });
 }
 
 /** The most days of one deed. The form of so many days is smaller than the limit of a request. */

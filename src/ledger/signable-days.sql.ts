@@ -7,7 +7,7 @@ import type { FourEyesFault } from '../domain/sign-off.ts';
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import type { AmountColumn } from '../export/export-titles.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
-import { dayNoteColumns, isChecked } from './day-note.sql.ts';
+import { alterationsColumn, dayNoteColumns, isChecked } from './day-note.sql.ts';
 import { LEDGER_DAY_COLUMNS, type LedgerDay } from './ledger-days.sql.ts';
 import { readFourEyesFaults } from './sign-off.sql.ts';
 
@@ -16,7 +16,7 @@ export interface SignableFilter {
   readonly today: CivilDate;
   /**
    * Leaves out days that were restated after a sign-off, whose present content was not checked, or that
-   * have an open reject, a hold or a payment on hold, and `excluded`.
+   * have an open reject, a hold, an altered title or a payment on hold, and `excluded`.
    */
   readonly cleanOnly: boolean;
   /** The days that the reader may not sign as the second person. */
@@ -36,7 +36,7 @@ const signable = (today: CivilDate) => Prisma.sql`
 
 const selected = ({ today, cleanOnly, excluded }: SignableFilter) => Prisma.sql`
   ${signable(today)} AND (NOT ${cleanOnly} OR (
-    NOT restated_after_sign_off AND held_pull_id IS NULL AND ${isChecked}
+    NOT restated_after_sign_off AND held_pull_id IS NULL AND ${isChecked} AND ${alterationsColumn} = 0
     AND NOT EXISTS (SELECT FROM conciliation.rejected_title AS reject
                     WHERE reject.date = day.date AND reject.status = 'open')
     AND day.date NOT IN (SELECT accepted_date FROM (${OPEN_HOLDS}) AS held_payment)

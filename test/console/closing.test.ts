@@ -42,7 +42,8 @@ inBrowser(
 
     const dates = Array.from({ length: DAYS }, (_, index) => daysFrom(index, MONTH));
     const pull = async (date: CivilDate, discount = '12.34') => {
-      const title = (uid: string, value: string) => titleText({ uid, date, value, discount });
+      const title = (uid: string, value: string) =>
+        titleText({ uid: `${uid} of ${date}`, date, value, discount });
       world.sandbox.setDayTexts(date, [title('a', '1234.56'), title('b', '0.05')]);
       await world.pull(date);
     };

@@ -88,6 +88,11 @@ export const Day = Type.Object({
     minimum: 0,
     description: 'Findings of the checks that a person has to resolve.',
   }),
+  alterations: Type.Integer({
+    minimum: 0,
+    description:
+      'Changes to the titles or totals of the day that no merge made and no person has acknowledged.',
+  }),
   isChecked: Type.Boolean({ description: 'Whether the checks ran on the present content.' }),
   verifiedAt: instantOrNull,
   changedAt: instantOrNull,

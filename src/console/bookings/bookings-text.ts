@@ -56,6 +56,8 @@ const en = {
       booked_outside:
         'Signed off before bookings began. Enter what was booked with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
+      altered:
+        'Titles of the day were changed outside of the program. The days are released when a pull has restored the titles.',
       not_reconciled:
         'A newer response of the day is held, or the day has open rejected titles or findings. Open the day and decide.',
       not_matched:
@@ -139,6 +141,8 @@ const ptBR: typeof en = {
       booked_outside:
         'Fechados antes do início dos lançamentos. Informe o que já foi contabilizado com "conciliation bookings outside".',
       receipts: 'Um retorno do ERP é divergente. Decida sobre os retornos abaixo.',
+      altered:
+        'Títulos do dia foram alterados fora do programa. Os dias são liberados quando uma busca restaura os títulos.',
       not_reconciled:
         'Há uma resposta mais nova retida, ou o dia tem títulos rejeitados ou apontamentos em aberto. Abra o dia e decida.',
       not_matched:

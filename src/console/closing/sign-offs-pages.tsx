@@ -336,6 +336,7 @@ function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault
     day.heldPayments > 0 ? (
       <a href="/account-changes">{signOffs.paymentsHeld(formats.count(day.heldPayments))}</a>
     ) : null,
+    day.alterations > 0 ? signOffs.altered(formats.count(day.alterations)) : null,
     day.isChecked ? null : context.text.findings.notChecked,
     day.rejected > 0 ? signOffs.rejects(formats.count(day.rejected)) : null,
     day.withheld > 0 ? signOffs.withheld(formats.count(day.withheld)) : null,

@@ -18,6 +18,7 @@ const en = {
     toPreview: 'Preview the sign-off',
     restated: 'Restated after a sign-off',
     paymentsHeld: (count: string) => `Titles whose payment is on hold: ${count}`,
+    altered: (count: string) => `Changes made outside of the program: ${count}`,
     rejects: (count: string) => `Accepted rejects: ${count}`,
     withheld: (count: string) => `Titles that the response lacks: ${count}`,
     excluded: {
@@ -43,6 +44,8 @@ const en = {
       changed_meanwhile: 'The day has changed since the preview.',
       not_checked: 'The checks of the day have not run yet. Try again in a few seconds.',
       payment_held: 'Titles of the day name a changed bank account. Acknowledge the change first.',
+      altered:
+        'Titles of the day were changed outside of the program. Sign it off when a pull has restored them.',
       own_decision: 'You made a decision about this day. Another user has to sign it off.',
       linked_decision:
         'You count as the same person as a user who made a decision about this day. A third person has to sign it off.',
@@ -71,6 +74,7 @@ const ptBR: typeof en = {
     toPreview: 'Conferir antes de fechar',
     restated: 'Alterado depois de um fechamento',
     paymentsHeld: (count) => `Títulos com pagamento retido: ${count}`,
+    altered: (count) => `Alterações feitas fora do programa: ${count}`,
     rejects: (count) => `Rejeitados aceitos: ${count}`,
     withheld: (count) => `Títulos que não vieram na resposta: ${count}`,
     excluded: {
@@ -96,6 +100,8 @@ const ptBR: typeof en = {
       changed_meanwhile: 'O dia mudou depois da conferência.',
       not_checked: 'A análise do dia ainda não terminou. Tente de novo em alguns segundos.',
       payment_held: 'Títulos do dia trazem uma conta bancária que mudou. Confirme antes a ciência.',
+      altered:
+        'Títulos do dia foram alterados fora do programa. Feche-o depois que uma busca restaurar os títulos.',
       own_decision: 'Você tomou uma decisão sobre este dia. Outra pessoa precisa fechá-lo.',
       linked_decision:
         'Você conta como a mesma pessoa que tomou uma decisão sobre este dia. Uma terceira pessoa precisa fechá-lo.',

@@ -162,6 +162,11 @@ function Banners({ day }: { day: LedgerDay }) {
           </p>
         </Banner>
       )}
+      {day.alterations > 0 && (
+        <Banner look="failed" title={text.day.altered(context.formats.count(day.alterations))}>
+          <p>{text.day.alteredHelp}</p>
+        </Banner>
+      )}
       {day.heldPayments > 0 && (
         <Banner
           look="attention"

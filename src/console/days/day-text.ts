@@ -40,6 +40,9 @@ const en = {
         'A user who made a decision about this day counts as the same person as you: one of you made the link for the password of the other, or a key of the other. A third person has to sign it off.',
     } satisfies Readonly<Record<FourEyesFault, string>>,
     reviewersSign: 'A reviewer signs it off.',
+    altered: (titles: string) => `Changes made outside of the program: ${titles}`,
+    alteredHelp:
+      'A user of the database has changed the day or its titles. The day can be signed off when a pull has restored them. Tell the operator.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
     paymentsHeldHelp:
       'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',
@@ -203,6 +206,9 @@ const ptBR: typeof en = {
         'Quem tomou uma decisão sobre este dia conta como a mesma pessoa que você: uma das duas gerou o link da senha da outra, ou uma chave. Uma terceira pessoa precisa fechá-lo.',
     },
     reviewersSign: 'Um revisor faz o fechamento.',
+    altered: (titles) => `Alterações feitas fora do programa: ${titles}`,
+    alteredHelp:
+      'Um usuário do banco de dados alterou o dia ou seus títulos. O dia pode ser fechado depois que uma busca os restaurar. Avise o operador.',
     paymentsHeld: (titles) => `Títulos com pagamento retido: ${titles}`,
     paymentsHeldHelp:
       'A conta bancária é diferente da anterior. Não pague. Ligue para um número que você já conhece e depois confirme ciência da mudança.',

@@ -26,6 +26,8 @@ const en = {
     no_findings: ({ date }: Values) => `${date} has no open finding of this check.`,
     payment_held: ({ date }: Values) =>
       `Titles of ${date} name a changed bank account. Acknowledge the change, then sign the day off.`,
+    altered: ({ date }: Values) =>
+      `Titles of ${date} were changed outside of the program. Sign the day off when a pull has restored them.`,
     own_decision: ({ date }: Values) =>
       `You made a decision about ${date}, so another user has to sign it off.`,
     linked_decision: ({ date }: Values) =>
@@ -85,6 +87,8 @@ const ptBR: typeof en = {
     no_findings: ({ date }) => `${date} não tem apontamento em aberto desta regra.`,
     payment_held: ({ date }) =>
       `Títulos do dia ${date} trazem uma conta bancária que mudou. Confirme a ciência da mudança antes de fechar o dia.`,
+    altered: ({ date }) =>
+      `Títulos do dia ${date} foram alterados fora do programa. Feche o dia depois que uma busca restaurar os títulos.`,
     own_decision: ({ date }) =>
       `Você tomou uma decisão sobre o dia ${date}; outra pessoa precisa fechá-lo.`,
     linked_decision: ({ date }) =>

@@ -190,7 +190,7 @@ function addSecurityHeaders(server: FastifyInstance, publicUrl: URL | null): voi
 }
 
 /** The faults of a day that is not ready for a sign-off. */
-const CONFLICTS: ReadonlySet<unknown> = new Set(['payment_held', 'not_checked']);
+const CONFLICTS: ReadonlySet<unknown> = new Set(['payment_held', 'not_checked', 'altered']);
 
 /** Sends only the status of an error, unless its message was written for the user. */
 function addErrors(server: FastifyInstance, logger: Logger, timeZone: string | null): void {

@@ -2449,6 +2449,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
+                        alterations: number;
                         /** Format: date-time */
                         changedAt: string | null;
                         contentDigest: string | null;
@@ -2614,6 +2616,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
+                        alterations: number;
                         /** Format: date-time */
                         changedAt: string | null;
                         contentDigest: string | null;
@@ -2785,6 +2789,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
+                        alterations: number;
                         /** Format: date-time */
                         changedAt: string | null;
                         contentDigest: string | null;
@@ -3166,6 +3172,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
+                        alterations: number;
                         /** Format: date-time */
                         changedAt: string | null;
                         contentDigest: string | null;
@@ -3339,6 +3347,8 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        /** @description Changes to the titles or totals of the day that no merge made and no person has acknowledged. */
+                        alterations: number;
                         /** Format: date-time */
                         changedAt: string | null;
                         contentDigest: string | null;
@@ -6644,7 +6654,7 @@ export interface operations {
                          * @description Why the day was not signed off. The other days do not depend on it.
                          * @enum {string|null}
                          */
-                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "not_checked" | "payment_held" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
+                        refusal: "not_reconciled" | "already_signed_off" | "changed_meanwhile" | "not_checked" | "payment_held" | "altered" | "own_decision" | "linked_decision" | "not_in_ledger" | "unavailable" | null;
                     }[];
                 };
             };
