@@ -40,6 +40,12 @@ describe.each(DOCUMENTS)('%s', (path) => {
     );
     expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
+
+  test('every script that is named is one of package.json', () => {
+    const { scripts } = JSON.parse(readDocument('package.json'));
+    const named = [...readDocument(path).matchAll(/npm run (?:--silent )?([\w:]+)/g)];
+    expect(named.map(([, script]) => script).filter((script) => !(script in scripts))).toEqual([]);
+  });
 });
 
 test('docs/architecture.md describes every folder of src/, and no other', () => {
