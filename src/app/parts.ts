@@ -1,5 +1,6 @@
 /** Builds the parts of a process from its configuration. The database is opened first and closed last. */
-import type { Config, PlatformConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { PlatformConfig } from '../config/platform-config.ts';
 import { readClock, requireSameClock } from '../database/clock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { migrate, pendingMigrations } from '../database/migrate.ts';

@@ -44,7 +44,9 @@ describe.each(DOCUMENTS)('%s', (path) => {
   test('every script that is named is one of package.json', () => {
     const { scripts } = JSON.parse(readDocument('package.json'));
     const named = [...readDocument(path).matchAll(/npm run (?:--silent )?([\w:]+)/g)];
-    expect(named.map(([, script]) => script).filter((script) => !(script in scripts))).toEqual([]);
+    expect(named.map(([, script = '']) => script).filter((script) => !(script in scripts))).toEqual(
+      [],
+    );
   });
 });
 
