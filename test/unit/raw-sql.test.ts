@@ -38,7 +38,11 @@ const EXCEPTIONS: Readonly<Record<string, { readonly times: number; readonly rea
   },
   'ledger/discard-staged.sql.ts': { times: 1, reason: 'table names, constants of the file' },
   'privacy/erase-party.sql.ts': {
-    times: 3,
+    times: 1,
+    reason: 'names of the columns before and after, constants of the file',
+  },
+  'privacy/erase-title-rows.sql.ts': {
+    times: 2,
     reason: 'column names, constants of erased-parties.ts',
   },
   'privacy/erased-parties.sql.ts': { times: 5, reason: 'column names, constants of the file' },

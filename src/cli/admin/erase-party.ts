@@ -9,8 +9,8 @@ import {
   type ErasureReport,
   eraseParty,
   liftErasure,
-  type NamedParty,
 } from '../../privacy/erase-party.sql.ts';
+import type { NamedParty } from '../../privacy/party-names.sql.ts';
 import { InputError } from '../../runtime/errors.ts';
 import { idArgument } from '../arguments.ts';
 import { type CommandResult, commandAction, type Exit } from '../command-run.ts';

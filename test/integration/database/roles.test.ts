@@ -90,7 +90,12 @@ describe('the worker', () => {
 });
 
 /** They delete and rewrite as the owner. */
-const OWNERS_FILES = ['privacy/retention.sql.ts', 'privacy/erase-party.sql.ts'];
+const OWNERS_FILES = [
+  'privacy/retention.sql.ts',
+  'privacy/erase-party.sql.ts',
+  'privacy/erase-supplier-rows.sql.ts',
+  'privacy/erase-title-rows.sql.ts',
+];
 
 test('the worker may delete from every table from which the service deletes, and from no other', async () => {
   const { rows } = await owner.query<{ name: string }>(

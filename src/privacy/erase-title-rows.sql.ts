@@ -1,0 +1,174 @@
+/** Erases the data of a party from titles, revisions and the rows derived from them; `eraseParty` gives the order. */
+import type { Transaction } from '../database/database.ts';
+import { ROW_HASH } from '../database/title-hashes.sql.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import { ASSIGNMENTS, keysInText, PARTY_COLUMNS, PARTY_KEYS } from './erased-parties.sql.ts';
+
+export async function eraseTitles(
+  tx: Transaction,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  const ids: { id: bigint }[] = [];
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    ids.push(
+      ...(await tx.$queryRaw<{ id: bigint }[]>`
+        UPDATE conciliation.title
+        SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = coalesce(erased_at, now())
+        FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+        WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+          AND ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
+        RETURNING id`),
+    );
+  }
+  return new Set(ids.map(({ id }) => id)).size;
+}
+
+export async function eraseBookingLines(
+  tx: Transaction,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_line DISABLE TRIGGER booking_line_kept`;
+  const ids = new Set<bigint>();
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    const erased = await tx.$queryRaw<{ id: bigint }[]>`
+      UPDATE conciliation.booking_line
+      SET ${ASSIGNMENTS[kind]}
+      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])
+      RETURNING id`;
+    for (const { id } of erased) ids.add(id);
+  }
+  await tx.$executeRaw`ALTER TABLE conciliation.booking_line ENABLE TRIGGER booking_line_kept`;
+  return ids.size;
+}
+
+/**
+ * Removes the totals of the dates of the party's titles, which have hashes of its accounts. A date without a
+ * stamp gets one, so that a computation from titles of before the erasure cannot insert one: `refreshTotals`.
+ */
+export async function erasePartyTotals(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO conciliation.schedule_date (date, epoch)
+    SELECT DISTINCT accepted_date, 0 FROM conciliation.title
+    WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+    ON CONFLICT (date) DO UPDATE SET epoch = excluded.epoch`;
+  await tx.$executeRaw`
+    DELETE FROM conciliation.schedule_total
+    WHERE accepted_date = ANY(ARRAY(
+      SELECT DISTINCT accepted_date FROM conciliation.title
+      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))))`;
+}
+
+/** Records the hashes of the rows as the erasure left them; see `ROW_HASH`. */
+export async function recordErasedRows(tx: Transaction): Promise<void> {
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_change DISABLE TRIGGER title_change_append_only`;
+  await tx.$executeRaw`
+    WITH newest AS (
+      SELECT title_id, max(change_seq) AS change_seq FROM conciliation.title_change
+      WHERE title_id = ANY(ARRAY(SELECT id FROM pg_temp.party_title))
+        AND kind <> 'payment_released'
+      GROUP BY title_id
+    ), erased AS (
+      SELECT id, ${ROW_HASH} AS row_hash FROM conciliation.title
+      WHERE id = ANY(ARRAY(SELECT id FROM pg_temp.party_title)) AND erased_at IS NOT NULL
+    )
+    UPDATE conciliation.title_change AS change SET row_hash = erased.row_hash
+    FROM newest JOIN erased ON erased.id = newest.title_id
+    WHERE change.change_seq = newest.change_seq`;
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_change ENABLE TRIGGER title_change_append_only`;
+}
+
+/**
+ * Erases the staged rows of held pulls. The rows of running attempts are erased by their merges.
+ */
+export async function eraseStaged(
+  tx: Transaction,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<void> {
+  for (const kind of ['provider', 'financial_agent'] as const) {
+    await tx.$executeRaw`
+      UPDATE conciliation.staged_title
+      SET ${ASSIGNMENTS[kind]}, extra = NULL, erased_at = now()
+      FROM (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE ${PARTY_KEYS[kind]} = ANY(${keys}::text[])`;
+  }
+  await tx.$executeRaw`
+    UPDATE conciliation.staged_reject reject SET raw = ''
+    WHERE EXISTS (
+      SELECT FROM ${keysInText('reject.raw')} AS named WHERE named.key = ANY(${keys}::text[]))`;
+}
+
+/**
+ * A revision has the old and the new values of the columns that changed. The whole title at that
+ * time decides to which party they belong: for each column, the value before the next change of
+ * that column, or else the present value.
+ */
+export async function eraseRevisions(
+  tx: Transaction,
+  keys: readonly string[],
+  pseudonym: string,
+): Promise<number> {
+  // The table is append-only for all users. ALTER TABLE by the owner locks it, so no other session
+  // uses it without its trigger.
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_revision DISABLE TRIGGER title_revision_append_only`;
+  const erased = await tx.$executeRaw`
+    WITH state AS (
+      SELECT revision.title_id, revision.revision, side.is_after,
+             ${valueThen('provider_identification')}, ${valueThen('provider_external_id')},
+             ${valueThen('financial_agent_identification')}
+      FROM pg_temp.party_title
+      JOIN conciliation.title AS title USING (id)
+      JOIN conciliation.title_revision AS revision ON revision.title_id = title.id
+      CROSS JOIN (VALUES (false), (true)) AS side (is_after)
+    ), owned AS (
+      SELECT title_id, revision,
+             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND NOT is_after) AS provider_before,
+             bool_or(${PARTY_KEYS.provider} = ANY(${keys}::text[]) AND is_after) AS provider_after,
+             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND NOT is_after) AS agent_before,
+             bool_or(${PARTY_KEYS.financial_agent} = ANY(${keys}::text[]) AND is_after) AS agent_after
+      FROM state GROUP BY title_id, revision
+    ), clean AS (
+      SELECT title_id, revision, ${cleaned('before')}, ${cleaned('after')}
+      FROM owned JOIN conciliation.title_revision AS revised USING (title_id, revision)
+      CROSS JOIN (SELECT ${pseudonym}::text AS pseudonym) AS erased
+      WHERE provider_before OR provider_after OR agent_before OR agent_after
+    )
+    UPDATE conciliation.title_revision AS revision SET before = clean.before, after = clean.after
+    FROM clean
+    WHERE clean.title_id = revision.title_id AND clean.revision = revision.revision
+      AND (clean.before, clean.after) IS DISTINCT FROM (revision.before, revision.after)`;
+  await tx.$executeRaw`
+    ALTER TABLE conciliation.title_revision ENABLE TRIGGER title_revision_append_only`;
+  return erased;
+}
+
+const valueThen = (column: string): Prisma.Sql =>
+  Prisma.raw(`
+    coalesce(
+      (SELECT later.before -> '${column}' FROM conciliation.title_revision AS later
+       WHERE later.title_id = revision.title_id AND jsonb_exists(later.before, '${column}')
+         AND later.revision >= revision.revision + is_after::int
+       ORDER BY later.revision LIMIT 1),
+      to_jsonb(title.${column})) #>> '{}' AS ${column}`);
+
+const listOf = (columns: readonly string[]) => columns.map((column) => `'${column}'`).join(', ');
+const { provider, financial_agent: agent } = PARTY_COLUMNS;
+
+/** One side of a revision without the personal data of its party. */
+const cleaned = (side: 'before' | 'after'): Prisma.Sql =>
+  Prisma.raw(`(
+    SELECT coalesce(jsonb_object_agg(key, CASE
+             WHEN value = 'null' THEN value
+             WHEN provider_${side} AND key IN (${listOf(provider.names)})
+               OR agent_${side} AND key IN (${listOf(agent.names)}) THEN to_jsonb(pseudonym)
+             WHEN provider_${side} AND key IN (${listOf(provider.details)})
+               OR agent_${side} AND key IN (${listOf(agent.details)})
+               OR (provider_${side} OR agent_${side}) AND key = 'extra' THEN 'null'
+             ELSE value END), '{}')
+    FROM jsonb_each(revised.${side})) AS ${side}`);
