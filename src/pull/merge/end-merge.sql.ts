@@ -53,11 +53,18 @@ export interface MergedResponse {
  * bank accounts, numbers the changes for `title_feed`, notes drift and moves the checkpoint. The closing
  * phase ends with the commit. No statement of it waits for the network or for another process; PostgreSQL
  * ends a session that stays idle in it (idle_in_transaction_session_timeout).
+ *
+ * @param beforeClosing is called between the two parts, when the row of the day has its new totals
  */
-export async function endMerge(tx: Transaction, merge: MergedResponse): Promise<void> {
+export async function endMerge(
+  tx: Transaction,
+  merge: MergedResponse,
+  beforeClosing?: () => Promise<void>,
+): Promise<void> {
   const { pullId, plan, drift } = merge;
   const source = { pullId, fence: merge.fence, date: merge.day.date };
   const { isNewlyReconciled } = await mergeOwnDate(tx, merge);
+  await beforeClosing?.();
   const isChanged = merge.state === 'merged';
   if (isChanged) await stageAccounts(tx, source, merge.loadedAccounts?.list() ?? null);
 

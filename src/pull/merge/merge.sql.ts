@@ -120,12 +120,16 @@ export interface MergeDecision {
   readonly loadedAccounts: NamedAccounts | null;
 }
 
-/** Carries a decision out, and records the outcome of the attempt. */
+/**
+ * Carries a decision out, and records the outcome of the attempt.
+ * @param beforeClosing see `endMerge`
+ */
 export async function endAttempt(
   tx: Transaction,
   attempt: Attempt,
   response: ReadResponse,
   decision: MergeDecision,
+  beforeClosing?: () => Promise<void>,
 ): Promise<PullReport> {
   const { pullId, fence } = attempt;
   const { day, plan, state, hold, loadedAccounts } = decision;
@@ -140,7 +144,8 @@ export async function endAttempt(
     titles,
   };
   await finishPull(tx, report, response);
-  await endMerge(tx, { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) });
+  const merge = { ...decision, ...response, pullId, fence, isRepair: isRepair(attempt) };
+  await endMerge(tx, merge, beforeClosing);
   if (state === 'held') await discardPlan(tx, fence);
   else if (loadedAccounts === null || plan.rejected > 0) await discardStaged(tx, fence);
   reachFaultPoint('before-commit');

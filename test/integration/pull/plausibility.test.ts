@@ -75,6 +75,17 @@ describe.each([
     expect(await first(date, [...texts, ...texts])).toMatchObject({ state: 'unchanged' });
   });
 
+  test('that is doubled is held while another merge is in its closing phase', async () => {
+    const date = week(0);
+    const texts = titles(date);
+    const report = await world.database.prisma.$transaction(async (other) => {
+      await other.$queryRaw`
+        SELECT name FROM conciliation.program_lock WHERE name = 'closing' FOR UPDATE`;
+      return first(date, [...texts, ...texts]);
+    });
+    expect(report).toMatchObject({ state: 'held', holdReason: 'duplicates' });
+  });
+
   test('with a few equal titles is ordinary', async () => {
     const date = week(0);
     const texts = titles(date);
