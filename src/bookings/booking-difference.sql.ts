@@ -4,7 +4,7 @@ import { AMOUNT_COLUMNS, VALUE_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { ERP_KEY } from './release-conditions.sql.ts';
 
-/** What a batch is about. */
+/** The day and the seal of a batch. */
 export interface BatchOrigin {
   readonly date: CivilDate;
   readonly kind: 'seal' | 'outside';
@@ -46,7 +46,7 @@ const KEY = Prisma.raw(
  * @returns `booking_batch.id`
  */
 export async function writeDifference(tx: Transaction, origin: BatchOrigin): Promise<bigint> {
-  // The statement joins sets of a day by hashing or sorting, whatever the statistics say.
+  // The statement joins sets of a day by hashing or sorting, so that the plan does not depend on statistics.
   await tx.$executeRaw`SELECT set_config('enable_nestloop', 'off', true)`;
   const state = origin.kind === 'outside' ? 'posted' : 'released';
   const [batch] = await tx.$queryRaw<[{ id: bigint }]>`
@@ -95,7 +95,7 @@ export async function writeDifference(tx: Transaction, origin: BatchOrigin): Pro
       SELECT buyer, min(name) AS consumer
       FROM conciliation.booking_consumer CROSS JOIN unnest(buyers) AS buyer GROUP BY buyer
     ), line AS MATERIALIZED (
-      -- A booking that goes on.
+      -- A booking that continues.
       SELECT top.consumer, ${origin.date}::date AS date, top.identity_hash, top.occurrence,
              top.version + 1 AS version, 'adjust' AS kind, sealed.content_hash, top.version AS succeeds,
              sealed.erp_key, sealed.id AS title_id, ${columnsOf('sealed')}

@@ -1,4 +1,4 @@
-/** What a person decides about receipts that name an unknown line, or another content. */
+/** The decisions of a person about receipts that name an unknown line or another content. */
 import { type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';

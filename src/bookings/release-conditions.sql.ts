@@ -1,4 +1,4 @@
-/** What keeps a signed-off day from being released. */
+/** The conditions that keep a signed-off day from its release. */
 import type { Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';

@@ -86,7 +86,7 @@ const unreleased = Prisma.sql`
                         WHERE adopted.date = day.date AND adopted.kind = 'adopted' AND adopted.id > batch.id))`;
 
 /**
- * Releases the signed-off days that had to wait and need not wait any longer, each in a transaction of its own.
+ * Releases the signed-off days that had to wait and no longer have to wait, each in a separate transaction.
  * @returns the days that were released
  * @throws the first error of a day, after all days were tried
  */

@@ -23,7 +23,7 @@ type EvidenceDay = SealRecord & {
   readonly content_columns: readonly string[];
 };
 
-/** What the newest seal of a month covers. */
+/** The content that the newest seal of a month covers. */
 export interface Evidence {
   readonly seal: MonthSeal;
   readonly days: readonly EvidenceDay[];

@@ -17,8 +17,8 @@ export interface Finding {
 }
 
 /**
- * Records the outcome of a check: opens findings for new alterations, closes those that are no longer there,
- * and requests a repair of the date. A repair cannot mend the history, and no date that cannot be checked.
+ * Records the outcome of a check: opens findings for new alterations, closes findings whose alteration has ended,
+ * and requests a repair of the date. A repair cannot correct the history, or a date that cannot be checked.
  *
  * @returns the pull that repairs the date; null: none is needed, one has just ended, or the ledger lacks
  *   the date
@@ -52,7 +52,7 @@ export function recordCheck(database: Database, check: DateCheck): Promise<bigin
   });
 }
 
-/** A check follows each repair. What the repair did not mend does not bring the next repair at once. */
+/** A check follows each repair. A difference that the repair did not correct does not request the next repair at once. */
 const REPAIR_PAUSE = '1 hour';
 
 async function requestRepair(tx: Transaction, date: CivilDate): Promise<bigint | null> {

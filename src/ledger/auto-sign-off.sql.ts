@@ -35,7 +35,7 @@ const isClean = Prisma.sql`
   AND NOT EXISTS (SELECT FROM conciliation.audit_entry AS entry WHERE entry.date = day.date AND ${isDecision})`;
 
 /**
- * Seals each clean day in a transaction of its own, and releases its bookings.
+ * Seals each clean day in a separate transaction, and releases its bookings.
  * @param range from the first date whose seals release bookings to the last date that is over
  * @returns the days, in date order
  */
@@ -50,7 +50,7 @@ export async function signCleanDays(
   const signed: CivilDate[] = [];
   for (const { date } of days) {
     const isSigned = await database.prisma.$transaction(async (tx) => {
-      // A statement of its own: the one that follows sees what a merge or a person has committed meanwhile.
+      // A separate statement: the following statement sees changes that a merge or a person has committed meanwhile.
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;

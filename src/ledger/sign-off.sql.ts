@@ -108,7 +108,7 @@ export async function sealDay(
   await releaseSealedDay(tx, date, bookingsFrom, { isCompared: true });
 }
 
-/** The most days of one deed. The form of so many days is smaller than the limit of a request. */
+/** The greatest number of days that one request signs off. The form of so many days is smaller than the limit of a request. */
 export const MAX_DAYS_TO_SIGN = 366;
 
 /** A day of a list, with the digest of the content that the person saw. */
@@ -124,11 +124,11 @@ export interface SignOffOutcome {
 }
 
 /**
- * Signs the days off one by one, each in a transaction of its own with the checks of `signOffDay`. A
+ * Signs the days off one by one, each in a separate transaction with the checks of `signOffDay`. A
  * refused day does not keep the others from being signed off. When the database does not answer, the
  * remaining days are refused without a try.
  * @returns the outcome of each day, in the order of the list
- * @throws InputError when there is no day, or more than `MAX_DAYS_TO_SIGN`
+ * @throws InputError for no day, or more than `MAX_DAYS_TO_SIGN`
  */
 export async function signOffDays(
   database: Database,
@@ -244,7 +244,7 @@ export async function readFourEyesFaults(
 }
 
 async function lockCandidate(tx: Transaction, date: CivilDate) {
-  // Merges lock the day's row as well, so the digest below does not change before the commit. A statement of its own:
+  // Merges lock the day's row as well, so the digest below does not change before the commit. A separate statement:
   // only the next one sees the payment holds and checks that a merge has committed during the wait for the lock.
   await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
   const [day] = await tx.$queryRaw<

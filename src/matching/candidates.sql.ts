@@ -119,7 +119,7 @@ export const CERTAIN = Prisma.sql`
   ), alone AS (
     SELECT place, title_id, erp_key, is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
-      -- The tolerance tells no copies apart, because their due dates may differ.
+      -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone

@@ -3,7 +3,7 @@ import { ACCOUNT_FIELDS, type ProviderAccount } from '../domain/provider.ts';
 import type { CsvRecord } from '../files/csv-records.ts';
 import { InputError } from '../runtime/errors.ts';
 
-/** The columns that occur once for a provider. Accounts have columns of their own. */
+/** The columns that occur once for a provider. Accounts have separate columns. */
 const COLUMNS = [
   'externalId',
   'type',

@@ -33,7 +33,7 @@ export const IMPLAUSIBLE_REASONS = [
 ] as const;
 export type ImplausibleReason = (typeof IMPLAUSIBLE_REASONS)[number];
 
-/** What a response would do to its date, counted over all of its titles or over those of one buyer. */
+/** The effect of a response on its date, counted over all of its titles or over those of one buyer. */
 export interface ResponseFacts {
   /** The identification of the buyer, empty for titles without one; null: all titles. */
   readonly buyer: string | null;
@@ -59,7 +59,7 @@ export interface ImplausibleHold {
   readonly detail: HoldDetail;
 }
 
-/** What a limit was compared with. */
+/** The value that was compared with a limit. */
 export interface HoldDetail {
   /** The identification of the buyer, empty for titles without one; null: all titles. */
   readonly buyer: string | null;
