@@ -125,7 +125,7 @@ export async function readContentVersion(tx: Transaction, date: CivilDate): Prom
 }
 
 /** The ids of the pulls of a date, whose changes an index finds. */
-const pullsOf = (date: CivilDate) =>
+export const pullsOf = (date: CivilDate) =>
   Prisma.sql`ANY(ARRAY(SELECT id FROM conciliation.pull WHERE date = ${date}::date))`;
 
 /** Rows (title_id, row_hash): the newest record of each title that a pull of the date has changed. */
