@@ -15,6 +15,7 @@ import {
   eraseRevisions,
   eraseStaged,
   eraseTitles,
+  findRecords,
   recordErasedRows,
 } from './erase-title-rows.sql.ts';
 import { keysInText, PARTY_KEYS, taxIdOf } from './erased-parties.sql.ts';
@@ -184,6 +185,7 @@ async function eraseRows(
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
+  await findRecords(tx);
   const titles = await eraseTitles(tx, keys, pseudonym);
   await erasePartyTotals(tx);
   await recordErasedRows(tx);
