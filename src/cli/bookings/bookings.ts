@@ -60,7 +60,7 @@ Example: conciliation bookings outside --from 2026-01-01 --to 2026-02-28 --title
         );
         return {
           document: { dates },
-          text: `entered what was booked outside for ${dates.length} days`,
+          text: `recorded the outside bookings of ${dates.length} days`,
         };
       }),
     );
