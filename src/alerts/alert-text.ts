@@ -90,7 +90,8 @@ const nextStepsEn: Texts = {
   booking_waiting: 'See the reason on the page Bookings, and the log of the scheduler.',
   consumer_behind: 'Start the program that reads the feed for the consumer.',
   month_seal_broken: 'Sign off the days that the message names, then seal the month again.',
-  titles_altered: 'Find out which user or program wrote to the database, then acknowledge the differences.',
+  titles_altered:
+    'Find out which user or program wrote to the database, then acknowledge the differences.',
   verification_overdue: 'Look for "a date was not verified" in the log, and correct the cause.',
   provider_rejected: 'Correct the providers in the ERP.',
   push_failing:

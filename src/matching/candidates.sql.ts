@@ -103,7 +103,7 @@ export const CANDIDATES = Prisma.sql`
 /**
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
- * paired in the order of their keys. A later rule leaves out what an earlier rule has taken, and no pair has a title
+ * paired in the order of their keys. A later rule leaves out rows that an earlier rule has taken, and no pair has a title
  * or a payable that is matched. For a statement with WITH, after `CANDIDATES`.
  */
 export const CERTAIN = Prisma.sql`

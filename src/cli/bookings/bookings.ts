@@ -14,7 +14,9 @@ const MAX_TITLES = 2_000_000_000;
 
 /** Adds the commands with a person's decisions about bookings. */
 export function addBookingsCommand(program: Command, exit: Exit): void {
-  const bookings = program.command('bookings').description('the booking lines that sign-offs release to the ERP');
+  const bookings = program
+    .command('bookings')
+    .description('the booking lines that sign-offs release to the ERP');
   addOutside(bookings, exit);
   addReceipts(bookings, exit);
   addConsumer(bookings, exit);
@@ -39,7 +41,11 @@ function addOutside(bookings: Command, exit: Exit): void {
     .requiredOption('--titles <count>', 'titles that were booked', integerArgument(0, MAX_TITLES))
     .requiredOption('--original-value <sum>', 'sum of their original values', decimalArgument)
     .option('--signed-before <instant>', 'only sign-offs before this instant', instantArgument)
-    .requiredOption('--reason <text>', 'how the titles were booked; kept in the audit log', reasonArgument)
+    .requiredOption(
+      '--reason <text>',
+      'how the titles were booked; kept in the audit log',
+      reasonArgument,
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
