@@ -5,10 +5,10 @@ import { Prisma } from '../generated/prisma/client.ts';
 import { KEEPS_DAY } from '../integrity/check-date.sql.ts';
 
 /**
- * - `booked_outside`: the day was signed off before bookings began, and no person has entered what was booked
+ * - `booked_outside`: the day was signed off before bookings began, and no person has recorded the bookings
  * - `not_matched`: the titles of the day were not matched with the ERP's payables since their newest change, or since
  *   the ERP has paid a payable that may be one of theirs
- * - `altered`: something other than a merge has changed rows of the day; see `KEEPS_DAY`
+ * - `altered`: a cause other than a merge has changed rows of the day; see `KEEPS_DAY`
  * - `not_reconciled`: a newer response of the day is held, or the day has open rejects or findings
  * - `urgent_break`: the ERP has paid a title of the day to the supplier
  * - `receipts`: a receipt names an unknown line or another content, and no person has decided

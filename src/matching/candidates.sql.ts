@@ -111,7 +111,7 @@ export const CANDIDATES = Prisma.sql`
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
  * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
- * out what an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
+ * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
  * order is matched with a title of that order only, and remains an alternative for others. For a statement with WITH,
  * after `CANDIDATES`.
  */

@@ -54,7 +54,7 @@ export class ProviderCsv {
     }
     const repeated = names.find((name, index) => names.indexOf(name) !== index);
     if (repeated !== undefined) {
-      throw new InputError(`line ${header.line}: the column ${repeated} is there twice`);
+      throw new InputError(`line ${header.line}: the column ${repeated} occurs twice`);
     }
     this.#columns = columns;
   }

@@ -256,7 +256,7 @@ function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): H
   });
 }
 
-/** Only where the response changes the date: the question costs a statement. */
+/** Runs only if the response changes the date, because the check needs one more statement. */
 async function findImplausible(
   tx: Transaction,
   fence: bigint,

@@ -437,7 +437,7 @@ describe('a change after the seal', () => {
       '! When the file was made, the seal no longer held because of 2026-03-31.',
     );
     expect((await reviewer.get('/months/2026-03')).text).toContain(
-      'although the seal no longer holds',
+      'although the seal is no longer valid',
     );
   });
 
