@@ -1,3 +1,4 @@
+import { taxIdOf } from '../database/tax-id.sql.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
 /** Stored with every match. A change of a rule raises the version. */
@@ -21,11 +22,7 @@ export const PAYABLE_GROUND = Prisma.sql`
           payable.payee, payable.status = 'cancelled')::text)::uuid`;
 
 /** The tax identifier of a title's supplier without mask and with its leading zeros. Null: not stated. */
-export const TITLE_TAX_ID = Prisma.sql`
-  (SELECT CASE WHEN bare = '' THEN NULL
-               WHEN bare ~ '^[0-9]+$' THEN lpad(bare, greatest(length(bare), CASE WHEN length(bare) > 11 THEN 14 ELSE 11 END), '0')
-               ELSE bare END
-   FROM (SELECT upper(regexp_replace(title.provider_identification, '[^0-9A-Za-z]', '', 'g')) AS bare) AS bared)`;
+export const TITLE_TAX_ID = taxIdOf('title.provider_identification');
 
 /** The ERP's code of a title's supplier without surrounding blanks. Null: not stated. */
 export const TITLE_CODE = Prisma.sql`nullif(btrim(title.provider_external_id), '')`;
