@@ -20,7 +20,7 @@ const en = {
     undocumented: (fields: string) => `The platform does not document what ${fields} mean.`,
     evidence: 'What the titles say about it',
     intro:
-      'The interface documents only “monetary value” for these fields. An amount below half of the original value is rather a discount. An amount above half of it is rather a net value. Ask the platform before you decide; then set AMOUNT_MEANING.',
+      'The interface documents only “monetary value” for these fields. An amount below half of the original value is probably a discount. An amount above half of it is probably a net value. Ask the platform before you decide; then set AMOUNT_MEANING.',
     range: (from: string, to: string, most: string) =>
       `Current titles accepted from ${from} to ${to}, of the newest dates at most ${most} titles.`,
     field: 'Field',

@@ -72,7 +72,7 @@ const ptBR: typeof en = {
       open: 'Em aberto',
       ready: 'Pronto para fechar',
       sealed: 'Fechado',
-      broken: 'Fechamento rompido',
+      broken: 'Fechamento invalidado',
     },
     signedDays: 'Dias fechados',
     ofDays: (signed, days) => `${signed} de ${days}`,

@@ -59,7 +59,7 @@ const ptBR: typeof en = {
   signOffs: {
     title: 'Dias a fechar',
     intro:
-      'Dias conciliados que não estão fechados na situação atual, do mais recente ao mais antigo.',
+      'Dias conciliados que aguardam o fechamento, do mais recente ao mais antigo.',
     all: 'Todos',
     clean: 'Somente sem ressalva',
     cleanHelp:

@@ -4,7 +4,7 @@ const en = {
     states: { pending: 'Pending', synced: 'Synced', rejected: 'Rejected', invalid: 'Invalid' },
     state: { pending: 'Pending', synced: 'Synced', rejected: 'Rejected', invalid: 'Invalid' },
     lastRequest: 'Last request',
-    lastError: 'Its error',
+    lastError: 'Error',
     search: 'Search',
     searchLabel: 'Code, name, or whole CPF/CNPJ',
     none: 'The ERP has written no provider yet.',
@@ -14,14 +14,14 @@ const en = {
     taxId: 'Tax identifier',
     lastSent: 'Last sent',
     lastAnswer: 'Last answer',
-    taken: 'Taken by the platform',
+    taken: 'Accepted by the platform',
     neverSent: 'never',
     noAnswer: 'no answer',
     underWay: 'under way',
     notInErp: 'Titles name this provider. The ERP has not written it, so it was not sent.',
     verdict: {
       synced: (at: string) =>
-        `The platform has this provider as the ERP states it. It was taken on ${at}.`,
+        `The platform has this provider as the ERP states it. It accepted it on ${at}.`,
       changed: (changedAt: string, takenAt: string) =>
         `The ERP changed this provider on ${changedAt}; the change is still to be sent. The platform has the content of ${takenAt}.`,
       neverSent: 'This provider was not sent yet.',

@@ -40,7 +40,7 @@ const en = {
     rejects_sealed: ({ date }: Values) =>
       `${date} is signed off: reopen the day, then accept its rejects; another person then signs it off.`,
     no_rejects: ({ date }: Values) => `${date} has no rejected titles that wait for a decision.`,
-    not_held: ({ pull }: Values) => `Pull ${pull} holds no date any more.`,
+    not_held: ({ pull }: Values) => `Pull ${pull} is no longer held.`,
     hold_lost: ({ date, pull }: Values) =>
       `The titles that pull ${pull} held for ${date} were lost in a database crash. Pull the date again.`,
     match_title: () => 'The title is withdrawn, or has a match.',

@@ -273,6 +273,7 @@ test('each sentence is in both languages, and few are the same', () => {
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "financialDiscountedValue",
+      "manual",
       "platformDiscountedValue",
       "platformDiscountedValue",
     ]
