@@ -32,6 +32,7 @@ const en = {
     answer: 'Document or reason',
     consumer: 'Consumer',
     version: 'Version',
+    key: 'Line',
     receivedAt: 'Received',
     outcome: 'Result',
     outcomes: {
@@ -117,6 +118,7 @@ const ptBR: typeof en = {
     answer: 'Documento ou motivo',
     consumer: 'Consumidor',
     version: 'Versão',
+    key: 'Chave do lançamento',
     receivedAt: 'Recebido em',
     outcome: 'Resultado',
     outcomes: {

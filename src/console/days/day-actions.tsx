@@ -12,13 +12,14 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
   const { date, day } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
+  const pull = day === null ? text.day.pullFirst : text.day.pull;
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
-        <Disclosure label={text.day.pull}>
+        <Disclosure label={pull}>
           <ActionForm action={`/days/${date}/pull`}>
-            <p class="small">{text.day.pullHelp}</p>
-            <Submit class="primary">{text.day.pull}</Submit>
+            {day !== null && <p class="small">{text.day.pullHelp}</p>}
+            <Submit class="primary">{pull}</Submit>
           </ActionForm>
         </Disclosure>
       )}

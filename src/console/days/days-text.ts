@@ -27,6 +27,7 @@ const en = {
     lastSweep: 'Last sweep',
     noSweep: 'not yet',
     waitingToSign: 'To sign off',
+    changedSince: 'Changed since sign-off',
     openAlerts: 'Open alerts',
     needs: 'Days that need a person',
     need: {
@@ -83,6 +84,7 @@ const ptBR: typeof en = {
     lastSweep: 'Última varredura',
     noSweep: 'nenhuma ainda',
     waitingToSign: 'A fechar',
+    changedSince: 'Alterados depois do fechamento',
     openAlerts: 'Alertas em aberto',
     needs: 'Pendências, por prioridade',
     need: {

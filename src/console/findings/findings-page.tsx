@@ -7,6 +7,7 @@ import {
 import { parseCivilDate } from '../../domain/business-day.ts';
 import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
 import { ActionForm, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
@@ -161,10 +162,9 @@ export function ResolveForm(props: {
       {props.titleId !== undefined && (
         <input type="hidden" name="titleId" value={String(props.titleId)} />
       )}
-      <label>
-        {props.label}: {text.day.reason}
-        <input type="text" name="reason" required maxLength={500} />
-      </label>
+      <Field label={`${props.label}: ${text.day.reason}`}>
+        <input name="reason" required maxLength={500} />
+      </Field>
       <p class="quiet small">{text.findings.resolveHelp}</p>
       <Submit>{text.findings.resolve}</Submit>
     </ActionForm>

@@ -107,14 +107,16 @@ export function RevealForm(props: {
   readonly mayReveal: boolean;
 }) {
   const { title } = usePage().text;
+  const mayAsk = !props.isRevealed && props.mayReveal;
   return (
     <div class="buttons">
-      <p class="quiet">{props.isRevealed ? title.revealed : title.masked}</p>
-      {!props.isRevealed && props.mayReveal && (
+      <p class="quiet">
+        {props.isRevealed ? title.revealed : title.masked}
+        {mayAsk && ` ${title.revealHelp}`}
+      </p>
+      {mayAsk && (
         <ActionForm action={props.action}>
-          <button type="submit" class="button" title={title.revealHelp}>
-            {title.reveal}
-          </button>
+          <Submit>{title.reveal}</Submit>
         </ActionForm>
       )}
     </div>

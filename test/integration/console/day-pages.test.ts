@@ -72,9 +72,7 @@ describe('a day', () => {
 
   test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
-    expect((await viewer.get(`/days/${date}`)).text).toContain(
-      'do not have the documented format',
-    );
+    expect((await viewer.get(`/days/${date}`)).text).toContain('do not have the documented format');
     expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
