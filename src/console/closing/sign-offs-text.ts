@@ -59,8 +59,7 @@ const en = {
 const ptBR: typeof en = {
   signOffs: {
     title: 'Dias a fechar',
-    intro:
-      'Dias conciliados que aguardam o fechamento, do mais recente ao mais antigo.',
+    intro: 'Dias conciliados que aguardam o fechamento, do mais recente ao mais antigo.',
     all: 'Todos',
     clean: 'Somente sem ressalva',
     cleanHelp:

@@ -33,7 +33,13 @@ const en = {
     scheduler: 'scheduler',
     verification: 'verification',
     'command line': 'command line',
+    'identity provider': 'identity provider',
+    'conciliation demo': 'demo',
+    service: 'service',
   } as Readonly<Record<string, string>>,
+  /** A key of scripts as an author. */
+  keyAuthor: (id: string, owner: string | null, purpose: string) =>
+    `key ${id}${owner === null ? '' : ` of ${owner}`}: ${purpose}`,
   /** Words for values of the platform. An unknown value has none. */
   values: {
     BANK_TRANSFER: 'bank transfer',
@@ -125,7 +131,12 @@ const ptBR: typeof en = {
     scheduler: 'agendador',
     verification: 'conferência',
     'command line': 'linha de comando',
+    'identity provider': 'provedor de identidade',
+    'conciliation demo': 'demonstração',
+    service: 'serviço',
   },
+  keyAuthor: (id, owner, purpose) =>
+    `chave ${id}${owner === null ? '' : ` de ${owner}`}: ${purpose}`,
   values: {
     BANK_TRANSFER: 'transferência bancária',
     INDIVIDUAL: 'cadastro individual',
