@@ -1,4 +1,4 @@
-import { type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -287,7 +287,7 @@ async function endSeal(
 
 async function audit(
   tx: Transaction,
-  action: string,
+  action: AuditAction,
   date: CivilDate,
   deed: Actor & { readonly reason: string | null },
 ): Promise<void> {

@@ -154,7 +154,7 @@ const RULES: Readonly<Record<'en' | 'pt-BR', Readonly<Record<ImplausibleReason, 
 const NUMBERS = {
   en: {
     buyer: 'of one buyer: ',
-    share: ({ found, of, limit }: HoldDetail) => `${found} of ${of} titles, limit ${limit} %`,
+    share: ({ found, of, limit }: HoldDetail) => `${found} of ${of} titles, limit ${limit}%`,
     usual: ({ found, of, limit }: HoldDetail) => `${found} titles, usually ${of}, limit ${limit}`,
     factor: ({ found, limit }: HoldDetail) => `factor ${found}, limit ${limit}`,
   },
