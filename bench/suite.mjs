@@ -4,7 +4,12 @@ import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkRules } from '#dist/app/check-rules.js';
+import { checkDays } from '#dist/checks/check-day.sql.js';
+import { readConfig } from '#dist/config/config.js';
+import { openDatabase } from '#dist/database/database.js';
 import { addDays, toCivilDate } from '#dist/domain/business-day.js';
+import { createLogger } from '#dist/runtime/logger.js';
 import { planDataSets } from './cases.mjs';
 import { startChild } from './child.mjs';
 import { fillTable } from './fill-table.mjs';
@@ -120,8 +125,8 @@ function answersOf(rendered, variant) {
 const firstDate = ({ requests }) => itemAt(requests, 0).window.from;
 
 /**
- * Databases that hold the titles already, as their own side loaded them. Vacuumed, as autovacuum
- * would have done long before the next pull.
+ * Databases that hold the titles already, as their own side loaded them. Checked, as the service has
+ * done, and vacuumed, as autovacuum has done long before the next pull.
  *
  * @param {Bench} bench
  * @param {RenderedAnswers} answers
@@ -134,8 +139,20 @@ async function loadTemplates(bench, answers, tell) {
     const database = LOADED[program];
     await bench.server.createDatabase(database);
     await measure(bench, { program, database, startDate, answers, spec: {} });
+    if (program === 'ours') await checkTitles(bench.server.urlOf(database));
     await bench.server.inDatabase(database, (client) => client.query('VACUUM (ANALYZE)'));
   }
+}
+
+/** @param {string} databaseUrl */
+async function checkTitles(databaseUrl) {
+  const database = openDatabase({
+    databaseUrl,
+    applicationName: 'bench',
+    logger: createLogger({ logLevel: 'error', logFormat: 'json' }),
+  });
+  await checkDays(database, checkRules(readConfig({}, { platform: false })));
+  await database.close();
 }
 
 /**
