@@ -29,7 +29,7 @@ async function fill(): Promise<void> {
   for (const entry of entries) await recordAudit(world.database.prisma, entry);
 }
 
-/** As somebody with the rights of the owner, past every trigger. */
+/** As a user with the rights of the owner, without triggers. */
 async function tamper(...statements: string[]): Promise<void> {
   const client = await world.database.pool.connect();
   try {
