@@ -52,7 +52,7 @@ const kindsPt: Texts = {
   booking_receipts: 'Retornos do ERP divergentes',
   booking_waiting: 'Dias não liberados',
   consumer_behind: 'Consumidor em atraso',
-  month_seal_broken: 'Fechamento do mês rompido',
+  month_seal_broken: 'Fechamento do mês invalidado',
   titles_altered: 'Títulos alterados por fora',
   verification_overdue: 'Títulos sem conferência',
   provider_rejected: 'Fornecedor recusado',

@@ -1,5 +1,5 @@
 /** The decisions of a person about receipts that name an unknown line or another content. */
-import { type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -69,7 +69,7 @@ function decide(
   database: Database,
   date: CivilDate,
   decision: Decision & { readonly bookingsFrom: CivilDate },
-  action: string,
+  action: AuditAction,
   apply: (tx: Transaction) => Promise<'adopted' | 'dismissed'>,
 ): Promise<number> {
   return database.prisma.$transaction(async (tx) => {

@@ -130,6 +130,16 @@ const datesWithTitles = Prisma.sql`
 /** Less than a day, so that a check that takes hours is done once a day. */
 const CHECK_AGE = '20 hours';
 
+/** Makes the check of a date due, so that the alert and the repair of an alteration do not wait for a day. */
+export async function requestCheck(
+  client: Pick<Transaction, '$executeRaw'>,
+  date: CivilDate,
+): Promise<void> {
+  await client.$executeRaw`
+    UPDATE conciliation.title_check SET checked_at = now() - ${CHECK_AGE}::interval
+    WHERE date = ${date}::date AND checked_at > now() - ${CHECK_AGE}::interval`;
+}
+
 /**
  * The date whose check is due: the date was never checked, its check is old, or a repair has ended since. A
  * check in the future counts as none. Null: no check is due.

@@ -7,6 +7,7 @@ import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/check-date.sql.ts';
+import { requestCheck } from '../integrity/findings.sql.ts';
 import { isChecked } from './day-note.sql.ts';
 import { sealDay } from './sign-off.sql.ts';
 
@@ -54,7 +55,11 @@ export async function signCleanDays(
       await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${date}::date FOR UPDATE`;
       const clean = await tx.$queryRaw<unknown[]>`
         SELECT FROM conciliation.day WHERE day.date = ${date}::date AND ${isClean}`;
-      if (clean.length === 0 || (await isAltered(tx, date))) return false;
+      if (clean.length === 0) return false;
+      if (await isAltered(tx, date)) {
+        await requestCheck(tx, date);
+        return false;
+      }
       await sealDay(tx, date, { by: AUTHOR, reason: 'AUTO_SIGN_OFF=clean', bookingsFrom });
       return true;
     }, RELEASE_TRANSACTION);

@@ -1,4 +1,4 @@
-import { type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import { openBookings, RELEASE_TRANSACTION, releaseSealedDay } from '../bookings/release.sql.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -14,6 +14,7 @@ import {
 import { AMOUNT_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import { isAltered } from '../integrity/check-date.sql.ts';
+import { requestCheck } from '../integrity/findings.sql.ts';
 import { InputError, StagingUnavailableError } from '../runtime/errors.ts';
 import { heldPaymentsColumn, isChecked } from './day-note.sql.ts';
 
@@ -62,19 +63,21 @@ export interface SigningRules {
  * @param seen the digest of the content that the person saw; another content is not sealed
  * @throws InputError when the date cannot be signed off, or not by this person
  */
-export function signOffDay(
+export async function signOffDay(
   database: Database,
   date: CivilDate,
   signing: Actor & SigningRules & { readonly reason: string | null; readonly seenDigest: string },
 ): Promise<void> {
-  return database.prisma.$transaction(async (tx) => {
+  const refused = await database.prisma.$transaction(async (tx) => {
     const day = await lockCandidate(tx, date);
     const fault =
       signOffFault(day, { ...signing, signer: identityOf(signing) }) ??
       ((await isAltered(tx, date)) ? 'altered' : null);
-    if (fault !== null) throw refusal(date, fault);
-    await sealDay(tx, date, signing);
+    if (fault === 'altered') await requestCheck(tx, date);
+    else if (fault === null) await sealDay(tx, date, signing);
+    return fault;
   }, RELEASE_TRANSACTION);
+  if (refused !== null) throw refusal(date, refused);
 }
 
 /**
@@ -284,7 +287,7 @@ async function endSeal(
 
 async function audit(
   tx: Transaction,
-  action: string,
+  action: AuditAction,
   date: CivilDate,
   deed: Actor & { readonly reason: string | null },
 ): Promise<void> {

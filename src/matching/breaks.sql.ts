@@ -4,6 +4,7 @@ import { Prisma } from '../generated/prisma/client.ts';
 import {
   DUE_TOLERANCE_DAYS,
   PAYABLE_GROUND,
+  TITLE_CODE,
   TITLE_GROUND,
   TITLE_TAX_ID,
 } from './candidates.sql.ts';
@@ -80,7 +81,7 @@ export interface BreakList {
   readonly breaks: readonly Break[];
 }
 
-const SAME_CODE = Prisma.sql`payable.supplier_external_id = title.provider_external_id`;
+const SAME_CODE = Prisma.sql`payable.supplier_external_id = ${TITLE_CODE}`;
 
 /** Branches of one company are near each other. left() has an index. */
 const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
@@ -89,7 +90,7 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
   AND payable.supplier_tax_id IS NOT NULL AND ${taxId} IS NOT NULL
   AND (payable.supplier_tax_id = ${taxId}
        OR length(payable.supplier_tax_id) = 14 AND length(${taxId}) = 14)
-  AND (payable.supplier_external_id IS NULL OR title.provider_external_id IS NULL)`;
+  AND (payable.supplier_external_id IS NULL OR ${TITLE_CODE} IS NULL)`;
 
 /** Whether a title `title` and a payable `payable` may have the same supplier. */
 export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
@@ -161,7 +162,8 @@ const scopeOf = ({ titleId, erpKey }: Omit<BreakKey, 'kind'>): Scope => {
 /** The breaks of a scope: kind, title_id, erp_key. For a statement with WITH. */
 const breaksOf = (scope: Scope) => Prisma.sql`
   unmatched AS MATERIALIZED (
-    SELECT id, order_uid, original_value, anticipated_due_date, provider_external_id, ${TITLE_TAX_ID} AS tax_id
+    SELECT id, order_uid, original_value, anticipated_due_date, ${TITLE_CODE} AS provider_external_id,
+           ${TITLE_TAX_ID} AS tax_id
     FROM conciliation.title AS title
     WHERE status = 'current' AND ${scope.titles} AND NOT EXISTS (
       SELECT FROM conciliation.title_match WHERE title_id = title.id AND ended_at IS NULL)

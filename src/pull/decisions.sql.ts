@@ -1,4 +1,4 @@
-import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { identityOf } from '../domain/person.ts';
@@ -117,7 +117,7 @@ function notHeld(pullId: bigint): InputError {
 }
 
 function auditRecord(
-  action: string,
+  action: AuditAction,
   decision: Decision,
   about: { readonly date: CivilDate; readonly pullId: bigint | null },
 ): AuditRecord {

@@ -17,7 +17,7 @@ export function AmountsPage(props: {
   const { formats } = context;
   const text = context.text.amountMeaning;
   const share = (titles: number, of: number) =>
-    text.holds(formats.count(titles), `${formats.decimalText(percent(titles, of))} %`);
+    text.holds(formats.count(titles), `${formats.decimalText(percent(titles, of))}%`);
   return (
     <>
       <div>
@@ -31,7 +31,9 @@ export function AmountsPage(props: {
         <Field label={text.to}>
           <input type="date" name="to" required value={range.to} />
         </Field>
-        <Submit>{text.show}</Submit>
+        <div class="buttons">
+          <Submit>{text.show}</Submit>
+        </div>
       </form>
       <Card title={text.evidence}>
         <p class="quiet">

@@ -6,7 +6,7 @@ const en = {
     to: 'Accepted to',
     overdueDays: 'Overdue after days',
     show: 'Show',
-    badFilter: 'A date or the number of days could not be read, and does not count.',
+    badFilter: 'A date or the number of days could not be read and was ignored.',
     states: {
       all: 'All',
       released: 'Released',
@@ -32,6 +32,7 @@ const en = {
     answer: 'Document or reason',
     consumer: 'Consumer',
     version: 'Version',
+    key: 'Line',
     receivedAt: 'Received',
     outcome: 'Result',
     outcomes: {
@@ -43,7 +44,7 @@ const en = {
       dismissed: 'Dismissed',
       none: 'Not compared yet',
     },
-    history: 'One booking',
+    history: 'History of the booking',
     historyHelp: 'The lines of the booking, the newest last, and the answers of the ERP.',
     receipts: 'Receipts',
     noReceipts: 'The ERP has not answered yet.',
@@ -91,7 +92,7 @@ const ptBR: typeof en = {
     to: 'Aceite até',
     overdueDays: 'Em atraso após (dias)',
     show: 'Mostrar',
-    badFilter: 'Uma data ou a quantidade de dias não pôde ser lida e foi desconsiderada.',
+    badFilter: 'Uma data ou a quantidade de dias não pôde ser lida e foi ignorada.',
     states: {
       all: 'Todos',
       released: 'Liberado',
@@ -117,6 +118,7 @@ const ptBR: typeof en = {
     answer: 'Documento ou motivo',
     consumer: 'Consumidor',
     version: 'Versão',
+    key: 'Chave do lançamento',
     receivedAt: 'Recebido em',
     outcome: 'Resultado',
     outcomes: {
@@ -146,7 +148,7 @@ const ptBR: typeof en = {
       not_reconciled:
         'Há uma resposta mais nova retida, ou o dia tem títulos rejeitados ou apontamentos em aberto. Abra o dia e decida.',
       not_matched:
-        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução do vínculo libera os dias.',
+        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução da vinculação libera os dias.',
       urgent_break: 'O ERP já pagou um título ao fornecedor. Resolva as divergências do dia.',
       none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
     },

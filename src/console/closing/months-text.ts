@@ -51,7 +51,7 @@ const en = {
       not_begun: 'The month ends before the start date of the ledger.',
       not_signed: 'Not every day of the month is signed off.',
       restated: 'Days of the month were restated after their sign-off.',
-      waiting: 'Days of the month are held or have rejected titles.',
+      waiting: 'Days of the month are held, or have rejected titles or open findings.',
       already_sealed: 'The month is sealed already.',
       changed_meanwhile:
         'Days of the month were signed off again since you looked at it. Check the month once more.',
@@ -72,7 +72,7 @@ const ptBR: typeof en = {
       open: 'Em aberto',
       ready: 'Pronto para fechar',
       sealed: 'Fechado',
-      broken: 'Fechamento rompido',
+      broken: 'Fechamento invalidado',
     },
     signedDays: 'Dias fechados',
     ofDays: (signed, days) => `${signed} de ${days}`,
@@ -111,7 +111,7 @@ const ptBR: typeof en = {
       not_begun: 'O mês termina antes da data inicial.',
       not_signed: 'Nem todos os dias do mês estão fechados.',
       restated: 'Há dias do mês alterados depois do fechamento.',
-      waiting: 'Há dias do mês retidos ou com títulos rejeitados.',
+      waiting: 'Há dias do mês retidos, com títulos rejeitados ou com apontamentos em aberto.',
       already_sealed: 'O mês já está fechado.',
       changed_meanwhile:
         'Houve dias fechados de novo depois da sua consulta. Confira o mês mais uma vez.',

@@ -103,7 +103,7 @@ test('pages have the names of the interface by default, and say that they are no
     }
     const page = await viewer.get(`/amount-meaning?from=${range.from}&to=${DAY}`, portuguese);
     expect(page.text).toContain('não documentado');
-    expect(page.text).toContain('3 títulos (60,0 %)');
+    expect(page.text).toContain('3 títulos (60,0%)');
     expect(page.text).toContain('100.000 títulos');
     expect((await viewer.get('/amount-meaning?from=2026-02-30&to=x')).status).toBe(200);
   } finally {

@@ -164,6 +164,9 @@ async function sign(client: ConsoleClient, chosen: readonly CivilDate[], reason 
 describe('many days at once', () => {
   test('are previewed with totals and the sum of all, and sealed one by one', async () => {
     await pullAll('1000.10');
+    expect((await preview(pages.reviewer, [daysFrom(900)])).text).toContain(
+      'None of the selected days can be signed off.',
+    );
     const seen = await preview(pages.reviewer, dates);
     expect(
       rowsIn(seen, 'Preview of the sign-off')
