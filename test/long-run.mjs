@@ -1,4 +1,4 @@
-// Tests that search, with as many runs as somebody has time for, reproducible by their seed:
+// Searching tests with any number of runs, reproducible by their seed:
 //
 //   node test/long-run.mjs fuzz  [--runs n] [--seed n]   a plain process: nothing between it and the readers
 //   node test/long-run.mjs model [--runs n] [--seed n]   the vitest project, which has the database
@@ -37,7 +37,7 @@ function run(args, env = {}) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** As JavaScript in a folder of its own, since not every Node.js that we support reads TypeScript. */
+/** As JavaScript in a separate folder, because not every supported Node.js reads TypeScript. */
 function compile() {
   const folder = join(ROOT, 'node_modules/.cache/long-run');
   mkdirSync(folder, { recursive: true });

@@ -55,7 +55,7 @@ const WIDTHS = [
   ['phone', { width: 360, height: 740 }],
 ] as const;
 
-/** What people do with their own account, in both languages, on a desk and on a phone. */
+/** The pages of the user's own account, in both languages, on a desktop and on a phone. */
 export function addAccountFlows(world: BrowserWorld): void {
   async function checkWidths(page: Page, name: string): Promise<void> {
     for (const [width, size] of WIDTHS) {

@@ -23,7 +23,7 @@ interface OpenParts {
 }
 
 /**
- * The service and a browser in which somebody of each role is signed in. The flows are registered before
+ * The service and a browser in which a user of each role is signed in. The flows are registered before
  * any of it is there, and use it when they run.
  */
 export class BrowserWorld {
@@ -83,7 +83,7 @@ export class BrowserWorld {
     return page;
   }
 
-  /** What went wrong in any page since it was asked last. */
+  /** The errors of all pages since the last call. */
   takeProblems(): string[] {
     return this.#watches.flatMap((own) => own.problems.splice(0));
   }
@@ -93,7 +93,7 @@ export class BrowserWorld {
     await expectNoOverflow(page);
   }
 
-  /** A picture of the whole page, where somebody asked for pictures. */
+  /** A picture of the whole page, if pictures are requested. */
   async shoot(page: Page, name: string): Promise<void> {
     const folder = process.env['SCREENSHOTS'];
     if (folder === undefined || folder === '') return;

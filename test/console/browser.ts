@@ -65,7 +65,7 @@ export async function findViolations(page: Page): Promise<string[]> {
   );
 }
 
-/** Pages scroll up and down only; what is wider scrolls in a frame of its own. */
+/** Pages scroll only vertically; wider content scrolls in a separate frame. */
 export async function expectNoOverflow(page: Page): Promise<void> {
   const beyond = await page.evaluate(`
     document.documentElement.scrollWidth <= window.innerWidth ? [] :

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { titleText } from '../support/titles.ts';
 import { type BrowserWorld, textOf } from './browser-world.ts';
 
-/** What finance decides about days. In this order: each leaves a day as a later one expects it. */
+/** The decisions of finance about days, in this order: each flow leaves a day in the state that a later flow expects. */
 export function addDayFlows(world: BrowserWorld): void {
   test('the start page shows the state of every day, and links to each', async () => {
     const { stage, reviewer } = world;

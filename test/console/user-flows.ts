@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type BrowserWorld, PASSWORD, textOf } from './browser-world.ts';
 
-/** Who may use the console: company accounts, users, keys. */
+/** The access to the console: company accounts, users, keys. */
 export function addUserFlows(world: BrowserWorld): void {
   test('a person signs in with the company account and out of it, and is told when that opens nothing', async () => {
     const { stage } = world;

@@ -1,4 +1,4 @@
-/** What a console answers; null while it does not, whatever the port's forwarder does meanwhile. */
+/** The answer of a console; null while the console does not answer, also if the port's forwarder accepts connections. */
 export async function askConsole(
   baseUrl: string,
   path: string,

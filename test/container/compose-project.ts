@@ -8,7 +8,7 @@ import { outputOf, type ProgramResult, runProgram } from '../support/program.ts'
 /** A login of compose/logins.sql. */
 export type Login = 'migrator' | 'worker' | 'finance' | 'erp';
 
-/** The project's docker-compose.yml with one of its profiles, in a folder of its own. */
+/** The project's docker-compose.yml with one of its profiles, in a separate folder. */
 export interface ComposeProject {
   /** Makes the secrets as docs/deployment.md says. */
   makeSecrets(): Promise<void>;
@@ -27,8 +27,8 @@ export interface ComposeProject {
   /** All containers, those that have ended as well. */
   containers(): Promise<string[]>;
   /**
-   * What psql prints in one session of a login, which signs in with its password, or of the superuser,
-   * who needs none on the socket of its own container.
+   * The output of psql in one session of a login, which signs in with its password, or of the superuser,
+   * who needs no password on the socket of the container.
    *
    * @param commands statements and commands of psql
    */

@@ -93,7 +93,7 @@ describeContainer('docker compose', () => {
     { profile: 'scaled', worker: 'worker', workers: 2, withConsole: 'scheduler' },
   ])('with the profile $profile pulls from the platform that is configured', async (expected) => {
     const running = open(expected.profile, {
-      // It is away, which is no reason for the service not to be ready.
+      // The platform is unreachable, and the service has to be ready nevertheless.
       PLATFORM_BASE_URL: 'https://platform.invalid',
       // Yesterday is not due before six in the morning, the day before is at any time.
       START_DATE: addDays(lastClosedDate('America/Sao_Paulo', new Date()), -1),

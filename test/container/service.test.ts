@@ -23,7 +23,7 @@ describeContainer('the service in a container', () => {
   });
   afterAll(() => stack?.close());
 
-  /** All that the ledger of `erp` tells, to be compared. */
+  /** All rows of the ledger of `erp`, for a comparison. */
   async function readLedger() {
     const days = await stack.query<{ date: string; state: string }>(
       'erp',
@@ -79,7 +79,7 @@ describeContainer('the service in a container', () => {
   test('after a restart finds the same data and pulls nothing again', async () => {
     const before = await settledLedger();
     await outputOf('docker', ['restart', '-t', String(GRACE_SECONDS), service.getId()]);
-    // The check of the scheduler passes once it has planned, so whatever it finds due is there.
+    // The check of the scheduler passes after its first plan, so all due work is planned.
     await expect
       .poll(async () => (await askConsole(stack.consoleUrl, '/readyz'))?.status, POLL)
       .toBe(200);

@@ -45,7 +45,7 @@ export async function readDay(client: Client, date: string): Promise<DayRow | un
   return rows[0];
 }
 
-/** (1) Each date is reconciled and equals the platform's answer, as a multiset and to the digit. */
+/** (1) Each date is reconciled and equals the platform's answer, as a multiset and with exact amounts. */
 export async function checkDays(
   client: Client,
   served: ServedDays,

@@ -31,7 +31,7 @@ export async function createTemplate(): Promise<DatabaseTemplate> {
   const folder = await mkdtemp(join(await fastFolder(), 'conciliation-faults-'));
   const remove = () => removeNow(folder);
   process.once('exit', remove);
-  // The server may run as a user of its own, who has to pass.
+  // The server may run as another user, who needs access to the folder.
   await run('chmod', ['711', folder]);
   const logger = pino({ level: 'silent' });
   const cluster = await ensureCluster(join(folder, 'template'), logger);

@@ -1,5 +1,5 @@
 // Loaded into a process of the service before the service: node --import …/fault-hook.mjs …
-// It tells the harness of every fault point when it is first reached, and at the planned one it halts
+// It reports each fault point to the harness when the point is first reached, and at the planned point it halts
 // the whole process until the harness has done to it what it wants to do.
 import { existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { getHeapSpaceStatistics } from 'node:v8';
@@ -9,7 +9,7 @@ import { installFaultHook } from '#dist/runtime/fault-points.js';
 /** A pipe to the harness, both ways. */
 const CHANNEL = 3;
 const SAMPLE_INTERVAL_MS = 3_000;
-/** What V8 makes of functions: the spaces of machine code, and of bytecode and what belongs to it. */
+/** The compiled code of V8: the spaces of machine code, and of bytecode with its metadata. */
 const COMPILED_CODE = /^(code|trusted)_/;
 /** @import { FaultPoint } from '#dist/runtime/fault-points.js' */
 
@@ -20,7 +20,7 @@ const COMPILED_CODE = /^(code|trusted)_/;
  * @property {string} armFile hits count once the file exists
  */
 
-/** @type {FaultPlan | null} null: the process only tells what it reaches */
+/** @type {FaultPlan | null} null: the process only reports the points that it reaches */
 const plan = JSON.parse(process.env['FAULT_PLAN'] ?? 'null');
 delete process.env['FAULT_PLAN'];
 

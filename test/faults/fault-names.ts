@@ -1,7 +1,7 @@
 import { FAULT_POINTS, type FaultPoint } from '../../src/runtime/fault-points.ts';
 import { createSeededRandom, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 
-/** What happens to a service that has reached a point. `docs/faults.md` says what each one does. */
+/** The fault of a service that has reached a point. `docs/faults.md` describes each fault. */
 export const FAULTS = [
   'kill',
   'stop',

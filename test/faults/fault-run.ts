@@ -1,7 +1,7 @@
 /**
  * test/faults/ breaks the running service at a named point, in one of seven ways, and looks whether
- * every guarantee holds all the same. This file is one run; everything that varies in it comes from
- * its seed. docs/faults.md tells how to read and reproduce one.
+ * every guarantee still holds. This file is one run; all its variation comes from
+ * its seed. docs/faults.md describes how to read and reproduce a run.
  */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import { type Violation, Violations } from './violations.ts';
 export interface RunResult {
   readonly run: RunCase;
   readonly violations: readonly Violation[];
-  /** What was done to the service; null: the point was never reached. */
+  /** The fault that was applied to the service; null: the point was never reached. */
   readonly story: string | null;
   readonly reached: ReadonlySet<FaultPoint>;
   readonly durationMs: number;
@@ -35,7 +35,7 @@ export interface RunResult {
 /** Ahead of the database's clock, which would take what was fetched since a slot for pulled by it. */
 export const FIRST_DATE = daysFrom(2, TODAY);
 
-/** @param keep whether the files stay whatever was found */
+/** @param keep whether the files are kept for any result */
 export async function runFault(
   template: DatabaseTemplate,
   run: RunCase,

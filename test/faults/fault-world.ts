@@ -36,7 +36,7 @@ export interface FaultWorld {
   readonly sandbox: Sandbox;
   readonly links: Readonly<Record<'database' | 'queue' | 'platform', TcpProxy>>;
   readonly folder: RunFolder;
-  /** What the webhook was sent. */
+  /** The requests that the webhook received. */
   readonly alerts: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
@@ -99,7 +99,7 @@ export async function openFaultWorld(
       WITHDRAWAL_LIMIT_PERCENT: '100',
       ...ANY_DAY_ENVIRONMENT,
       LOG_LEVEL: 'debug',
-      // What one process has compiled, the next one reads, on a Node that knows this.
+      // On a Node with a compile cache, a process reads the compiled code of the previous process.
       NODE_COMPILE_CACHE: join(template.folder, 'compiled'),
       ...settings.environment,
     },

@@ -90,7 +90,7 @@ export class FaultyService {
     return this.restarts > MAX_RESTARTS;
   }
 
-  /** @param plan of the first process; those that follow only tell what they reach */
+  /** @param plan of the first process; later processes only report the points that they reach */
   start(plan: FaultPlan | null): void {
     const { environment, overrides, clockFile, onSample } = this.#settings;
     const options = { roles: ['scheduler', 'worker', 'console'], clockFile, overrides };
@@ -137,7 +137,7 @@ export class FaultyService {
     const isStarting = this.#consoleUrl === '';
     const ended = once(child, 'close');
     child.kill('SIGCONT');
-    // A second signal would end the process at once, in whatever order.
+    // A second signal would end the process at once, in any order.
     if (!this.#hasStopped) child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
     const [exit, signal] = await ended;

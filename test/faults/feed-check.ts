@@ -9,7 +9,7 @@ const PAGE = 500;
 
 const state = (alias: string) => `${alias}.status || ' ' || md5(${rowSql(alias)})`;
 
-/** What a reader asks: its line is `change_seq id kind status` and the MD5 of the title as it is. */
+/** The query of a reader: its line is `change_seq id kind status` and the MD5 of the current title. */
 export const READER_QUERY = `
   SELECT change_seq::text AS seq,
          concat_ws(' ', change_seq, id, change_kind, ${state('feed')}) AS line

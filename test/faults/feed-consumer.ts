@@ -18,7 +18,7 @@ const TITLES = `
             WHERE change.title_id = title.id AND change.kind = 'payment_released')::int AS changes
   FROM conciliation.title AS title`;
 
-/** An ERP: reads the feed page by page all along and knows nothing of titles but what the feed said. */
+/** An ERP that reads the feed page by page during the whole run. Its titles come only from the feed. */
 export class FeedConsumer {
   readonly #violations: Violations;
   readonly #titles = new Map<string, { row: string; deliveries: number }>();

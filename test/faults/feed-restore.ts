@@ -18,7 +18,7 @@ export async function copySchema(source: Client, target: Client): Promise<void> 
   await target.query('BEGIN');
   await target.query('SET LOCAL session_replication_role = replica');
   const tables = await namesOf('r');
-  // The migration has written rows of its own, which the source has as well.
+  // The migration has written rows that the source has too.
   await target.query(`TRUNCATE ${tables.join(', ')}`);
   for (const table of tables) {
     await pipeline(

@@ -240,7 +240,7 @@ class FeedRun {
     return join(this.#folder, `${reader}.feed`);
   }
 
-  /** What the writer pulls next, changed at the platform; null: nothing any more. */
+  /** The date that the writer pulls next, after its change at the platform; null: no further date. */
   #nextDate(writer: number, isDone: boolean): CivilDate | null {
     if (isDone) {
       this.#counts.pulls += 1;
@@ -301,7 +301,7 @@ class FeedRun {
     };
     const repeat = async (fault: Fault) => {
       const random = createSeededRandom(`feed ${this.#seed} ${phase} ${fault}`);
-      // A short run has two faults of a kind all the same.
+      // A short run also has two faults of each kind.
       const [least, most] = INTERVALS[fault].map((limit) => Math.min(limit, seconds / 3)) as [
         number,
         number,

@@ -9,7 +9,7 @@ import type { FiredFault } from './faulty-service.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { ProxyState, TcpProxy } from './tcp-proxy.ts';
 
-/** What a fault may do something to. */
+/** The targets of a fault. */
 export interface FaultTargets {
   readonly random: SeededRandom;
   readonly postgres: FaultyPostgres;
@@ -28,7 +28,7 @@ export type FaultStory = string;
 
 type Injection = (targets: FaultTargets, fired: FiredFault) => Promise<FaultStory>;
 
-/** Between what is done and the process seeing it, and how long what is away stays away. */
+/** The time between a fault and its effect on the process, and the length of an outage. */
 const upTo = (random: SeededRandom, ms: number) => sleep(random(ms));
 const COMMIT_LIMIT_MS = 2_000;
 
@@ -114,7 +114,7 @@ export async function injectFault(
 
 const urlOf = ({ postgres, database }: FaultTargets) => postgres.url(database);
 
-/** The server has answered the COMMIT, whether or not anybody hears of it. */
+/** The server has answered the COMMIT, even if no process reads the answer. */
 async function untilCommitted(targets: FaultTargets, sessionPid: number): Promise<void> {
   await withClient(urlOf(targets), async (client) => {
     const deadline = Date.now() + COMMIT_LIMIT_MS;

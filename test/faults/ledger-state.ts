@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-/** What of the ledger is still to be done, in words; empty when nothing is. */
+/** The open work of the ledger, in words; empty if no work is open. */
 export async function readUnfinished(
   client: Client,
   dates: readonly string[],
@@ -10,7 +10,7 @@ export async function readUnfinished(
     `SELECT format('pull %s of %s is %s (%s)', id, date, state, error_code) AS text
      FROM conciliation.pull WHERE state IN ('queued', 'running') ORDER BY id`,
   );
-  // What was planned for the slot, whatever pulled it.
+  // The dates that were planned for the slot, pulled by any process.
   const { rows: missing } = await client.query<{ text: string }>(
     `SELECT format('%s has no pull of the slot', wanted) AS text
      FROM unnest($1::date[]) AS wanted

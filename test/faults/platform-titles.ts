@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { pick, type SeededRandom } from '../../src/sandbox/seeded-random.ts';
 
 /**
- * What a title of the platform has to become, written down a second time and by other means than the
+ * The expected row of a title of the platform, computed a second time and by other means than the
  * product's: as the JSON text that is served, and as the text of the row that must stand in the table,
  * digit for digit.
  */
 export interface PlatformTitle {
   readonly json: string;
   readonly row: string;
-  /** What `restate` makes another title of. */
+  /** The fields that `restate` changes to make another title. */
   readonly fields: TitleFields;
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
-/** A look at the database whenever it has changed, on a connection of its own that may be lost at any time. */
+/** Reads the database after each change, on a separate connection that may be lost at any time. */
 export interface Poller {
   /** How often it looked to the end. */
   looks(): number;
@@ -21,7 +21,7 @@ const SNAPSHOT = { name: 'snapshot', text: 'SELECT pg_current_snapshot()::text A
  * Looks at once, and from then on whenever a transaction has begun or ended since: as long as the
  * snapshot is the same, so is every row that a look would see, and it is spared.
  *
- * @param look whatever it throws that is no outage is a defect of the test, and is thrown by `stop`
+ * @param look an error of `look` that is not an outage is a defect of the test, and `stop` throws the error
  */
 export function startPolling(
   databaseUrl: string,

@@ -10,7 +10,7 @@ const SMALL_FILESYSTEM = '192m';
 const REMOVAL_TRIES = 10;
 const BALLAST_PIECE = Buffer.alloc(1024 * 1024);
 
-/** The files of one run: its copy of the cluster, on a filesystem of its own where one is asked for. */
+/** The files of one run: its copy of the cluster, on a separate filesystem if the run requires one. */
 export interface RunFolder {
   readonly path: string;
   readonly cluster: Cluster;

@@ -67,7 +67,7 @@ function casesOf({ runs, seed, point, fault, queue }: Options): RunCase[] {
   });
 }
 
-/** What this machine does not allow, and why. */
+/** The tests that this machine does not allow, and the reasons. */
 async function whatCannotBeHad(): Promise<Map<string, string>> {
   const missing = new Map<string, string>();
   const noDisk = await whyNoSmallFilesystem();

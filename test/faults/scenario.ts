@@ -44,7 +44,7 @@ const ROUNDS: Readonly<Partial<Record<FaultPoint, 1 | 2>>> = { migration: 1, rev
  * fault meets it.
  */
 export class Scenario {
-  /** What was done to the service. */
+  /** The fault that was applied to the service. */
   story: string | null = null;
   /** Past the proxy. */
   readonly database: LastingClient;
@@ -99,7 +99,7 @@ export class Scenario {
 
     await this.#signOff();
     for (const date of served.dates) {
-      // Only what a checker knows to have been restated since is to be flagged.
+      // Only dates that the checker knows as restated since may be flagged.
       if (this.#parts.random(3) > 0 || date === served.dates[0]) this.#restate(date);
     }
     served.begin(this.#today, 1 + this.#parts.random(6));
@@ -188,7 +188,7 @@ export class Scenario {
     const deadline = Date.now() + HEARING_LIMIT_MS;
     while (round === this.#faultRound && !this.#isFired && Date.now() < deadline) await sleep(5);
     await this.#injection;
-    // What was done to the service may have cost it something again.
+    // The fault may have caused another delay.
     await this.#untilDone(`day ${round}`);
   }
 

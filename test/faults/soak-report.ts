@@ -60,7 +60,7 @@ const LIMITS: Readonly<Record<string, number>> = {
   'compiled code': CODE_LIMIT_MB_PER_HOUR,
 };
 
-/** What a soak says of the process, and what of it is a failure. */
+/** The report of a soak about the process, and the failures in the report. */
 export function judge(all: readonly SoakSample[]): { lines: string[]; failures: string[] } {
   const samples = all.slice(Math.floor(all.length * WARM_UP_SHARE));
   const failures: string[] = [];

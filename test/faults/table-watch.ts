@@ -11,7 +11,7 @@ const sumsAgree = AMOUNTS.map((name) => `coalesce(title.${name}, 0) = day.${name
   ' AND ',
 );
 
-/** What a reader sees of each date, titles and ledger together. */
+/** The state of each date in one snapshot of a reader: titles and ledger. */
 const DAYS = `
   WITH title AS (
     SELECT accepted_date AS date, count(*) AS titles, ${DIGEST_SQL} AS digest, ${sums}
@@ -51,7 +51,7 @@ interface DayLook {
 
 /** A reader of the tables that looks all the time, each time in one snapshot. */
 export class TableWatch {
-  /** What stood in a date after a pull, by `date/pull`, as far as a look fell into that time. */
+  /** The content of a date after a pull, by `date/pull`, if a snapshot was taken at that time. */
   readonly statesSeen = new Map<string, string>();
   readonly #served: ServedDays;
   readonly #violations: Violations;

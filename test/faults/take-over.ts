@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { LastingClient } from './lasting-client.ts';
 import { waitsForLock } from './ledger-state.ts';
 
-/** What a second process may take to do the work of one that is stopped. */
+/** The time that a second process may take to do the work of a stopped process. */
 const LIMIT_MS = 60_000;
 const LOCK_WAIT_MS = 700;
 const POLL_MS = 50;

@@ -27,7 +27,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     socket.on('close', () => sockets.delete(socket));
     return socket;
   };
-  /** In the order in which they came, whatever the state becomes meanwhile: bytes, and the end of them. */
+  /** Bytes and their end, in the order of their arrival, also if the state changes meanwhile. */
   const forward = (from: Socket, to: Socket) => {
     let before = Promise.resolve();
     const send = (deliver: () => void) => {
@@ -39,7 +39,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       });
     };
     from.on('data', (chunk) => send(() => to.write(chunk)));
-    // What a process that was killed had sent still arrives, as it would without a proxy.
+    // Bytes that a killed process had sent still arrive, as they would without a proxy.
     from.on('end', () => send(() => to.end()));
     return send;
   };

@@ -9,7 +9,7 @@ import { HOSTILE_TITLES } from '../support/hostile-titles.ts';
 import { READABLE, REFUSED } from '../unit/reader/answer-corpus.ts';
 import { TITLES_OF_EVERY_KIND } from '../unit/reader/title-corpus.ts';
 
-/** Larger ones have tests of their own; here they would only take the time of many others. */
+/** Separate tests cover larger documents, which would take the time of many others. */
 const MAX_CORPUS_BYTES = 8_000;
 /** Documents of a title or two are of this size; others come a quarter as often. */
 const MIN_USUAL_BYTES = 100;
@@ -19,7 +19,7 @@ const MAX_USUAL_BYTES = 2_000;
 const TITLES_OF = [1, 1, 2, 1, 1, 1, 1, 4];
 const SMALL_TITLE = '{"order":{"uid":"s"},"acceptedDate":"2026-03-02","originalValue":1.50}';
 
-/** What mutation puts in: structure, spellings of numbers, text and dates, broken UTF-8. */
+/** The texts that mutation inserts: structure, spellings of numbers, text and dates, broken UTF-8. */
 const PIECES: readonly Buffer[] = [
   ...[
     '{',

@@ -17,7 +17,7 @@ const STAGED: TitleTarget = { table: 'staged_title', fence: 1n };
 /** Rows for `staged_title`, by ordinal; null where a title was rejected. */
 export type Rows = (string | null)[];
 
-/** A title that was read the ordinary way, from these bytes. */
+/** A title that was read on the ordinary path, from these bytes. */
 interface OrdinaryTitle {
   readonly bytes: Buffer;
   readonly row: string | null;
@@ -34,7 +34,7 @@ export function readBothWays(
   chunks: readonly Buffer[],
   window: PullWindow,
 ): { readonly fast: Rows | null; readonly ordinary: Rows | null } {
-  // What a title says is a function of its bytes: the same ones at the same place are not read twice.
+  // The content of a title is a function of its bytes: equal bytes at the same place are not read twice.
   const titles: OrdinaryTitle[] = [];
   const readOnce = (raw: RawTitle): OrdinaryTitle => {
     let title = titles[raw.ordinal];
@@ -112,7 +112,7 @@ function rowsIn(csv: string): string[] {
   return rows;
 }
 
-/** What PostgreSQL's COPY reads of a row: nothing is null, quotes are text. */
+/** The values that PostgreSQL's COPY reads from a row: no value is null, and quotes are text. */
 export function toSlowTitle(row: string): SlowTitle {
   const cells = row.matchAll(/(?:"((?:[^"]|"")*)"|([^,"\n]*))(?:,|\n)/g);
   const values = Array.from(cells, ([, quoted, bare]) =>

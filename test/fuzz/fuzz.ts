@@ -24,7 +24,7 @@ export interface Tally {
   rejected: number;
 }
 
-/** What differs, in words; null where nothing does. */
+/** The difference in words; null if the results are equal. */
 function differenceOf(bytes: Buffer, chunks: readonly Buffer[], tally: Tally): string | null {
   const slow = readTitlesSlowly(bytes, WINDOW);
   const { fast, ordinary } = readBothWays(chunks, WINDOW);
@@ -57,7 +57,7 @@ function differenceOf(bytes: Buffer, chunks: readonly Buffer[], tally: Tally): s
 /**
  * Reads inputs 0 to `runs` - 1 of a seed, and calls `onRead` after each with how many there were.
  *
- * @throws Error at the first difference, and whatever a reader throws that is no refusal
+ * @throws Error at the first difference, and each error of a reader that is not a refusal
  */
 export function fuzz(runs: number, seed: string, onRead?: (inputs: number) => void): Tally {
   const corpus = answerCorpus(DAY);

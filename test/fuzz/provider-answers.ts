@@ -7,7 +7,7 @@ export const SENT: ReadonlySet<string> = new Set(['A', 'F000001', 'é', '__proto
 const REFUSED = ['rejected', 'refused', 'invalid', 'error', 'failed'];
 
 /**
- * The external ids that an answer refuses, found by a reader of its own: every object of a list that
+ * The external ids that an answer refuses, found by a separate reader: every object of a list that
  * the interface may mean, with an id of the request and a status that says no. Null: not JSON.
  */
 export function refusedSlowly(body: Buffer): Set<string> {

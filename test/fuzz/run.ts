@@ -1,13 +1,13 @@
 /** `run.ts <runs> <seed>`: a long run, with a line of progress now and then. See long-run.mjs. */
 import { fuzz } from './fuzz.ts';
 
-/** Seldom: a full collection also throws compiled code away. */
+/** Rarely, because a full collection also discards compiled code. */
 const PROGRESS_EVERY = 100_000;
 
 const [runsText = '', seed = ''] = process.argv.slice(2);
 const runs = Number(runsText);
 
-/** What is left in use when the garbage is gone: with --expose-gc, no less and no more than that. */
+/** The memory in use after a garbage collection; exact with --expose-gc. */
 function usedMiB() {
   globalThis.gc?.();
   const { heapUsed, external, rss } = process.memoryUsage();

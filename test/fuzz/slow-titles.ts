@@ -213,7 +213,7 @@ function isCalendarDate(text: string): boolean {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
 }
 
-/** What the interface does not have, where it stood; null where there is nothing. */
+/** The undocumented fields at their places; null if the title has none. */
 function undocumented(fields: Fields, shape: Shape): Map<string, Kept> | null {
   const unknown = new Map<string, Kept>();
   for (const [name, value] of fields) {
@@ -227,7 +227,7 @@ function undocumented(fields: Fields, shape: Shape): Map<string, Kept> | null {
   return unknown.size === 0 ? null : unknown;
 }
 
-/** One text for the same JSON, whatever the order of its fields; numbers as they were written. */
+/** One text for equal JSON with any order of fields; numbers as they were written. */
 export function canonical(value: Kept): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string') return JSON.stringify(value);

@@ -52,9 +52,9 @@ class History {
     read: (after, limit) => readFeed(world.database, 'erp', { after: BigInt(after), limit }),
     send: (receipts) => takeReceipts(world.database, 'erp', receipts),
   };
-  /** What the platform states. */
+  /** The titles that the platform states. */
   readonly #items = new Map<CivilDate, Item[]>();
-  /** What was sealed last. */
+  /** The content of the last seal. */
   readonly #sealed = new Map<CivilDate, readonly Item[]>();
   #erpBackup: ReturnType<ModelErp['backup']> | null = null;
   #hasBackup = false;
@@ -167,7 +167,7 @@ class History {
     return this.#erp.work(this.#link, { failure: isFaulty ? 0.2 : 0, killedAt });
   }
 
-  /** What the service does every minute. */
+  /** The work of the service in each minute. */
   async #tend(): Promise<void> {
     await world.database.prisma.$transaction((tx) => settleReceipts(tx, null));
     await releaseWaitingDays(world.database, FROM);
@@ -198,7 +198,7 @@ class History {
     await backup.restore();
     this.#wasRestored = true;
     for (const date of DATES) await this.#pull(date, this.#items.get(date) ?? []);
-    // Often the ERP is told at once; otherwise the feed goes on for a while.
+    // Often the ERP reads immediately; otherwise the feed grows first.
     if (this.#random() < 0.6) this.#erp.replay();
   }
 

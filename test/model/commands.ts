@@ -56,7 +56,7 @@ const answer: fc.Arbitrary<Answer> = fc.record({
   reject: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: reject }),
 });
 
-/** Whatever was done, all of the tables is what the model says. */
+/** After any commands, the tables equal the model. */
 function command(name: string, deed: Deed): Command {
   return {
     check: () => true,
@@ -117,7 +117,7 @@ async function pullDay(
   const { state, withheld } = outcome.report;
   expect<FetchOutcome | { state: string }>({ state, withheld }).toEqual(expected);
   if (state !== 'held') advance(model);
-  // What changed nothing has given the feed nothing either.
+  // A command without a change adds no row to the feed.
   if (state !== 'merged') expect(await real.consumer.read()).toBe(0);
 }
 

@@ -14,7 +14,7 @@ export interface Kind {
  */
 export type Reject = 'a' | 'other' | 'unreadable';
 
-/** What the platform says of a date. */
+/** The platform's answer for a date. */
 export interface Answer {
   readonly kinds: readonly Kind[];
   readonly reject: Reject | null;
@@ -28,7 +28,7 @@ export interface Fetched {
 
 export type ModelState = 'pending' | 'reconciled' | 'attention' | 'held';
 
-/** What has to stand in the tables of one date. Contents are sorted, so that equal lists are multisets. */
+/** The expected rows of the tables for one date. Contents are sorted, so that equal lists are multisets. */
 export interface ModelDay {
   answer: Answer;
   /** Whether the ledger has a row of it. */
@@ -113,7 +113,7 @@ function mayBe(identity: string, reject: Reject | null): boolean {
 
 export const LIMIT_PERCENT = 20;
 
-/** What a fetch does to its date. */
+/** The effect of a fetch on its date. */
 export interface FetchOutcome {
   readonly state: 'merged' | 'unchanged' | 'held';
   /** Titles that stay although the answer lacks them. */
@@ -219,7 +219,7 @@ export function acceptRejects(model: Model, date: CivilDate, by: string): void {
   if (day.state === 'attention') day.state = stateOnceClean(day);
 }
 
-/** A date is over or not when it is asked for, whenever the answer is merged, released or accepted. */
+/** The time of the request decides whether a date is over, and not the time of the merge, release or acceptance. */
 function stateOnceClean({ wasClosed }: ModelDay): ModelState {
   return wasClosed ? 'reconciled' : 'pending';
 }

@@ -1,5 +1,5 @@
 /**
- * An ERP that posts what the booking feed says, as docs/bookings.md tells an integrator. Shares no code with src.
+ * An ERP that posts the lines of the booking feed as docs/bookings.md describes. It shares no code with src.
  * Its state is one value, which a commit replaces: a killed ERP keeps the state of its last commit, and an ERP that
  * is restored from a backup gets an older one.
  */
@@ -26,7 +26,7 @@ export interface ErpReceipt {
 interface Booking {
   /** The greatest version that was posted. */
   version: number;
-  /** What is booked now; null: nothing. */
+  /** The booked content; null: none. */
   content: string | null;
 }
 
@@ -42,7 +42,7 @@ interface State {
   sent: number;
 }
 
-/** What the ERP can reach of the program. */
+/** The parts of the program that the ERP can use. */
 export interface Link {
   /** Rejects with the code `cursor_ahead` when the feed ends before the cursor. */
   read(after: string, limit: number): Promise<{ lines: readonly FeedLine[]; next: string }>;

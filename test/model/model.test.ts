@@ -18,7 +18,7 @@ const MAX_COMMANDS = 14;
 const PROGRESS_EVERY = 100;
 
 let world: PullWorld;
-/** Far from today, so that the sandbox has no title of its own; each run has later dates than the last. */
+/** Far from today, so that the sandbox has no titles of these dates. Each run has later dates than the previous run. */
 let nextDate = toCivilDate('2030-01-01');
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test(`after each of ${RUNS} runs of commands the tables are what the model says`
       async (commands) => {
         const { model, real } = await begin();
         await fc.asyncModelRun(() => ({ model, real }), commands);
-        // Whatever came before, a sweep and its pulls bring the tables to what the platform says.
+        // After any history, a sweep and its pulls make the tables equal to the platform.
         if (await sweepAndPull(model, real)) expect(differingDates(model)).toEqual([]);
         await expectHistory(world, model, real.consumer);
         reportProgress();

@@ -48,7 +48,7 @@ export class FeedConsumer {
     this.#last = last;
   }
 
-  /** One that has read whatever there is. */
+  /** A consumer that has read the whole feed. */
   static async begin(world: PullWorld): Promise<FeedConsumer> {
     const [row] = await world.database.prisma.$queryRaw<[{ last: bigint }]>`
       SELECT coalesce(max(change_seq), 0) AS last FROM conciliation.title_feed`;

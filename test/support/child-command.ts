@@ -15,11 +15,11 @@ export interface ChildResult {
   readonly stderr: string;
 }
 
-/** The command line in a process of its own, from the build, so that it can be killed. */
+/** The command line in a separate process, from the build, so that the process can be killed. */
 export interface ChildCommand {
   readonly pid: number;
   kill(signal: NodeJS.Signals): void;
-  /** What it has written so far. */
+  /** The output so far. */
   stdout(): string;
   /** Once it has ended and everything it said was read. */
   readonly ended: Promise<ChildResult>;

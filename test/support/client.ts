@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** Runs `work` on a connection of its own. When the server goes away, the running statement fails. */
+/** Runs `work` on a separate connection. If the server stops, the running statement fails. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
   // The failing statement reports the loss. An `error` event without a listener would end the process.

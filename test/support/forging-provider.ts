@@ -9,7 +9,7 @@ import type { TestProvider } from './oidc-world.ts';
  * in as the account of the visit, and every code is exchanged once.
  */
 export interface ForgingProvider extends TestProvider {
-  /** What a provider that is wrong, or somebody in its place, would put into the ID token. */
+  /** The claims of a faulty or forged provider in the ID token. */
   forge: (claims: JWTPayload) => JWTPayload;
   /** Signs with a key that is in no document of the provider. */
   hasForeignKey: boolean;

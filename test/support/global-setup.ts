@@ -1,6 +1,6 @@
 /**
  * One PostgreSQL for the whole integration project: the server of TEST_DATABASE_URL, or an embedded
- * one in a temporary folder. Test files take databases of their own from it, see database.ts.
+ * one in a temporary folder. Each test file takes separate databases from this server, see database.ts.
  *
  * One Redis as well: that of TEST_REDIS_URL, or a `redis-server` on the PATH; without either, what
  * needs it is skipped and says so. Test files that stop their Redis start one themselves, see redis.ts.

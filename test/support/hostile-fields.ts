@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<ValueKind, FieldType>> = {
   [ValueKind.object]: 'object',
 };
 
-/** Every documented field of a title: its path, its type, its column where it has one of its own. */
+/** Every documented field of a title: its path, its type, and its column if the field has a column. */
 const FIELDS = TITLE_LAYOUT.map(({ path, kind, column }) => [path, TYPES[kind], column] as const);
 const REQUIRED = ['order', 'order.uid', 'acceptedDate', 'originalValue'];
 
@@ -118,7 +118,7 @@ export const NULLS = Object.fromEntries(
     'null',
   ]),
 );
-/** For every documented field what it cannot hold, and what it has to hold to the letter. */
+/** For every documented field the invalid values, and the values that have to be kept exactly. */
 export const HOSTILE_FIELDS: readonly HostileResponse[] = [
   ...FIELDS.map(([path, type]) => wrongTypes(path, type)),
   ...AWKWARD_TEXTS.map(exactText),

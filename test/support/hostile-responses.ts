@@ -1,5 +1,5 @@
 /**
- * What a platform, a gateway or a broken line may answer instead of the documented response, and what
+ * The answers of a platform, a gateway or a broken connection in place of the documented response, and what
  * has to become of each. The table is data: `hostile-responses.test.ts` runs every line in the same
  * way against a day that holds `BEFORE`.
  */
@@ -15,7 +15,7 @@ import type { RawBody } from '../../src/sandbox/raw-bodies.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { titleText } from './titles.ts';
 
-/** What a hostile response is served with. */
+/** The headers and the body of a hostile response. */
 export interface HostileStage {
   readonly sandbox: Sandbox;
   /** A host that nothing may ever be asked of. */
@@ -72,7 +72,7 @@ export const BEFORE: readonly ExpectedTitle[] = [
   { order_uid: 'old-3', discount: '1.00' },
 ];
 
-/** What a response leaves whose good titles are `goodTitles`: one restated, one kept, one gone, one new. */
+/** The expected titles after a response with the valid titles `goodTitles`: one restated, one kept, one withdrawn, one new. */
 export const AFTER: readonly ExpectedTitle[] = [
   { order_uid: 'new-1', discount: '1.00' },
   { order_uid: 'old-1', discount: '2.50' },

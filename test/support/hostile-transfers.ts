@@ -67,7 +67,7 @@ async function closedPort(): Promise<URL> {
   return new URL(`http://127.0.0.1:${port}`);
 }
 
-/** Answers that are wrong, cut or late on the wire, whatever their document says. */
+/** Answers that are wrong, truncated or late on the connection, with any document. */
 export const HOSTILE_TRANSFERS: readonly HostileResponse[] = [
   spoils(
     'a connection that closes before the body',

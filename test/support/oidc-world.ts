@@ -37,7 +37,7 @@ export interface TestProvider {
   close(): Promise<void>;
 }
 
-/** A console with an identity provider of its own. */
+/** A console with a separate identity provider. */
 export interface OidcWorld<P extends TestProvider> {
   readonly provider: P;
   readonly console: ConsoleWorld;
@@ -127,7 +127,7 @@ export async function openOidcWorld<P extends TestProvider>(
   };
 }
 
-/** What was noted in the audit log of what somebody did, in order: action and details. */
+/** The entries of the audit log about the actions of a user, in order: action and details. */
 export async function auditOf(database: Database, actor: string): Promise<[string, unknown][]> {
   const rows = await database.prisma.$queryRaw<{ action: string; details: unknown }[]>`
     SELECT action, details FROM conciliation.audit_entry WHERE actor = ${actor} ORDER BY id`;

@@ -2,7 +2,7 @@ import type { ConsoleParts } from '../../src/console/shell/console-parts.ts';
 import { type ConsoleClient, type ConsoleWorld, openConsole } from './console-client.ts';
 import { openPullWorld, type PullWorld } from './pull-world.ts';
 
-/** A pull world, its console, and somebody of each role who looks at its days. */
+/** A pull world, its console, and a user of each role. */
 export interface PagesWorld {
   readonly world: PullWorld;
   readonly console: ConsoleWorld;

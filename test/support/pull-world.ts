@@ -21,14 +21,14 @@ export const DAY = toCivilDate('2026-03-02');
 export const TODAY = dateIn(TIME_ZONE, new Date());
 export const daysFrom = (days: number, from: CivilDate = DAY) => addDays(from, days);
 
-/** A sandbox, a migrated database of its own and an engine between them, all real. */
+/** A sandbox, a separate migrated database, and an engine between them. All parts are real. */
 export interface PullWorld {
   readonly sandbox: Sandbox;
   readonly database: Database;
   readonly databaseUrl: string;
   readonly platform: PlatformClient;
   readonly parts: PullParts;
-  /** One attempt at a date, whatever its outcome. */
+  /** One attempt at a date, with any outcome. */
   attempt(
     date: CivilDate,
     parts?: Partial<PullParts>,

@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { createMigratedDatabase } from './database.ts';
 import { clearProviders } from './provider-rows.ts';
 
-/** A migrated database of its own, and for each test an empty table and a new platform. */
+/** A separate migrated database, and for each test an empty table and a new platform. */
 export interface PushWorld {
   readonly database: Database;
   readonly databaseUrl: string;

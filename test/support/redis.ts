@@ -12,7 +12,7 @@ export interface RedisServer {
   readonly url: string;
   readonly port: number;
   readonly pid: () => number;
-  /** As a crash does it: at once, and whatever was in it is gone. */
+  /** Ends the server like a crash: at once, and with the loss of all data. */
   kill(): Promise<void>;
   /** Starts it again, empty, on the same port. */
   restart(): Promise<void>;

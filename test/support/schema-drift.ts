@@ -11,7 +11,7 @@ const FILTERS = { externalTables: [], externalEnums: [] };
 const readDatamodel = () => readFile(new URL('schema.prisma', PRISMA_FOLDER), 'utf8');
 
 /**
- * What would have to change for the database to be as schema.prisma says, in words; empty when
+ * The changes that would make the database equal schema.prisma, in words; empty when
  * nothing would. Sees tables, columns, keys and indexes; not checks, triggers, views and comments.
  */
 export async function describeDrift(databaseUrl: string): Promise<string> {
@@ -28,7 +28,7 @@ export async function describeDrift(databaseUrl: string): Promise<string> {
   return exitCode === 0 ? '' : (stdout ?? 'the database and schema.prisma differ');
 }
 
-/** What `prisma migrate status` asks the engine about the history of the database. */
+/** The request of `prisma migrate status` to the engine about the history of the database. */
 export async function diagnoseHistory(databaseUrl: string) {
   const folder = new URL('migrations/', PRISMA_FOLDER);
   const entries = await readdir(folder, { withFileTypes: true });

@@ -45,7 +45,7 @@ export async function openSchemaEngine(options: SchemaEngineOptions): Promise<Sc
 }
 
 /**
- * The engine needs an adapter of its own: that of `@prisma/adapter-pg` cuts scripts at every
+ * The engine needs a separate adapter: the adapter of `@prisma/adapter-pg` splits scripts at every
  * semicolon, also inside function bodies and comments, spreads them over a pool, and cannot read the
  * type "char" of PostgreSQL's catalogue.
  */

@@ -20,7 +20,7 @@ const LATENCY_MS = 100;
 const LONG_LATENCY_MS = 2_000;
 const CONCURRENCY = 3;
 
-/** A world in which nothing but one backfill is to be done. */
+/** A world in which a backfill is the only work. */
 export interface BackfillWorld extends ServiceWorld {
   /** Waits until so many days of it are pulled. */
   untilDone(days: number): Promise<void>;

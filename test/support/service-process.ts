@@ -25,11 +25,11 @@ export interface ServiceEnd {
   /** Null where a signal ended it. */
   readonly exit: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it said on standard error that is no line of the log. */
+  /** The output on standard error that is not a line of the log. */
   readonly text: string;
 }
 
-/** `conciliation start` in a process of its own, from the build. */
+/** `conciliation start` in a separate process, from the build. */
 export interface ServiceProcess {
   readonly pid: number;
   /** So far, as the process wrote it. */
@@ -105,7 +105,7 @@ export function spawnService(options: ServiceStart): ServiceProcess {
   };
 }
 
-/** What a person would be woken up for. */
+/** The log lines that need the attention of a person. */
 export function errorsOf(process: ServiceProcess): LogLine[] {
   return process.log.filter((line) => Number(line['level']) >= ERROR_LEVEL);
 }

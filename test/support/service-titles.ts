@@ -14,7 +14,7 @@ interface JsonTitle {
   readonly moneyTransferFee: number | null;
 }
 
-/** What the service's sandbox answers for dates that are over: the same options, without its help. */
+/** The answers of the service's sandbox for dates that are over, computed from the same options without the sandbox. */
 export function predictTitles(
   sandbox: { readonly seed: string; readonly titlesPerDay: number },
   from: CivilDate,

@@ -13,7 +13,7 @@ import { daysFrom, TODAY } from './pull-world.ts';
 import { findRedisServer, type RedisServer, startRedisServer } from './redis.ts';
 import { type ServiceProcess, type ServiceStart, spawnService } from './service-process.ts';
 
-/** What the queue of a service is kept in. */
+/** The storage of the queue of a service. */
 export interface ServiceQueue {
   readonly name: 'PostgreSQL' | 'Redis';
   /** Null where there is one. */
@@ -37,7 +37,7 @@ export const SERVICE_QUEUES: readonly [ServiceQueue, ServiceQueue] = [
 /** Synthetic titles that never change, few enough for many days. */
 export const SANDBOX = { seed: 'service', titlesPerDay: 20, restate: false } as const;
 
-/** Due, at whatever time it is: the dates from `startDate` to yesterday, each once, and no sweep. */
+/** The due work at any time of day: the dates from `startDate` to yesterday, each once, and no sweep. */
 export function dueSince(startDate: CivilDate): Record<string, string> {
   const [, month, day] = daysFrom(-1, startDate).split('-').map(Number);
   return {
@@ -67,7 +67,7 @@ export const FAST = {
 } satisfies ServiceStart['overrides'];
 
 /**
- * For tests that take a worker away. Not for those that count requests: on a busy machine a worker may
+ * For tests that end a worker. Not for tests that count requests: on a busy machine a worker may
  * well be silent for that long, and then another has its pull too, as it should.
  */
 export const IMPATIENT = {
@@ -93,7 +93,7 @@ export interface ServiceWorld {
   writeFile(name: string, text: string): Promise<string>;
   /** For the sandbox and every process alike, where the world was opened with a clock. */
   setNow(now: Date): Promise<void>;
-  /** Throws every job away behind the back of the service. */
+  /** Deletes every job without the knowledge of the service. */
   loseJobs(): Promise<void>;
   /** Kills every process that still runs. */
   close(): Promise<void>;
@@ -104,7 +104,7 @@ export async function openServiceWorld(
   options: {
     /** On a Redis that files share: no other file's. */
     readonly redisDatabase: number;
-    /** What the sandbox and every process take for now; the real time unless told. */
+    /** The current time of the sandbox and of every process; the real time by default. */
     readonly now?: Date;
     readonly environment?: Readonly<Record<string, string>>;
   },

@@ -4,7 +4,7 @@ import { runSweep, type SweepOutcome, type SweepParts } from '../../src/sweep/ru
 import { createSweep, type SweepReport } from '../../src/sweep/sweep-ledger.sql.ts';
 import type { PullWorld } from './pull-world.ts';
 
-/** One attempt at a sweep, whatever its outcome. */
+/** One attempt at a sweep, with any outcome. */
 export async function attemptSweep(
   world: PullWorld,
   from: CivilDate,

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Each test has dates and parties of its own. */
+/** Each test has separate dates and parties. */
 let firstDay = 0;
 let party = 0;
 beforeEach(async () => {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Each test has dates and a supplier of its own. */
+/** Each test has separate dates and a separate supplier. */
 let round = 0;
 let last = 0n;
 beforeEach(async () => {

@@ -30,7 +30,7 @@ export interface AlertTable {
   /** A second process's way to the same tables. */
   readonly other: Database;
   clear(): Promise<void>;
-  /** What waits for its next delivery need not wait any longer. */
+  /** Makes all waiting deliveries due now. */
   bringForward(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Fields and values outside the documented interface: what they write, and whom they tell. */
+/** Fields and values outside the documented interface: the rows and the alerts that they cause. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AlertPolicy, deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';
@@ -8,7 +8,7 @@ import { titleText } from '../../support/titles.ts';
 import { readAlerts } from './alert-table.ts';
 
 const TITLES = 200;
-/** The checkpoint of this ledger is always behind; that has tests of its own. */
+/** The checkpoint of this ledger is always behind; separate tests cover the checkpoint. */
 const NEVER_STALE: AlertPolicy = {
   timeZone: 'America/Sao_Paulo',
   maxLagDays: 1_000_000,
@@ -157,7 +157,7 @@ test('a field that comes to every title with one value restates nothing and is o
   });
   expect(audit).toMatchObject([{ reason: 'announced', details: { rows: 1 } }]);
 
-  // What is acknowledged stays so; what is new is told by itself.
+  // Acknowledged fields stay acknowledged; a new field raises its own alert.
   answer(() => ',"campaign":"summer","batch":{"id":7}');
   const { pullId } = await pull();
   expect(await derive()).toEqual({ raised: 1, resolved: 0 });

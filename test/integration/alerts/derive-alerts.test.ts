@@ -25,7 +25,7 @@ afterAll(() => world.close());
 const ONE_ATTEMPT = { retry: { attempts: 1, backoffSeconds: 1 } };
 const decision = { by: 'test', reason: 'test' };
 
-/** The checkpoint of a test's ledger is always behind; that has a test of its own. */
+/** The checkpoint of a test's ledger is always behind; a separate test covers the checkpoint. */
 const NEVER_STALE: AlertPolicy = {
   timeZone: 'America/Sao_Paulo',
   maxLagDays: 1_000_000,

@@ -35,7 +35,7 @@ async function fill(): Promise<void> {
   for (const entry of entries) await record(world.database.prisma, entry);
 }
 
-/** As somebody with the rights of the owner, past every trigger. */
+/** As a user with the rights of the owner, without triggers. */
 async function tamper(...statements: string[]): Promise<void> {
   const client = await world.database.pool.connect();
   try {

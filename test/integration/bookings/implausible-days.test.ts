@@ -32,7 +32,7 @@ function pullWithFault(kind: Fault['kind'], date: CivilDate) {
   return pull(date).finally(() => world.sandbox.faults.clear());
 }
 
-/** What the service does by itself: checks, first seals of clean days, releases. */
+/** The automatic work of the service: checks, first seals of clean days, releases. */
 async function work(): Promise<void> {
   await checkDays(world.database, DEFAULT_RULES);
   await signCleanDays(world.database, { bookingsFrom: FROM, to: daysFrom(DAYS + 10) });

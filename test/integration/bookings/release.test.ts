@@ -67,7 +67,7 @@ async function offered() {
   return page.lines.filter((line) => line.date === date);
 }
 
-/** What the batches of the date add up to, beside the totals of the day. */
+/** The sums of the batches of the date, next to the totals of the day. */
 async function sums() {
   const [row] = await world.database.prisma.$queryRaw<[{ released: string; sealed: string }]>`
     SELECT (SELECT sum(original_value_sum)::text FROM conciliation.booking_batch WHERE date = ${date}::date) AS released,

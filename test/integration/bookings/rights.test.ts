@@ -1,4 +1,4 @@
-/** What the database user of a consumer can read and write, with its own rights. */
+/** The rows that the database user of a consumer can read and write with its own rights. */
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';

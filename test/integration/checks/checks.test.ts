@@ -320,7 +320,7 @@ describe('a sign-off', () => {
     await expect(sign('ana', true)).rejects.toMatchObject({ context: { fault: 'not_checked' } });
     await check();
     await sign('ana', true);
-    // A signed day stays as it was signed, whatever the rules.
+    // A signed day does not change when the rules change.
     await check({ severities: { ...DEFAULT_SEVERITIES, equal_in_day: 'review' } });
     expect(await stateOf(DAY)).toBe('reconciled');
   });

@@ -92,7 +92,7 @@ test(`${HISTORIES} random histories have the same findings in any order of the r
   expect(found).toBeGreaterThan(20);
 });
 
-/** An answer without a title is held, whatever the limit. */
+/** An answer without a title is held for any limit. */
 async function releaseHeld(world: PullWorld): Promise<void> {
   const held = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
   for (const { id } of held) {

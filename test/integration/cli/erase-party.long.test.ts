@@ -39,7 +39,7 @@ const BANK: Party = {
   name: 'Banco Exemplo',
   account: '1234567',
 };
-/** Whatever of Ana must be in no table any more. */
+/** The data of Ana that must be in no table any more. */
 const TRACES = [ANA.taxId, ANA_MASKED.taxId, ANA.externalId, ANA.name, ANA.account, '88117756'];
 
 const SIGNED = DAY;

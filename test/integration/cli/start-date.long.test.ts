@@ -50,7 +50,7 @@ describe('START_DATE', () => {
         CONSOLE_PORT: '0',
         START_DATE: startDate,
       });
-      // A service that starts would go on for ever.
+      // A service that starts would never end.
       const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
       const ended = await started.ended;
       clearTimeout(patience);

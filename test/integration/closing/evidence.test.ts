@@ -1,4 +1,4 @@
-/** The evidence file of a month: what it holds, and what its verifier finds, in a folder of its own. */
+/** The evidence file of a month: its content, and the results of its verifier in a separate folder. */
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

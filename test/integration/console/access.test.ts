@@ -36,7 +36,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 const pathOf = (url: string) =>
   url.replace(/:\w+|\*/g, (name) => PARAMETERS[name] ?? 'x').replace('/:queueName', '/x');
 
-/** What the server has, board aside: HEAD goes with GET. */
+/** The routes of the server without the board. Each GET route also answers HEAD. */
 const ownRoutes = () =>
   [...new Set(console.routes.map((route) => route.replace(/^HEAD /, 'GET ')))].filter(
     (route) => !/ \/queue(\/|$)/.test(route),

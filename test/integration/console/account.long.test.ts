@@ -1,4 +1,4 @@
-/** What users do with their own account: the password, and the sessions. */
+/** The page of the user's own account: the password and the sessions. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKey, revokeApiKey } from '../../../src/console/access/api-keys.sql.ts';
@@ -34,7 +34,7 @@ let count = 0;
 let name = '';
 let from: { headers: { 'x-forwarded-for': string } };
 let ana: ConsoleClient;
-/** A user and an address of its own for each test, because tries are limited. */
+/** A separate user and address for each test, because attempts are limited. */
 beforeEach(async () => {
   count += 1;
   name = `ana-${count}`;

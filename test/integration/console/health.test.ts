@@ -96,7 +96,7 @@ test.each(['refuse', 'hang'] as const)(
         ).not.toContain(secret);
       }
 
-      // What hung is not answered any more; its connection has to break.
+      // The blocked request gets no answer; its connection has to break.
       proxy.set('refuse');
       proxy.set('pass');
       await expect.poll(async () => (await console.get('/readyz')).status).toBe(200);

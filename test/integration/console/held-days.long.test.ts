@@ -1,4 +1,4 @@
-/** What pages, /api, alerts and commands say of responses that were held, or that rejects made incomplete. */
+/** The output of pages, /api, alerts and commands for responses that were held, or that rejects made incomplete. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deriveAlerts } from '../../../src/alerts/derive-alerts.sql.ts';
 import type { CivilDate } from '../../../src/domain/business-day.ts';

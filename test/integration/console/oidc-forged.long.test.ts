@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
-  // A console of its own, because it remembers who tried too often.
+  // A separate console, because a console counts the sign-in attempts.
   forging = await openOidcWorld(world.database, await startForgingProvider());
 });
 afterEach(() => forging.close());

@@ -17,7 +17,7 @@ beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
-  // A console of its own, because it remembers who tried too often.
+  // A separate console, because a console counts the sign-in attempts.
   oidc = await openCertifiedWorld(world.database);
 });
 afterEach(() => oidc.close());
@@ -112,7 +112,7 @@ test('a used answer signs no user in', async () => {
   const replay = oidc.console.visitor();
   replay.cookies.set('conciliation-visit', visit ?? '');
   await refused(await replay.get(back), replay, FAILED);
-  // With a state of its own the provider is asked, and refuses the code.
+  // With a matching state the console asks the provider, which refuses the code.
   const code = new URL(back, PUBLIC_URL).searchParams.get('code') ?? '';
   const again = new URL(await oidc.ask(await oidc.leave(replay), account), PUBLIC_URL);
   again.searchParams.set('code', code);

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await openPullWorld();
 });
 beforeEach(async () => {
-  // A console of its own, because it remembers who tried too often.
+  // A separate console, because a console counts the sign-in attempts.
   oidc = await openCertifiedWorld(world.database);
 });
 afterEach(() => oidc.close());

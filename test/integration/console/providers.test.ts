@@ -95,7 +95,7 @@ test('a provider is found by code, name without case or accents, and whole tax i
     expect([answer.status, answer.location]).toEqual([200, null]);
     expect(codes(answer.text)).toEqual(['P-1']);
   }
-  // A part would tell a reader who may not see identifiers one digit after the other.
+  // A search by a part would reveal an identifier digit by digit to a reader without the right to see identifiers.
   expect(codes((await search(taxId.slice(0, 9))).text)).toEqual([]);
   expect((await search('nobody')).text).toContain('No provider matches.');
   expect(codes((await search('', 'rejected')).text)).toEqual(['REFUSED']);

@@ -1,4 +1,4 @@
-/** What changed since the sign-off, over all days: sums, fields and files, as PostgreSQL has them. */
+/** The changes since the sign-off over all days: sums, fields and files, compared with PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLedgerDay } from '../../../src/ledger/ledger-days.sql.ts';
 import { signOffDay } from '../../../src/ledger/sign-off.sql.ts';

@@ -42,7 +42,7 @@ let name = '';
 let from: { headers: { 'x-forwarded-for': string } };
 /** Signed in, with a password and without a second factor. */
 let ana: ConsoleClient;
-/** A user and an address of its own for each test, because tries are limited. */
+/** A separate user and address for each test, because attempts are limited. */
 beforeEach(async () => {
   count += 1;
   name = `ana-${count}`;

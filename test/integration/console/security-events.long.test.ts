@@ -1,4 +1,4 @@
-/** What an operator can find out about an attack: the log, and the audit log. */
+/** The records of an attack for the operator: the log and the audit log. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../src/console/access/api-keys.sql.ts';
 import { addUser } from '../../../src/console/access/console-users.sql.ts';

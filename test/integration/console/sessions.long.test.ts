@@ -15,7 +15,7 @@ beforeAll(async () => {
   hash = await hashPassword(PASSWORD);
 });
 beforeEach(async () => {
-  // A console of its own, because it remembers who tried too often.
+  // A separate console, because a console counts the sign-in attempts.
   await console?.close();
   console = await openConsole(world.database);
 });

@@ -1,4 +1,4 @@
-/** The sign-off of many days: the list, the preview, the deed and the result, on the pages and in the API. */
+/** The sign-off of many days: the list, the preview, the sign-off and the result, on the pages and in the API. */
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkDays } from '../../../src/checks/check-day.sql.ts';
@@ -140,7 +140,7 @@ describe('the list', () => {
     await checkDays(pages.world.database, ANY_DAY_RULES);
     expect(await shownTo(both, '/sign-offs?clean=true')).toEqual([clean, decided]);
     await decideAs(both, decided);
-    // Who decided cannot select the day, and sees why.
+    // The person who decided cannot select the day, and sees the reason.
     expect(await shownTo(both, '/sign-offs')).toEqual([changed, clean, restated]);
     const { text } = await both.get('/sign-offs');
     expect(text).toContain('Another user has to sign: you decided about this day');

@@ -57,7 +57,7 @@ const PATIENCE_MS = 90_000;
 let dataDir: string;
 let server: EmbeddedPostgres;
 let client: Client;
-// A server of its own, whose autovacuum looks every second.
+// A separate server, whose autovacuum runs every second.
 beforeAll(async () => {
   const logger = pino({ level: 'silent' });
   dataDir = await mkdtemp(join(tmpdir(), 'conciliation-autovacuum-'));

@@ -450,7 +450,7 @@ describe('errors of the program stay errors, and say nothing of a row', () => {
   });
 });
 
-/** A connection pooler with a mind of its own: it puts another zone into the startup packet. */
+/** A connection pooler that puts another time zone into the startup packet. */
 async function startOverridingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const server: Server = createServer((downstream) => {

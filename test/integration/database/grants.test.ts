@@ -143,7 +143,7 @@ interface Rights {
   readonly grants: readonly string[];
 }
 
-/** Relations of every schema that is not PostgreSQL's own, and the columns with rights of their own. */
+/** Relations of every schema that is not PostgreSQL's own, and the columns with separate rights. */
 async function readRights(): Promise<Rights[]> {
   const { rows } = await withClient(database.url, (client) =>
     client.query<Rights>(`

@@ -163,7 +163,7 @@ describe('applying migrations', () => {
       await expect(migrating()).rejects.toThrow(/may not create the schema conciliation/);
       await client.query(`CREATE SCHEMA conciliation AUTHORIZATION ${role}`);
       expect(await migrating()).toMatchObject({ applied: ALL });
-      // Only a superuser can take the right to advisory locks away. The owner keeps it.
+      // Only a superuser can revoke the right to advisory locks. The owner keeps the right.
       const withRoles = (databaseUrl: string) => migrate({ databaseUrl, logger, roles: true });
       expect(await withRoles(limited)).toMatchObject({ advisoryLocksArePublic: true });
       expect(await withRoles(database.url)).toMatchObject({ advisoryLocksArePublic: false });

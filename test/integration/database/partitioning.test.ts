@@ -81,7 +81,7 @@ async function documentedSql(file: string, part: string): Promise<string> {
   return blocks.find((sql) => sql.includes(part)) ?? '';
 }
 
-/** What the data dictionary's query says the date held when it was signed off. */
+/** The content of the date at its sign-off, by the data dictionary's query. */
 async function asSigned(date: CivilDate): Promise<unknown[]> {
   const query = await documentedSql('docs/data-dictionary.md', 'jsonb_populate_record');
   const sql = query

@@ -157,7 +157,7 @@ test.each([
 });
 
 describe('provider', () => {
-  // Every statement has a time of its own here: now() is constant inside a transaction.
+  // Every statement runs in a separate transaction, because now() is constant inside a transaction.
   beforeEach(() => client.query('ROLLBACK'));
   afterEach(() => client.query('DELETE FROM conciliation.provider'));
 

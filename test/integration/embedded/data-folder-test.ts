@@ -11,7 +11,7 @@ interface DataFolder {
   readonly dataDir: string;
 }
 
-/** A test with a data folder of its own; whatever still runs on it afterwards is killed. */
+/** A test with a separate data folder. Processes that still use the folder afterwards are killed. */
 export const dataFolderTest = test.extend<DataFolder>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the parameter's pattern
   parentDir: async ({}, use) => {

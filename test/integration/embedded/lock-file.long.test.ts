@@ -1,4 +1,4 @@
-/** What the embedded database makes of a lock file and of a folder that a crash or an upgrade left. */
+/** The embedded database with a lock file and a folder that a crash or an upgrade left. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// A process of its own that opens the embedded database: node opening-process.mjs <options as JSON>.
+// A separate process that opens the embedded database: node opening-process.mjs <options as JSON>.
 // It answers on standard output, one JSON document a line, and closes when standard input ends.
 import { pino } from 'pino';
 import { openEmbeddedPostgres } from '#dist/embedded/embedded-postgres.js';

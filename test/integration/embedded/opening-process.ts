@@ -11,10 +11,10 @@ const run = promisify(execFile);
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** A process of its own that opens, or fails to open, the embedded database of `dataDir`. */
+/** A separate process that opens, or fails to open, the embedded database of `dataDir`. */
 export interface OpeningProcess {
   readonly pid: number;
-  /** What it answered to opening: `{ url }`, or `{ error, message }`. */
+  /** The answer of the process to the opening: `{ url }`, or `{ error, message }`. */
   readonly opened: Answer;
   readonly nextAnswer: () => Promise<Answer>;
   /** Closes the database in an orderly way and ends. */
@@ -27,7 +27,7 @@ const running = new Set<ChildProcess>();
 export async function openInProcess(options: {
   dataDir: string;
   exclusive?: boolean;
-  /** What runs the process, with its arguments; nothing unless told. */
+  /** The program that runs the process, with its arguments; none by default. */
   program?: readonly string[];
 }): Promise<OpeningProcess> {
   const script = join(import.meta.dirname, 'opening-process.mjs');
@@ -35,7 +35,7 @@ export async function openInProcess(options: {
   const [file = '', ...args] = [...program, process.execPath, script, JSON.stringify(opening)];
   const child = spawn(file, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A process group of its own, so that a test can interrupt the group as a terminal does.
+    // A separate process group, so that a test can interrupt the group as a terminal does.
     detached: true,
   });
   running.add(child);

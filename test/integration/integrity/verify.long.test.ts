@@ -653,7 +653,7 @@ test('acknowledged differences that no repair corrects hide no other difference'
   expect(await alertOf(date)).toMatchObject({ message: expect.stringMatching(/1 difference \(/) });
 });
 
-/** What the service's database user can write to make an alteration look like a merge. */
+/** The statements with which the service's database user can make an alteration look like a merge. */
 describe('an alteration is found although the records were added to or moved:', () => {
   const HASHES = `identity_hash = ${COMPUTED_IDENTITY_HASH.sql}, content_hash = ${computedContentHash(newestContentVersion()).sql}`;
 

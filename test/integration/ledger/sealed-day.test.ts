@@ -88,7 +88,7 @@ async function titlesNow() {
   return rows;
 }
 
-/** What the document's query returns for the newest seal of the date. */
+/** The result of the document's query for the newest seal of the date. */
 async function readSealedDay() {
   const { rows: seals } = await reader.query(
     `SELECT fence, signed_off_at::text AS at FROM conciliation.sign_off WHERE date = $1
@@ -114,7 +114,7 @@ async function readSealedDay() {
   return { titles, totals: totals[0] };
 }
 
-/** What the newest seal of the date says. */
+/** The content of the newest seal of the date. */
 async function readSeal() {
   const sums = AMOUNT_COLUMNS.map((name) => `${name}_sum::text`);
   const { rows } = await reader.query(

@@ -153,7 +153,7 @@ test('another branch of the company counts as the supplier only if the branch is
   await load(ofTaxId('k1', BRANCH));
   expect(await lasting()).toEqual(['a=k1 exact']);
   await clearMatching(world.database);
-  // The ERP knows two branches: the branch counts, and a break tells.
+  // The ERP has two branches, so the branch counts, and the title is a break.
   await pullTaxIds(['a', HEAD_OFFICE]);
   await load(ofTaxId('k1', BRANCH), { ...ofTaxId('k2', '11222333000343'), openValue: '99' });
   expect(await lasting()).toEqual([]);

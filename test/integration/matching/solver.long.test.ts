@@ -242,7 +242,7 @@ test('no match is wrong, and 98 % of the uniquely solvable pairs are found, in a
   const missed = solvable.filter((pair) => !found.has(pair));
   expect(solvable.length).toBeGreaterThan(TITLES / 2);
   expect(missed.length / solvable.length).toBeLessThanOrEqual(0.02);
-  // Decoys are counted apart: no rule can tell such a payable from the missing one.
+  // Decoys are counted separately: no rule can distinguish such a payable from the missing one.
   expect(judged.filter((pair) => isDecoy(pair) && !some.has(pair))).toEqual([]);
 
   // The same snapshot again changes nothing.

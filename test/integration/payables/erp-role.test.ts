@@ -1,4 +1,4 @@
-/** What the ERP's role may write to its payables by SQL, and the constraints that refuse a bad row by name. */
+/** The rights of the ERP's role on its payables, and the named constraints that refuse an invalid row. */
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';

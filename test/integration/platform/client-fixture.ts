@@ -56,7 +56,7 @@ export async function fetchText(client: PlatformClient): Promise<string> {
   return (await readAll(await fetchDay(client))).toString();
 }
 
-/** What `work` was refused with. */
+/** The error that refused `work`. */
 export async function failureOf(work: Promise<unknown>): Promise<ConciliationError> {
   const outcome = await work.then(
     () => new Error('it did not fail'),

@@ -9,10 +9,10 @@ export interface RawRequest {
   readonly socket: Socket;
 }
 
-/** What it returns is of no interest. */
+/** The returned value is not used. */
 type Answer = (request: RawRequest, ordinal: number) => unknown;
 
-/** A TCP server that answers requests byte by byte as a test says; it knows no HTTP of its own. */
+/** A TCP server that sends the bytes of a test as its answers, without HTTP code. */
 export class RawServer {
   readonly requests: RawRequest[] = [];
   readonly #server: Server;

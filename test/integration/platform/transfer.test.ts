@@ -27,7 +27,7 @@ function startTransfer(fields: readonly string[], send: (socket: Socket) => unkn
   });
 }
 
-/** Reads a day and tells what came of it. */
+/** Reads a day and returns the result. */
 async function read(url: string): Promise<{ text: string; failure: ConciliationError | null }> {
   let text = '';
   const response = await fetchDay(openClient(url));

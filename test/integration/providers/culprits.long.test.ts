@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.begin());
 
-/** Providers of somebody else, whose numbers only the platform knows to be taken. */
+/** Providers of another buyer, whose numbers only the platform knows. */
 const TAKEN = 900_000;
 
 async function register(...providers: unknown[]): Promise<void> {

@@ -23,7 +23,7 @@ afterAll(() => world.close());
 const PROVIDERS = 3;
 /** Two numbers that every provider may claim, so that they collide, wait for each other and swap. */
 const CONTESTED = [800_000, 800_001];
-/** Registered at the platform by somebody else. */
+/** Providers that another buyer registered at the platform. */
 const TAKEN = 900_000;
 
 /** Few values of each field, so that contents come back and numbers collide. */
@@ -135,7 +135,7 @@ const operation = fc.oneof(
 );
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the platform may know deleted rows by: with them the program forgets who holds these numbers. */
+/** The numbers under which the platform may know deleted rows. With a deleted row the program loses the holder of its number. */
 const forgotten = new Set<string>();
 
 class Crash extends Error {}
@@ -257,7 +257,7 @@ test(`after any of ${SEQUENCES} interleavings the platform has the last content 
       await write(Array.from({ length: PROVIDERS }, (_, provider) => ({ ...FIRST, provider })));
       await writeProviders(world.database, [providerOf(TAKEN)]);
       await world.push();
-      // From now on it is somebody else's: the ERP has no such row any more.
+      // From now on the number belongs to another buyer: the ERP has no such row any more.
       await world.database.prisma.provider.deleteMany({
         where: { externalId: providerOf(TAKEN).externalId },
       });

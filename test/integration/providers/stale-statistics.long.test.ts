@@ -16,7 +16,7 @@ interface Reads {
   readonly updated: number;
 }
 
-/** What sessions have read and written of the table so far; they tell it seconds later. */
+/** The numbers of rows that sessions have read and written so far; sessions report them seconds later. */
 async function readsOfTable(): Promise<Reads> {
   const [row] = await world.database.prisma.$queryRaw<[Reads]>`
     SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read,
@@ -26,7 +26,7 @@ async function readsOfTable(): Promise<Reads> {
 }
 
 test('a batch reads little beyond its own rows, for any number of waiting rows and any statistics', async () => {
-  // They know of one row, as after an ERP's first night, until somebody analyzes the table.
+  // The statistics have one row, as after an ERP's first night, until the table is analyzed.
   const query = (sql: string) => world.database.pool.query(sql);
   await query('ALTER TABLE conciliation.provider SET (autovacuum_enabled = off)');
   await writeProviders(world.database, [providerOf(ROWS)]);

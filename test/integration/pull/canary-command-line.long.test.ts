@@ -1,4 +1,4 @@
-/** The canaries of `canary.test.ts` on their way through the command line, in processes of their own. */
+/** The canaries of `canary.test.ts` in commands that run as separate processes. */
 import { userInfo } from 'node:os';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -59,7 +59,7 @@ test('the command line reports good, bad and held days in numbers', async () => 
   const [held] = await world.database.prisma.pull.findMany({ where: { state: 'held' } });
   expect(await run(['release', String(held?.id), '--reason', 'asked'])).toBe(0);
   await expectCleanLedger(administrator, secrets);
-  // Who decided is known, and only that is personal.
+  // Only the name of the deciding person is personal data.
   const entries = await world.database.prisma.auditEntry.findMany({
     where: { date: new Date(date) },
   });

@@ -78,7 +78,7 @@ const titlesOn = (date: CivilDate, count = 3, discount = '1.00') =>
   Array.from({ length: count }, (_, index) => canaryTitle({ date, uid: `t${index}`, discount }));
 const isHeardIn = (text: string) => leaksIn(text).length > 0;
 
-/** One attempt, and whatever a person or a program may come to see of it. */
+/** One attempt, and all output of the attempt that a person or a program can see. */
 async function attempt(date: CivilDate, overrides: Partial<PullParts> = {}): Promise<string> {
   const pullId = await createPull(database, { origin: 'manual', date, requestedBy: 'test' });
   let seen: unknown;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Through connections of its own, as a restarted process would. */
+/** Through separate connections, as a restarted process would. */
 async function checkpoint() {
   const database = openDatabase({
     databaseUrl: world.databaseUrl,

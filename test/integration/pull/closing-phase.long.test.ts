@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Each test has dates of its own: that of the stopped process, and others. */
+/** Each test has separate dates: the date of the stopped process, and other dates. */
 let nextDay = daysFrom(-1000, TODAY);
 const freshDay = () => {
   nextDay = daysFrom(1, nextDay);

@@ -86,7 +86,7 @@ async function countStaged(): Promise<number> {
 
 const newPull = (date: CivilDate) =>
   createPull(world.database, { origin: 'manual', date, requestedBy: 'test' });
-/** As a plain object: two rows of the client are never equal, because each has a symbol of its own. */
+/** As a plain object: two rows of the client are never equal, because each row has a separate symbol. */
 const readPull = async (id: bigint) =>
   Object.fromEntries(
     Object.entries(await world.database.prisma.pull.findUniqueOrThrow({ where: { id } })),
@@ -246,7 +246,7 @@ describe('a fetch that began earlier and ends later', () => {
     expect(await dayOf(date)).toMatchObject([{ state: 'held', held_pull_id: held.pullId }]);
     expect(await countStaged()).toBe(6);
 
-    // Only a newer one does away with it, and with what was staged for it.
+    // Only a newer pull removes the held pull and its staged rows.
     world.sandbox.setDayTexts(date, textsOf(date, '3.00'));
     await world.pull(date);
     expect(await rowsOf(date)).toEqual(contentOf('3.00'));

@@ -100,7 +100,7 @@ test('two consumers, one of them killed again and again, end with exactly the ti
         if (await read(client)) pages += 1;
         else await delay(5);
       } catch (error) {
-        // What a client says of a session that was ended, during a statement and before one.
+        // The errors of a client whose session was ended, during a statement and before a statement.
         if (!/terminat|not queryable/i.test(String(error))) throw error;
         deaths += 1;
         client = await connect();

@@ -12,7 +12,7 @@ afterAll(() => world.close());
 
 let last = 0n;
 
-/** What an ERP that remembers its position is told since it asked last. */
+/** The feed rows after the last position of an ERP. */
 async function readFeed() {
   const rows = await world.database.prisma.$queryRaw<
     { seq: bigint; uid: string; status: string; discount: string }[]

@@ -123,7 +123,7 @@ async function openDay(): Promise<CivilDate> {
   return date;
 }
 
-/** Whatever went wrong, the platform behaves again and the next pull brings the day up to date. */
+/** After any failure, the platform works again and the next pull updates the day. */
 async function expectRecovery(date: CivilDate) {
   world.sandbox.setRawBody(date, null);
   const titles = [...BEFORE, { order_uid: 'old-4', discount: '4.00' }];

@@ -6,7 +6,7 @@ import { DAY, daysFrom, openPullWorld, type PullWorld, TODAY } from '../../suppo
 import { titleText } from '../../support/titles.ts';
 
 let world: PullWorld;
-// Each test takes a date of its own, so that none sees another's titles.
+// Each test takes a separate date, so that no test sees the titles of another test.
 let nextDay = DAY;
 const freshDay = () => {
   nextDay = daysFrom(1, nextDay);
@@ -190,7 +190,7 @@ describe('a hold', () => {
     await world.pull(date);
     world.sandbox.setDayTexts(date, ten.slice(5));
     const held = await world.pull(date);
-    // What recovery does to unlogged tables.
+    // The effect of recovery on unlogged tables.
     await world.database.prisma.$executeRaw`
       TRUNCATE conciliation.staged_title, conciliation.staged_reject, conciliation.staged_base,
                conciliation.staged_missing, conciliation.staged_change`;

@@ -1,4 +1,4 @@
-/** Whether a date is over is asked when the request is sent, whenever the response is merged. */
+/** The time of the request decides whether a date is over, and not the time of the merge. */
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
 import {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** Each test has a date of its own, long over. */
+/** Each test has a separate date, which is long over. */
 let date = DAY;
 beforeEach(() => {
   date = daysFrom(1, date);

@@ -19,7 +19,7 @@ const LIMITS: PlausibilityLimits = {
 const TITLES = 40;
 
 let world: PullWorld;
-// What is usual depends on all dates of the ledger.
+// The usual numbers depend on all dates of the ledger.
 beforeEach(async () => {
   world = await openPullWorld();
 });

@@ -1,4 +1,4 @@
-/** What others see of the tables while pulls are merged into them: the ERP and finance read all day. */
+/** The tables as other sessions see them during merges: the ERP and finance read all day. */
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CivilDate } from '../../../src/domain/business-day.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Reads again and again in a session of its own until `work` has ended, and once more after it. */
+/** Reads repeatedly in a separate session until `work` has ended, and once after `work`. */
 async function readDuring(work: () => Promise<void>, read: (client: Client) => Promise<void>) {
   const client = new Client({ connectionString: world.databaseUrl });
   await client.connect();

@@ -1,6 +1,6 @@
 /**
  * A title that an answer has in a form that breaks the contract is not a title that the answer lacks.
- * What the program says and the tables hold, as a person and an ERP see it.
+ * The output of the program and the tables, as a person and an ERP read them.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { environmentOf, runCommand } from '../../support/child-command.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Each test has a date of its own. */
+/** Each test has a separate date. */
 let date = DAY;
 let lastSeq = '0';
 beforeEach(() => {
@@ -34,7 +34,7 @@ async function query(sql: string): Promise<readonly Record<string, unknown>[]> {
   return (await world.database.pool.query(sql)).rows;
 }
 
-/** What an ERP is told since it asked last, as `uid status`. */
+/** The feed rows after the last position of an ERP, as `uid status`. */
 async function readFeed(): Promise<string[]> {
   const rows = await query(
     `SELECT change_seq::text AS seq, order_uid || ' ' || status AS title FROM conciliation.title_feed

@@ -7,7 +7,7 @@ import { openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { titleText } from '../../support/titles.ts';
 
 /**
- * Whatever a platform says of a date over time, the table holds what it said last, as a multiset, and
+ * After any history of a date at the platform, the table equals the last response, as a multiset, and
  * the revisions fold back to everything it said before.
  */
 const SEQUENCES = Number(process.env['PROPERTY_RUNS'] ?? 500);
@@ -31,7 +31,7 @@ const kind = fc.record({
 });
 type Kind = typeof kind extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a date looks like over time: responses that permute, repeat, restate, shrink, grow, empty. */
+/** The history of a date: responses that permute, repeat, restate, shrink, grow, empty. */
 const responses = fc.array(fc.array(kind, { maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
 /** How many titles may be at hand while a response is read: none, those of some responses, all. */
@@ -52,7 +52,7 @@ function exactSum(values: readonly string[]): bigint {
 
 const scaled = (decimal: string) => exactSum([decimal]);
 
-/** What a title says, with equal amounts in equal letters. */
+/** The content of a title, with one text for equal amounts. */
 function contentOf(fields: Kind): string {
   return `${fields.uid}|${scaled(fields.value)}|${scaled(fields.discount)}|${fields.dueDate}`;
 }

@@ -25,7 +25,7 @@ async function pullDays(from: number, count: number, titles = TITLES) {
   }
 }
 
-/** Rows of `title` that were read without an index. Sessions tell when they end. */
+/** Rows of `title` that were read without an index. Sessions report them at their end. */
 async function rowsScanned(): Promise<number> {
   await client.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity

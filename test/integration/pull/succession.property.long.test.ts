@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What identifies a title, in short: order, provider, value. */
+/** A short identity of a title: order, provider, value. */
 type Short = readonly [string, string, number];
 
 const textOf = (date: typeof DAY, [uid, provider, value]: Short) =>
@@ -68,7 +68,7 @@ test('after any of 500 restatements exactly the unique pairs are linked, in any 
     ]);
   let linked = 0;
   for (let round = 0; round < 500; round += 1) {
-    // A restored title is no new one, so each hundred has orders of its own.
+    // A restored title is not a new title, so each hundred has separate orders.
     const date = daysFrom(round % 100, DAY);
     const uid = (title: Short): Short => [
       `${title[0]}${Math.floor(round / 100)}`,

@@ -1,4 +1,4 @@
-/** What people and consumers see of a title that replaces another one. */
+/** The view of people and consumers on a title that replaces another title. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openConsole } from '../../support/console-client.ts';
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';

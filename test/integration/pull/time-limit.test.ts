@@ -64,7 +64,7 @@ test('the command ends, and the pull has failed after its attempts', async () =>
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '1' })]);
   const environment = { ...environmentOf(world), PULL_ATTEMPTS: '2' };
   expect((await runCommand(['pull', date], environment)).exit).toBe(0);
-  // What PostgreSQL reports for a statement that exceeds statement_timeout.
+  // The report of PostgreSQL for a statement that exceeds statement_timeout.
   await world.database.pool.query(`
     CREATE FUNCTION exceed_time_limit() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE 'canceling statement due to statement timeout' USING ERRCODE = '57014'; END $$;
@@ -72,7 +72,7 @@ test('the command ends, and the pull has failed after its attempts', async () =>
       FOR EACH STATEMENT EXECUTE FUNCTION exceed_time_limit()`);
   world.sandbox.setDayTexts(date, [titleText({ date, discount: '2' })]);
   const started = startCommand(['pull', date], environment);
-  // A command that spends no attempt would go on for ever.
+  // A command that counts no attempt would never end.
   const patience = setTimeout(() => started.kill('SIGKILL'), 60_000);
   const { exit } = await started.ended;
   clearTimeout(patience);

@@ -27,7 +27,7 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** A queue on a server of its own, and whatever a test starts on it. */
+/** A queue on a separate server, and the workers that a test starts. */
 export interface QueueWorld {
   readonly server: QueueServer;
   readonly queue: OpenJobQueue<bigint>;

@@ -42,7 +42,7 @@ async function open(redisUrl: string): Promise<OpenJobQueue<bigint>> {
   return queue;
 }
 
-/** Opens the queue and has one pull handled. */
+/** Opens the queue and lets a worker handle one pull. */
 async function useQueue(redisUrl: string): Promise<void> {
   const queue = await open(redisUrl);
   const handled: bigint[] = [];

@@ -1,4 +1,4 @@
-// A process of its own that works on the queue: node worker-process.mjs <options as JSON>. It answers
+// A separate process that works on the queue: node worker-process.mjs <options as JSON>. It answers
 // on standard output, one JSON document a line, and closes in an orderly way when standard input ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';

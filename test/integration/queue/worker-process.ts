@@ -25,7 +25,7 @@ export interface WorkerProcess {
 
 const running = new Set<ChildProcess>();
 
-/** A process of its own that works on the queue, once it is ready to. */
+/** A separate process that works on the queue, after it is ready. */
 export async function startWorkerProcess(
   options: WorkerProcessOptions,
   environment: Readonly<Record<string, string>> = {},

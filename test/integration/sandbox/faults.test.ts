@@ -32,7 +32,7 @@ interface Wire {
   readonly end: 'fin' | 'reset' | 'still open';
 }
 
-/** One request on a socket of its own: what came, and how it ended within `waitMs`. */
+/** One request on a separate socket: the received bytes, and the end of the connection within `waitMs`. */
 function getOnWire(waitMs: number): Promise<Wire> {
   return new Promise((resolve) => {
     const { hostname, port } = new URL(sandbox.baseUrl);

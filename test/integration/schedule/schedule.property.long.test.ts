@@ -10,7 +10,7 @@ import { readStaleDate, refreshTotals } from '../../../src/schedule/schedule-tot
 import { DAY, daysFrom, openPullWorld, type PullWorld } from '../../support/pull-world.ts';
 import { plainSums, scheduleTitle } from './schedule-world.ts';
 
-/** The schedule is the plain sum over `title`, whatever was merged, erased or computed before. */
+/** The schedule is the plain sum over `title` after any merges, erasures and computations. */
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
 const DATES = 8;
 const FIRST_DUE = toCivilDate('2026-06-29');

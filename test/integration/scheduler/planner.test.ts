@@ -149,7 +149,7 @@ test('a date is not pulled beside a pull that has not ended, nor after one since
   await world.end('failed', { from: daysBefore(1) });
   await world.planner({ config }).runOnce();
   expect(await world.outline()).not.toContain('daily 2026-03-10');
-  // What failed for a person has not been tried for the slot.
+  // A failed pull of a person is not an attempt for the slot.
   expect(await world.outline()).toContain('lookback 2026-03-09');
 });
 
@@ -234,7 +234,7 @@ test('a running pull without a job is taken over after two minutes', async () =>
   await passMinutes(2);
   expect(await planner.runOnce()).toMatchObject({ enqueued: 1 });
 
-  // With a job it is somebody's, however long it takes.
+  // A pull with a job belongs to a worker for any duration.
   await passMinutes(600);
   expect(await planner.runOnce()).toMatchObject({ enqueued: 0 });
 });

@@ -57,7 +57,7 @@ export interface PullLine {
   readonly slotAt: Date | null;
 }
 
-/** A migrated database of its own and a queue; no workers: what pulls come to, tests decide. */
+/** A separate migrated database and a queue, without workers: the tests decide the outcome of pulls. */
 export interface SchedulerWorld {
   readonly database: Database;
   readonly queue: QueueInMemory;

@@ -1,5 +1,5 @@
 /**
- * Whatever breaks in the middle of a backfill, it ends by itself, exact to the title, and no pull has
+ * After any fault in the middle of a backfill, the backfill ends without help and is exact, and no pull has
  * spent an attempt on what was not the platform's fault.
  */
 import { describe, expect, test } from 'vitest';

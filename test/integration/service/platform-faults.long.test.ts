@@ -1,4 +1,4 @@
-/** What a running service does when the platform fails, limits, or refuses the token. */
+/** The behaviour of a running service when the platform fails, limits requests, or refuses the token. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { toCivilDate } from '../../../src/domain/business-day.ts';

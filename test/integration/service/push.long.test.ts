@@ -1,4 +1,4 @@
-/** Providers that the ERP writes while the service runs: pushed without anybody asking for it. */
+/** Providers that the ERP writes while the service runs are pushed automatically. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ import {
   type ServiceWorld,
 } from '../../support/service-world.ts';
 
-/** Providers of somebody else, whose numbers only the platform knows to be taken. */
+/** Providers of another buyer, whose numbers only the platform knows. */
 const TAKEN = 900_000;
 
 for (const queue of SERVICE_QUEUES) {
@@ -220,7 +220,7 @@ function pushes(queue: ServiceQueue): void {
         await writeProviders(world.database, [providerOf(1, { name: 'CANARY too' })]);
         await age(world, 61);
         await expectStates(world, { synced: 99, rejected: 1, invalid: 1 });
-        // What is a minute away has a job that waits.
+        // A push that is due in a minute has a waiting job.
         await writeProviders(world.database, [providerOf(300)]);
         const jobs = await eventually(async () => {
           const dump = await dumpJobs(world);
@@ -257,7 +257,7 @@ function pushes(queue: ServiceQueue): void {
     ));
 }
 
-/** What `providerOf` and the platform's answers hold. */
+/** The personal data in `providerOf` and in the platform's answers. */
 const SECRETS = [
   'CANARY',
   'canary',
@@ -345,7 +345,7 @@ async function openAlerts(world: ServiceWorld): Promise<string[]> {
   return alerts.map(({ kind }) => kind);
 }
 
-/** All that the queue has stored, whatever it is for. */
+/** All data that the queue has stored. */
 async function dumpJobs({ redisUrl, database }: ServiceWorld): Promise<string> {
   if (redisUrl === null) {
     const { rows } = await database.pool.query<{ text: string }>(

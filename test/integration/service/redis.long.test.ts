@@ -79,7 +79,7 @@ withOwnRedis(
           }),
         );
         expect((await fetch(`${service.consoleUrl()}/healthz`)).status).toBe(200);
-        // What is asked for meanwhile is kept, tick after tick.
+        // Requests that arrive meanwhile are kept at every tick.
         await createBackfill(
           world.database,
           {

@@ -1,4 +1,4 @@
-/** How the service ends, and that whatever it left behind is found again. */
+/** The end of the service, and the recovery of the work that it left. */
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
@@ -138,7 +138,7 @@ test('a role that does not exist is refused with 2', async () => {
 });
 
 /**
- * Waits until the service merges one date, and goes on doing so until the returned lock is released,
+ * Waits until the service merges one date, and keeps the merge waiting until the returned lock is released,
  * while the other date's answer has begun and does not end.
  */
 async function mergeAndStall(world: ServiceWorld): Promise<{ release(): Promise<void> }> {

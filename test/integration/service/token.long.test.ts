@@ -1,4 +1,4 @@
-/** What a service says and does while its token is refused or cannot be read. */
+/** The output and the behaviour of a service while its token is refused or cannot be read. */
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -26,7 +26,7 @@ const SEVERAL_LOOKS_MS = 2_500;
 /** Two intervals of the queue's lock, and as much again. */
 const EXPIRED_LOCK_MS = 120_000;
 
-/** What a person asked for at a console is done at once. */
+/** A request of a person at the console is carried out at once. */
 const PROMPT = {
   ...FAST,
   planner: { grace: { runningMs: 120_000, requestedQueuedMs: 0, requestedRunningMs: 120_000 } },

@@ -17,7 +17,7 @@ import {
 const DAYS = 10;
 const LOOKBACK_DAYS = 7;
 const SWEEP_DAYS = 3;
-/** Ahead of the database's clock, which takes whatever was fetched since a slot for pulled by it. */
+/** Ahead of the database's clock, by which every fetch since a slot counts as a pull of the slot. */
 const START = daysFrom(2, TODAY);
 const noonOf = (date: CivilDate) => new Date(`${date}T15:00:00Z`);
 /** An hour after the sweep is due, so that all dates have been pulled before. */
@@ -98,7 +98,7 @@ function requestCounts(world: ServiceWorld): Record<string, number> {
   return counts;
 }
 
-/** What the schedules say, by itself: no planner was asked. */
+/** The expectation from the schedules alone, without a planner. */
 function expectedCounts(): Record<string, number> {
   const counts: Record<string, number> = {};
   const count = (name: string, date: CivilDate) => {

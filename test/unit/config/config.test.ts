@@ -159,7 +159,7 @@ describe('PLATFORM_BASE_URL', () => {
     'https://u:secret@h.example',
     'https://h.example/?q=1',
     'https://h.example/#f',
-    // What a parser drops, converts or takes for something else.
+    // Characters that a parser drops, converts or misreads.
     'https://h.example/?',
     'https://h.example/#',
     'https://@h.example/',

@@ -112,7 +112,7 @@ describe('DATABASE_URL', () => {
   ])('with %s is taken', (query) => {
     const address = `postgresql://u:p@db.example/erp?${query}`;
     expect(problemsOf({ DATABASE_URL: address })).toEqual([]);
-    // What the driver makes of the address.
+    // The result of the driver's parser for the address.
     const { host, ssl } = new Client({ connectionString: address });
     expect(Boolean(ssl) || host !== 'db.example').toBe(true);
   });

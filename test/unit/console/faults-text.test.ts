@@ -35,7 +35,7 @@ test('every error that a page can show has a sentence in both languages', () => 
     for (const [, call = ''] of source.matchAll(/new InputError\(([\s\S]*?)\);/g)) {
       count += 1;
       const fault = /fault: '(\w+)'/.exec(call)?.[1];
-      // Passed on from a function that has a test of its own: of a sign-off, of a range.
+      // Faults of a function with a separate test: of a sign-off, of a range.
       if (/context: \{ fault(, date)? \}|context: fault\.context|fault: row === null/.test(call))
         continue;
       if (fault === undefined || !known.has(fault)) missing.push(`${file}: ${call.trim()}`);

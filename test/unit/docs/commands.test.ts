@@ -8,7 +8,7 @@ const DOCUMENT = 'docs/commands.md';
 const BEGIN = '<!-- begin generated: npx vitest run --project unit test/unit/docs -u -->\n';
 const END = '<!-- end generated -->\n';
 
-/** What `--help` prints, on a terminal of 100 columns. */
+/** The output of `--help` on a terminal of 100 columns. */
 function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({

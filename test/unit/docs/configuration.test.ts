@@ -34,7 +34,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-/** The settings of a configuration, whatever objects they are grouped in; a list is one entry for each item. */
+/** The settings of a configuration, for any grouping into objects; a list is one entry for each item. */
 function leavesOf(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null
     ? Object.values(value).flatMap(leavesOf)

@@ -68,7 +68,7 @@ describe('the canonical form of a decimal', () => {
   });
 });
 
-/** numerator / 10^scale, by arithmetic that knows nothing of text. */
+/** numerator / 10^scale, by arithmetic without text. */
 interface Rational {
   readonly numerator: bigint;
   readonly scale: number;

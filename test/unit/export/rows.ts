@@ -25,7 +25,7 @@ export async function collect(bytes: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(chunks);
 }
 
-/** What spreadsheets are known to run, and what breaks careless quoting. */
+/** Texts that spreadsheets run as formulas, and texts that break incorrect quoting. */
 export const HOSTILE_TEXTS = [
   '=1+1',
   '+cmd',

@@ -109,7 +109,7 @@ describe('a cell', () => {
     async (amount) => {
       const { cell, limits } = await writeCell('original_value', amount);
       expect(cell).toEqual({ type: 'number', value: amount, style: 3 });
-      // What Excel makes of the digits is the same decimal again.
+      // Excel reads the digits as the same decimal.
       expect(Number(Number(amount).toPrecision(15))).toBe(Number(amount));
       expect(limits.amountsAsText).toBe(0);
     },

@@ -25,7 +25,7 @@ const manifests: Manifest[] = kustomization.resources.flatMap((name: string) =>
 );
 
 /**
- * What the TypeScript compiler finds in the manifests, by the types that `kubernetes-types` makes of the
+ * The errors of the TypeScript compiler in the manifests, by the types that `kubernetes-types` generates from the
  * published OpenAPI of Kubernetes: unknown fields, missing fields and values of another type.
  */
 function faultsOf(given: readonly Manifest[]): string[] {

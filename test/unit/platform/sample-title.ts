@@ -56,7 +56,7 @@ export function completeTitle() {
   };
 }
 
-/** What a title cannot do without. */
+/** The required fields of a title. */
 export function barestTitle() {
   return { order: { uid: 'o' }, acceptedDate: '2026-01-02', originalValue: new JsonNumber('1') };
 }

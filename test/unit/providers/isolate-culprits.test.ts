@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isolateCulprits } from '../../../src/providers/isolate-culprits.ts';
 
-/** A platform that refuses whatever holds a culprit, and what it was asked. */
+/** A platform that refuses each request with a faulty item, and the received requests. */
 function platformWith(culprits: ReadonlySet<number>) {
   const asked: (readonly number[])[] = [];
   return {

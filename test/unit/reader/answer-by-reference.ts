@@ -10,11 +10,11 @@ const TOKEN = /[\t\n\r ]*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\t\n\r {}[\],:"]+)/y;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]).toString('latin1');
 
 /**
- * What `TitleReader` must make of an answer, found the slow and obvious way: the titles' bytes (one
+ * The expected result of `TitleReader` for an answer, computed by a slow and simple method: the titles' bytes (one
  * character a byte), or null for an answer that must be refused.
  */
 export function readByReference(bytes: Buffer): string[] | null {
-  // One character a byte: JSON.parse then judges the grammar whatever the encoding is worth.
+  // One character for each byte: JSON.parse then checks the grammar for any encoding.
   const whole = bytes.toString('latin1');
   const skipped = whole.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
   const text = whole.slice(skipped);

@@ -49,7 +49,7 @@ test('an older version does not cover a column that came later', () => {
   expect(() => hashOf(oldText, newestContentVersion() + 1)).toThrow(RangeError);
 });
 
-test('a title of a date with older hashes goes the ordinary way', () => {
+test('a title of a date with older hashes takes the ordinary path', () => {
   for (const rows of [null, { target: STAGED, known: knowing([]) }]) {
     const reader = new FastReader(rows, WINDOW, new TitleFolds(VERSIONS));
     const short = [oldText, newText, newText, oldText].map((text, ordinal) =>

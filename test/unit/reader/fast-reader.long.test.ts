@@ -52,7 +52,7 @@ function bodyOf(serve: (stage: HostileStage, date: CivilDate) => unknown): Buffe
 }
 
 describe('a usual title', () => {
-  test('takes the short way, with any values', () => {
+  test('takes the short path, with any values', () => {
     const document = documentOf(syntheticTitles);
     expect(compareWays([document])).toBe(syntheticTitles.length);
     expect(compareWays(inChunksOf(document, 65_536))).toBe(syntheticTitles.length);
@@ -179,7 +179,7 @@ test('a title outside the window is left, also after one inside it', () => {
   expect(readOrdinary(outside, dayWindow(DAY))).toBe(null);
 });
 
-test('a new value of an enumeration goes the ordinary way once', () => {
+test('a new value of an enumeration takes the ordinary path once', () => {
   const { fast: reader } = fastReader();
   const withType = (type: string) =>
     Buffer.from(titleText({ date: DAY }).replace('INDIVIDUAL', type));

@@ -47,7 +47,7 @@ export function fastReader(target: TitleTarget | null = STAGED, window = WINDOW)
   return { fast: new FastReader(rows, window, folds), folds };
 }
 
-/** What folds say of dates, computed from the titles one by one. */
+/** The folds of dates, computed from the titles one by one. */
 function expectFolds(folds: TitleFolds, titles: readonly Title[]): void {
   const hashes = new Map<CivilDate, bigint[]>();
   for (const title of titles) {
@@ -61,7 +61,7 @@ function expectFolds(folds: TitleFolds, titles: readonly Title[]): void {
   }
 }
 
-/** What the ordinary way makes of a title that has nothing to report; null for any other. */
+/** The row of the ordinary path for a title without faults and drift; null for any other title. */
 export function readOrdinary(bytes: Buffer, window = WINDOW): Title | null {
   const { value, problems } = parseExactJson(bytes);
   const check = checkTitle(value, window);
@@ -90,7 +90,7 @@ function readAll(chunks: readonly Buffer[], shortcut: TitleShortcut | null): Rea
 
 /**
  * Reads a document with and without the shortcut, which must make no difference: same error, same
- * titles, the same bytes for the database. Returns how many titles took the short way.
+ * titles, the same bytes for the database. Returns the number of titles that took the short path.
  */
 export function compareWays(chunks: readonly Buffer[], window = WINDOW): number {
   const { fast, folds } = fastReader(STAGED, window);
@@ -116,7 +116,8 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
     .filter(({ ordinal }) => !left.has(ordinal))
     .map(({ ordinal, bytes }) => {
       const title = readOrdinary(bytes, window);
-      if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+      if (title === null)
+        throw new Error(`the short path took a title that it must not take: ${bytes}`);
       titles.push(title);
       return addTitle(STAGED, ordinal, title, rawHash(bytes).toString('hex'));
     });
@@ -132,13 +133,14 @@ export function compareWays(chunks: readonly Buffer[], window = WINDOW): number 
   return fast.titlesRead;
 }
 
-/** As `compareWays`, one title by itself. True where it took the short way. */
+/** As `compareWays`, one title by itself. True if the title took the short path. */
 export function compareTitle(text: string | Buffer, window = WINDOW): boolean {
   const bytes = Buffer.from(text);
   const { fast } = fastReader(STAGED, window);
   if (!fast.readWhole(bytes, 7)) return false;
   const title = readOrdinary(bytes, window);
-  if (title === null) throw new Error(`the short way took a title that is not its: ${bytes}`);
+  if (title === null)
+    throw new Error(`the short path took a title that it must not take: ${bytes}`);
   const textHash = rawHash(bytes).toString('hex');
   const row = fast.takeRows().toString();
   expect(row).toBe(addTitle(STAGED, 7, title, textHash));

@@ -31,7 +31,7 @@ const title = (changes: Record<string, string | null>) =>
 const spaced = (text: string, space: string) =>
   text.replace(/[{}:,]/g, (sign) => `${sign === ':' ? '' : space}${sign}${space}`).trim();
 
-/** Titles that are all good, and whether they go the short way. */
+/** Valid titles, and whether they take the short path. */
 export const TITLES_OF_EVERY_KIND: readonly { readonly text: string; readonly isUsual: boolean }[] =
   [
     ...[

@@ -14,7 +14,7 @@ function createTitles({ seed = 'a seed', titlesPerDay = 60, restate = true } = {
 
 const sorted = (texts: Iterable<string>) => [...texts].sort();
 
-/** The multiset difference: what of `before` is left once each of `after` took one away. */
+/** The multiset difference: the items of `before` after each item of `after` has removed one. */
 function missing(before: readonly string[], after: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const text of after) left.set(text, (left.get(text) ?? 0) + 1);

@@ -9,7 +9,7 @@ interface Pull extends DuePull {
 /** Older pulls cannot cover anything that a slot of these weeks asks for. */
 const RECENT_PULLS = 400;
 
-/** What the planner reads and writes, by the same rules as the tables but without them. */
+/** The data of the planner in memory, with the same rules as the tables. */
 export class LedgerInMemory {
   readonly pulls: Pull[] = [];
   readonly reconciled = new Set<CivilDate>();

@@ -66,7 +66,7 @@ function live({ beginMs, years, timeZone, pullCron, lookbackDays, seed }: Life):
   }
   expectNothingDoubled(ledger.pulls);
 
-  // Two quiet days are enough to catch up with whatever is left.
+  // Two days without faults are enough for the remaining work.
   for (const end = nowMs + 50 * HOUR_MS; nowMs < end; nowMs += HOUR_MS) {
     const now = new Date(nowMs);
     ledger.insert(planDue(slotOf(now), ledger.read(slotOf(now)), policy), now);
@@ -84,7 +84,7 @@ function nextStepMs(random: () => number): number {
   return random() * 26 * HOUR_MS;
 }
 
-/** A date gets at most one pull a slot, whatever its origin. */
+/** A date gets at most one pull a slot, over all origins. */
 function expectNothingDoubled(pulls: readonly DuePull[]): void {
   const keys = pulls.map(({ date, slotAt }) => `${date} ${slotAt.toISOString()}`);
   expect(new Set(keys).size).toBe(keys.length);

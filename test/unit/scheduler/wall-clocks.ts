@@ -16,7 +16,7 @@ export const TIME_ZONES = [
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What the wall clock shows, `2018-11-04 01:00`: text order is the order of readings. */
+/** The time of the wall clock, such as `2018-11-04 01:00`: text order is the order of readings. */
 export function wallClock(timeZone: string, atMs: number): string {
   const format =
     formats.get(timeZone) ??

@@ -24,7 +24,7 @@ beforeEach(() => {
   gate = createAuthGate({ token, logger, pollIntervalMs: 5, patienceMs: 60 });
 });
 
-/** Whether the gate lets anybody pass within a few polls. */
+/** Whether the gate lets a request pass within a few polls. */
 async function passes(): Promise<boolean> {
   const patience = new AbortController();
   const passed = gate.pass(patience.signal).then(
