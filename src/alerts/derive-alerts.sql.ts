@@ -142,7 +142,7 @@ async function readBookingAlerts(
   return [
     ...(failed === null ? [] : [failedLinesAlert(failed)]),
     ...(overdue === null ? [] : [overdueLinesAlert({ ...overdue, afterDays: overdueDays })]),
-    ...(waiting === null ? [] : [waitingDaysAlert({ ...waiting, afterDays: behindDays })]),
+    ...(waiting === null ? [] : [waitingDaysAlert(waiting)]),
     ...lags
       .filter(({ behindSince }) => behindSince !== null && behindSince < limit)
       .map((lag) => consumerBehindAlert({ ...lag, afterDays: behindDays })),

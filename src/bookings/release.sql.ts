@@ -147,8 +147,8 @@ export function readWaitingDays(
 }
 
 /**
- * Returns the number and the oldest of the days that were signed off before an instant and are not released; null:
- * none. Days that wait for a decision about receipts, altered titles, a held response, rejects, findings or urgent breaks have alerts of
+ * Returns the number and the oldest of the days that were signed off before an instant and are not released, and of
+ * those that wait for a person to enter what was booked outside, whenever they were signed off; null: none. Days that wait for a decision about receipts, altered titles, a held response, rejects, findings or urgent breaks have alerts of
  * their own. A day before
  * `bookingsFrom` does not wait for what was booked outside, until a later seal covers another content: the ERP needs
  * the difference.
@@ -167,8 +167,8 @@ export async function readOverdueReleases(
           WHERE earlier.date = day.date AND earlier.content_digest <> seal.content_digest)`;
   const [waiting] = await tx.$queryRaw<{ days: number; date: CivilDate }[]>`
     SELECT count(*)::int AS days, min(day.date)::text AS date ${unreleased}
-      AND seal.signed_off_at < ${signedBefore}
-      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')} OR ${has('urgent_break')} OR ${has('booked_outside')} AND ${isDone})
+      AND NOT (${has('receipts')} OR ${has('altered')} OR ${has('not_reconciled')} OR ${has('urgent_break')})
+      AND CASE WHEN ${has('booked_outside')} THEN NOT (${isDone}) ELSE seal.signed_off_at < ${signedBefore} END
     HAVING count(*) > 0`;
   return waiting ?? null;
 }

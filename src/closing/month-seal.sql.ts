@@ -243,8 +243,9 @@ export async function sealMonth(
     if (latest?.digest === digest) throw refusal(month, 'already_sealed');
     const signOffIds = days.map(({ seal }) => BigInt(seal?.id ?? 0));
     const [seal] = await tx.$queryRaw<[{ id: bigint }]>`
-      INSERT INTO conciliation.month_seal (month, sealed_by, reason, sign_off_ids, digest, ${measures})
-      SELECT ${firstDateOf(month)}::date, ${signing.by}, ${signing.reason}, ${signOffIds}::bigint[],
+      INSERT INTO conciliation.month_seal (month, sealed_at, sealed_by, reason, sign_off_ids, digest, ${measures})
+      -- Not the time of the begin: days may have been signed off while this transaction waited for the locks.
+      SELECT ${firstDateOf(month)}::date, clock_timestamp(), ${signing.by}, ${signing.reason}, ${signOffIds}::bigint[],
              ${digest}, ${sums}
       FROM conciliation.sign_off WHERE id = ANY(${signOffIds}::bigint[])
       RETURNING id`;

@@ -64,21 +64,23 @@ export function overdueLinesAlert(overdue: {
   };
 }
 
-export function waitingDaysAlert(waiting: {
+export function waitingDaysAlert({
+  days: count,
+  date,
+}: {
   readonly days: number;
   /** The oldest of them. */
   readonly date: CivilDate;
-  /** The limit in days, for the message. */
-  readonly afterDays: number;
 }): Alert {
-  const { date, afterDays } = waiting;
-  const signed =
-    waiting.days === 1 ? '1 signed-off day has' : `${waiting.days} signed-off days have`;
+  const wait =
+    count === 1
+      ? '1 signed-off day waits for the release of its bookings'
+      : `${count} signed-off days wait for the release of their bookings`;
   return {
     kind: 'booking_waiting',
     dedupeKey: 'booking_waiting',
-    message: `${signed} not been released for booking for more than ${days(afterDays)}, the oldest ${date}`,
-    messagePt: `${countPt(waiting.days, 'dia fechado aguarda', 'dias fechados aguardam')} a liberação dos lançamentos há mais de ${countPt(afterDays, 'dia', 'dias')}; o mais antigo é ${dayPt(date)}`,
+    message: `${wait}, the oldest ${date}`,
+    messagePt: `${countPt(count, 'dia fechado aguarda', 'dias fechados aguardam')} a liberação dos lançamentos; o mais antigo é ${dayPt(date)}`,
     date,
     pullId: null,
   };

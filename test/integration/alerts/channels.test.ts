@@ -167,7 +167,7 @@ const ALERTS: readonly Alert[] = [
   failedLinesAlert({ lines: 3, date }),
   overdueLinesAlert({ lines: 2, date, afterDays: 2 }),
   ...bookingReceiptsAlerts([{ date, receipts: 2 }]),
-  waitingDaysAlert({ days: 2, date, afterDays: 1 }),
+  waitingDaysAlert({ days: 2, date }),
   consumerBehindAlert({ name: 'erp', behind: 4, afterDays: 1 }),
   ...brokenMonthAlerts([
     { month: '2026-03', days: dates.slice(0, 2).map((each) => ({ date: each })) },

@@ -175,6 +175,31 @@ describe('a month', () => {
     },
   );
 
+  test('has a seal that is not older than the seals of its days, also where it had to wait', async () => {
+    const { prisma } = world.database;
+    const { sealing } = await prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT FROM conciliation.day WHERE date = ${FROM}::date FOR UPDATE`;
+      await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
+      await sign(TO);
+      const waiting = seal();
+      await expect
+        .poll(async () => {
+          const [row] = await prisma.$queryRaw<[{ waiting: number }]>`
+            SELECT count(*)::int AS waiting FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND query LIKE '%FROM conciliation.day WHERE date BETWEEN%'`;
+          return row.waiting;
+        })
+        .toBe(1);
+      await reopenDay(world.database, TO, { by: 'ana', reason: 'again' });
+      await sign(TO);
+      return { sealing: waiting };
+    });
+    const { sealedAt } = await sealing;
+    const newest = await prisma.signOff.findFirstOrThrow({ orderBy: { id: 'desc' } });
+    expect(newest.date).toBe(TO);
+    expect(sealedAt.getTime()).toBeGreaterThanOrEqual(newest.signedOffAt.getTime());
+  });
+
   test('is not sealed beside a restatement that commits first', async () => {
     const date = addDays(FROM, 3);
     await reopenDay(world.database, date, { by: 'ana', reason: 'again' });
