@@ -148,12 +148,11 @@ const MARK = 'conciliation.connection';
 
 /**
  * Marks the session as that of the connection. A session that a pooler gives to several clients has the mark of one
- * of them, and only that one prepares statements there. Those of the connection before are removed, because the same
- * statements have the same names.
+ * of them, and a session that a pooler resets between transactions loses the mark with the prepared statements.
  */
 async function markSession(client: pg.ClientBase): Promise<string> {
   const mark = randomUUID();
-  await client.query(`DEALLOCATE ALL; SELECT set_config('${MARK}', '${mark}', false)`);
+  await client.query(`SELECT set_config('${MARK}', $1, false)`, [mark]);
   return mark;
 }
 
