@@ -8,9 +8,70 @@ export interface Decision extends Actor {
   readonly reason: string;
 }
 
+/** What an entry can be about. The console has a text for each. */
+export type AuditAction =
+  | 'account_change.acknowledge'
+  | 'account_change.reveal'
+  | 'backfill.cancel'
+  | 'backfill.create'
+  | 'backfill.resume'
+  | 'bookings.adopt'
+  | 'bookings.consumer'
+  | 'bookings.dismiss'
+  | 'bookings.export'
+  | 'bookings.outside'
+  | 'break.resolve'
+  | 'breaks.export'
+  | 'day.reopen'
+  | 'day.sign_off'
+  | 'drift.acknowledge'
+  | 'export'
+  | 'findings.acknowledge'
+  | 'findings.resolve'
+  | 'key.add'
+  | 'key.revoke'
+  | 'match.make'
+  | 'match.undo'
+  | 'match.undo_run'
+  | 'month.evidence'
+  | 'month.seal'
+  | 'party.erase'
+  | 'party.erased'
+  | 'party.lift'
+  | 'payables.import'
+  | 'provider.reveal'
+  | 'providers.import'
+  | 'providers.invalid'
+  | 'providers.push'
+  | 'pull.release'
+  | 'pull.request'
+  | 'rejects.accept'
+  | 'rejects.reveal'
+  | 'restated.export'
+  | 'retention.begin'
+  | 'retention.end'
+  | 'schedule.export'
+  | 'schedule.reveal'
+  | 'session.end'
+  | 'session.end_others'
+  | 'session.limited'
+  | 'session.refused'
+  | 'session.refused_account'
+  | 'session.start'
+  | 'start_date.set'
+  | 'title.reveal'
+  | 'user.add'
+  | 'user.bind'
+  | 'user.change'
+  | 'user.link'
+  | 'user.own_password'
+  | 'user.password'
+  | 'user.recovery_code'
+  | 'user.second_factor';
+
 export interface AuditRecord {
   readonly actor: string;
-  readonly action: string;
+  readonly action: AuditAction;
   readonly date?: CivilDate | null;
   readonly pullId?: bigint | null;
   readonly reason?: string | null;

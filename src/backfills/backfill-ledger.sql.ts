@@ -1,4 +1,4 @@
-import { recordAudit } from '../audit/audit.ts';
+import { type AuditAction, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import {
@@ -116,7 +116,7 @@ async function step(
 
 async function audit(
   tx: Transaction,
-  action: string,
+  action: AuditAction,
   actor: string,
   backfillId: bigint,
 ): Promise<void> {

@@ -6,7 +6,7 @@ import type { CheckCode } from '../domain/checks/checks.ts';
 import { AMOUNT_COLUMNS, IDENTITY_COLUMNS } from '../domain/title.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** What a check needs besides the titles. */
+/** The data that a check needs besides the titles. */
 export interface CheckParameters {
   readonly amountMeanings: AmountMeanings;
   /** How many times a fee may exceed the greatest usual one, or fall below the smallest one. */

@@ -124,9 +124,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     async connectionOf({ serverPid, transactionId }) {
       const connection = connections.get(serverPid);
       const same = await connection?.client.query(
-        `SELECT FROM pg_current_xact_id() AS id
-         WHERE id::text = $1 AND current_setting('${MARK}', true) = $2`,
-        [transactionId, connection.mark],
+        'SELECT FROM pg_current_xact_id() AS id WHERE id::text = $1 AND current_setting($2, true) = $3',
+        [transactionId, MARK, connection.mark],
       );
       return same?.rowCount === 1 ? (connection?.client ?? null) : null;
     },
@@ -152,7 +151,7 @@ const MARK = 'conciliation.connection';
  */
 async function markSession(client: pg.ClientBase): Promise<string> {
   const mark = randomUUID();
-  await client.query(`SELECT set_config('${MARK}', $1, false)`, [mark]);
+  await client.query('SELECT set_config($1, $2, false)', [MARK, mark]);
   return mark;
 }
 

@@ -124,7 +124,7 @@ const pairsOfSupplier = (
 
 const PAIR = Prisma.sql`title.id AS title_id, ${COMPARED}, ${PAPER} AS paper`;
 
-/** The titles that `rows` name. By index, whatever the planner expects. */
+/** The titles that `rows` name, read by index regardless of the planner's estimates. */
 const titlesOf = (rows: Prisma.Sql) => Prisma.sql`
   (SELECT * FROM conciliation.title WHERE id = ANY(ARRAY(SELECT title_id FROM ${rows})))`;
 
@@ -198,7 +198,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
           FROM related) AS related
     GROUP BY title_id
   ), value_of_due AS MATERIALIZED (
-    -- Three values of a supplier and due date suffice to tell whether exactly one payable has another value.
+    -- Three values of a supplier and due date suffice to decide whether exactly one payable has another value.
     SELECT * FROM (
       SELECT supplier_external_id, supplier_tax_id, due_date, open_value, min(erp_key) AS erp_key, count(*) AS rows,
              row_number() OVER (PARTITION BY supplier_external_id, supplier_tax_id, due_date) AS place
@@ -284,7 +284,7 @@ const breaksOf = (scope: Scope) => Prisma.sql`
         AND decision.erp_key IS NOT DISTINCT FROM stated.erp_key AND decision.ground = stated.ground)
   )`;
 
-/** Configures the planner for the statements of a transaction that join whole sets, whatever the statistics say. */
+/** Configures the planner for the statements of a transaction that join whole sets, so that the plan does not depend on statistics. */
 export async function joinWholeSets(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     SELECT set_config('enable_nestloop', 'off', true), set_config('enable_mergejoin', 'off', true),

@@ -108,7 +108,7 @@ export const CANDIDATES = Prisma.sql`
  * The pairs without doubt. A pair is taken only where the rule accepts no other payable for the title and no other
  * title for the payable. Titles that are equal in their whole content, and as many payables that are equal, are
  * paired in the order of their keys, those that an earlier run has matched apart from the others. A later rule leaves
- * out what an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
+ * out rows that an earlier rule has taken, and no pair has a title or a payable that is matched. A payable that names an
  * order is matched with a title of that order only, and remains an alternative for others. For a statement with WITH,
  * after `CANDIDATES`.
  */
@@ -126,7 +126,7 @@ export const CERTAIN = Prisma.sql`
     SELECT place, title_id, erp_key, title_is_matched OR payable_is_matched AS is_matched FROM counted
     WHERE titles = payables AND equal_titles AND equal_payables AND title_copy = payable_copy
       AND NOT is_of_other_order
-      -- The tolerance tells no copies apart, because their due dates may differ.
+      -- The tolerance does not distinguish copies, because their due dates may differ.
       AND (place < 3 OR titles = 1)
   ), certain AS (
     SELECT place, title_id, erp_key FROM alone

@@ -1,4 +1,4 @@
-import { type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { takeLock } from '../database/program-lock.sql.ts';
 import type { CivilDate } from '../domain/business-day.ts';
@@ -182,7 +182,7 @@ export function resolveBreak(
  */
 async function recordDecision(
   tx: Transaction,
-  action: string,
+  action: AuditAction,
   of: readonly (CivilDate | null)[],
   decision: MatchDecision,
   about: Readonly<Record<string, unknown>>,

@@ -16,6 +16,7 @@ import {
   eraseRevisions,
   eraseStaged,
   eraseTitles,
+  findRecords,
   recordErasedRows,
 } from './erase-title-rows.sql.ts';
 import { keysInText, PARTY_KEYS } from './erased-parties.sql.ts';
@@ -185,6 +186,7 @@ async function eraseRows(
   await eraseStaged(tx, keys, pseudonym);
   // Revisions before titles, because the present titles decide which revisions belong to the party.
   const revisions = await eraseRevisions(tx, keys, pseudonym);
+  await findRecords(tx);
   const titles = await eraseTitles(tx, keys, pseudonym);
   await erasePartyTotals(tx);
   await recordErasedRows(tx);

@@ -5,7 +5,7 @@
  * A batch is a short transaction and skips locked rows.
  */
 
-import { recordAudit } from '../audit/audit.ts';
+import { type AuditAction, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -169,7 +169,7 @@ function removableBefore(
 function audit(
   database: Database,
   actor: string,
-  action: string,
+  action: AuditAction,
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   return recordAudit(database.prisma, { actor, action, details });

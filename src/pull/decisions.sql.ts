@@ -1,4 +1,4 @@
-import { type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
+import { type AuditAction, type AuditRecord, type Decision, recordAudit } from '../audit/audit.ts';
 import type { Database } from '../database/database.ts';
 import type { CivilDate } from '../domain/business-day.ts';
 import { identityOf } from '../domain/person.ts';
@@ -14,7 +14,7 @@ import { planChanges } from './merge/merge-plan.sql.ts';
 import { MERGE_TRANSACTION } from './merge/merge-transaction.sql.ts';
 
 /**
- * Merges the response that a pull holds, whatever number of titles it withdraws.
+ * Merges the response that a pull holds, without a limit on the withdrawn titles.
  *
  * @throws InputError when the pull is not held, or its staged titles are gone
  */
@@ -117,7 +117,7 @@ function notHeld(pullId: bigint): InputError {
 }
 
 function auditRecord(
-  action: string,
+  action: AuditAction,
   decision: Decision,
   about: { readonly date: CivilDate; readonly pullId: bigint | null },
 ): AuditRecord {

@@ -69,7 +69,7 @@ export async function loadNewDate(
       if (implausibleHold(facts, limits) !== null) throw new ImplausibleLoad();
     });
   };
-  // The statements look the rows of one date up by an index, whatever the date has.
+  // The statements read the rows of one date by an index, for any number of rows.
   return inMerge(database, attempt, load, { isPrepared: true });
 }
 

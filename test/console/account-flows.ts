@@ -8,12 +8,12 @@ const NEW = 'outra frase bem diferente';
 const WORDS = {
   en: {
     newPassword: 'New password',
-    again: 'The same again',
+    again: 'Repeat the password',
     saveAndSignIn: 'Save and sign in',
     account: 'My account',
     setUp: 'Set up a second factor',
     code: 'Code that the app shows',
-    present: 'Present password',
+    present: 'Current password',
     confirm: 'Confirm',
     kept: 'I have kept the codes',
     left: 'Recovery codes left: 10',

@@ -77,7 +77,7 @@ export class BrowserWorld {
     const page = await (await this.openContext()).newPage();
     await page.goto(await this.stage.invite(name, role));
     await page.getByLabel('New password').fill(PASSWORD);
-    await page.getByLabel('The same again').fill(PASSWORD);
+    await page.getByLabel('Repeat the password').fill(PASSWORD);
     await page.getByRole('button', { name: 'Save and sign in' }).click();
     await page.waitForURL(`${this.stage.url}/`);
     return page;

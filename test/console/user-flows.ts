@@ -51,7 +51,7 @@ export function addUserFlows(world: BrowserWorld): void {
     const beto = await (await world.openContext()).newPage();
     await beto.goto(link);
     await beto.getByLabel('New password').fill(PASSWORD);
-    await beto.getByLabel('The same again').fill(PASSWORD);
+    await beto.getByLabel('Repeat the password').fill(PASSWORD);
     await beto.getByRole('button', { name: 'Save and sign in' }).click();
     await beto.waitForURL(`${stage.url}/`);
     await admin.goto('/users');

@@ -36,7 +36,7 @@ const en = {
     passwordTitle: 'Choose a password',
     choose: (name: string) => `For ${name}. The link works once.`,
     password: 'New password',
-    again: 'The same again',
+    again: 'Repeat the password',
     rule: (min: string) => `At least ${min} characters. A few random words are best.`,
     save: 'Save and sign in',
     unequal: 'The two passwords differ.',

@@ -105,6 +105,9 @@ export function LinkPage(props: {
         <section class="card stack">
           <h1>{text.goneTitle}</h1>
           <p>{text.gone}</p>
+          <p>
+            <a href="/login">{context.text.login.title}</a>
+          </p>
         </section>
       </div>
     );

@@ -6,7 +6,7 @@ const en = {
     people: 'Users',
     addUser: 'Add a user',
     name: 'User name',
-    nameHelp: 'Small letters, digits and . _ @ + -',
+    nameHelp: 'Lower-case letters, digits and . _ @ + -',
     role: 'Role',
     email: 'E-mail address of the company account',
     emailHelp: 'Only needed for signing in with that account.',
@@ -17,7 +17,7 @@ const en = {
     you: 'you',
     states: { active: 'Active', fresh: 'Not signed in yet', disabled: 'Disabled' },
     change: (name: string) => `Change ${name}`,
-    saveRole: 'Give this role',
+    saveRole: 'Save the role',
     saveEmail: 'Save the address',
     saveEmailHelp:
       'Signs the user out and unlinks the previous company account. Empty: passwords only.',
@@ -35,14 +35,14 @@ const en = {
       'You change your password on the page “My account”. Another administrator, or “conciliation user” at the command line, has to change your role or address, make a link for you or disable you.',
     linkTitle: (name: string) => `The link for ${name}`,
     linkHelp: (hours: string) =>
-      `Send it over a way that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
+      `Send it through a channel that others cannot read. It works once, for ${hours} hours, and is shown only now.`,
     linkPersons: (name: string) =>
       `Once ${name} has chosen a password with this link, the two of you count as one person: ${name} cannot sign off a day about which you decided, nor you a day about which ${name} decided. A third person can. It lasts until ${name} chooses a password with a link that somebody else made.`,
     passwordFrom: (names: string) => `password link made by ${names}`,
     linkPathHelp:
       'This is a path only, because CONSOLE_PUBLIC_URL is not set. Put the address of the console before it, for example https://conciliation.example.com.',
     keyTitle: (name: string) => `The key “${name}”`,
-    keyHelp: 'Copy it now: it is shown only this once and kept nowhere.',
+    keyHelp: 'Copy the key now. It is shown only once and is not stored.',
     keys: 'Keys for scripts',
     keysHelp:
       'A script sends its key as “Authorization: Bearer …” to /api. A key belongs to the administrator who makes it, and is revoked when that user is disabled.',
@@ -61,11 +61,11 @@ const en = {
       pull: 'Pull and backfill',
       payables: 'Send payables of the ERP',
     },
-    days: 'Days it works',
+    days: 'Valid for (days)',
     makeKey: 'Make the key',
     begins: 'Begins with',
     mayDo: 'May',
-    expires: 'Works until',
+    expires: 'Valid until',
     lastUsed: 'Last used',
     state: 'State',
     keyStates: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
@@ -74,11 +74,11 @@ const en = {
     revokeHelp: 'It stops working immediately.',
     faults: {
       name_invalid:
-        'A user name has 1 to 64 small letters, digits and . _ @ + -, and begins with a letter or digit.',
-      name_taken: 'There is a user of that name already.',
-      email_invalid: 'That is no e-mail address.',
+        'A user name has 1 to 64 lower-case letters, digits and . _ @ + -, and begins with a letter or digit.',
+      name_taken: 'There is already a user with that name.',
+      email_invalid: 'This is not an e-mail address.',
       email_taken: 'Another user has that e-mail address already.',
-      unknown_user: 'There is no user of that name.',
+      unknown_user: 'There is no user with that name.',
       own_user: 'Another administrator has to disable you or change your role.',
       own_access:
         'Another administrator, or “conciliation user” at the command line, has to make a link for you or set your address.',
@@ -154,7 +154,7 @@ const ptBR: typeof en = {
       pull: 'Buscar e reprocessar',
       payables: 'Enviar contas a pagar do ERP',
     },
-    days: 'Dias de validade',
+    days: 'Validade (dias)',
     makeKey: 'Criar a chave',
     begins: 'Começa com',
     mayDo: 'Pode',

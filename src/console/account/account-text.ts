@@ -4,7 +4,7 @@ const en = {
     noPassword:
       'You have no password in this console: you sign in with a company account or with a link. The provider of a company account changes its password and decides about a second factor.',
     passwordTitle: 'Password',
-    present: 'Present password',
+    present: 'Current password',
     change: 'Change the password',
     changeHelp: 'Ends your other sessions.',
     factorTitle: 'Second factor',

@@ -6,7 +6,7 @@ import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Card, Submit } from '../shell/parts.tsx';
 
-/** What is declared about each amount, and how often the titles agree with each meaning. */
+/** The declared meaning of each amount, and how often the titles agree with each meaning. */
 export function AmountsPage(props: {
   readonly meanings: AmountMeanings;
   readonly range: { readonly from: CivilDate; readonly to: CivilDate };
@@ -17,7 +17,7 @@ export function AmountsPage(props: {
   const { formats } = context;
   const text = context.text.amountMeaning;
   const share = (titles: number, of: number) =>
-    text.holds(formats.count(titles), `${formats.decimalText(percent(titles, of))} %`);
+    text.holds(formats.count(titles), `${formats.decimalText(percent(titles, of))}%`);
   return (
     <>
       <div>
@@ -31,7 +31,9 @@ export function AmountsPage(props: {
         <Field label={text.to}>
           <input type="date" name="to" required value={range.to} />
         </Field>
-        <Submit>{text.show}</Submit>
+        <div class="buttons">
+          <Submit>{text.show}</Submit>
+        </div>
       </form>
       <Card title={text.evidence}>
         <p class="quiet">

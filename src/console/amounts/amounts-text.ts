@@ -20,9 +20,9 @@ const en = {
     undocumented: (fields: string) => `The platform does not document what ${fields} mean.`,
     evidence: 'What the titles say about it',
     intro:
-      'The interface documents only “monetary value” for these fields. An amount below half of the original value is rather a discount. An amount above half of it is rather a net value. Ask the platform before you decide; then set AMOUNT_MEANING.',
+      'The interface documents only “monetary value” for these fields. An amount below half of the original value is probably a discount. An amount above half of it is probably a net value. Ask the platform before you decide; then set AMOUNT_MEANING.',
     range: (from: string, to: string, most: string) =>
-      `Current titles accepted from ${from} to ${to}, of the newest dates at most ${most} titles.`,
+      `Current titles accepted from ${from} to ${to}: at most ${most} titles, those of the newest dates.`,
     field: 'Field',
     declared: 'Declared as',
     meanings: { unknown: 'not documented', discount: 'discount', net: 'net value' },
@@ -36,7 +36,7 @@ const en = {
       `${titles} ${titles === '1' ? 'title' : 'titles'} (${share})`,
     none: 'none',
     from: 'Accepted from',
-    to: 'to',
+    to: 'Accepted to',
     show: 'Show',
   },
 };
@@ -64,7 +64,7 @@ const ptBR: typeof en = {
     intro:
       'A documentação da plataforma diz apenas “valor monetário” para estes campos. Um valor abaixo da metade do valor original tende a ser um desconto; acima da metade, um valor líquido. Pergunte à plataforma antes de decidir; depois defina AMOUNT_MEANING.',
     range: (from, to, most) =>
-      `Títulos vigentes aceitos de ${from} a ${to}; das datas mais recentes, no máximo ${most} títulos.`,
+      `Títulos vigentes aceitos de ${from} a ${to}: no máximo ${most} títulos, os das datas mais recentes.`,
     field: 'Campo',
     declared: 'Definido como',
     meanings: { unknown: 'não documentado', discount: 'desconto', net: 'valor líquido' },
@@ -76,8 +76,8 @@ const ptBR: typeof en = {
     equations: 'Igualdades observadas',
     holds: (titles, share) => `${titles} ${titles === '1' ? 'título' : 'títulos'} (${share})`,
     none: 'nenhuma',
-    from: 'Aceitos de',
-    to: 'a',
+    from: 'Aceite de',
+    to: 'Aceite até',
     show: 'Mostrar',
   },
 };

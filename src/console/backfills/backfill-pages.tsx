@@ -132,8 +132,8 @@ export function BackfillPreviewPage({ preview }: { readonly preview: BackfillPre
             <ul>
               {preview.states.map(({ state, days }) => (
                 <li key={state}>
-                  {formats.count(days)}{' '}
-                  {state === null ? text.backfills.neverPulled : text.states[state]}
+                  {state === null ? text.backfills.neverPulled : text.states[state]}:{' '}
+                  {formats.count(days)}
                 </li>
               ))}
             </ul>

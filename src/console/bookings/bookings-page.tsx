@@ -241,7 +241,7 @@ export function ReceiptsTable({ receipts }: { readonly receipts: readonly Listed
       label={bookings.receipts}
       heads={[
         bookings.date,
-        bookings.version,
+        bookings.key,
         bookings.state,
         bookings.answer,
         bookings.outcome,

@@ -1,12 +1,12 @@
 const en = {
   bookings: {
     title: 'Bookings',
-    intro: 'What sign-offs released to the ERP, and what the ERP answered.',
+    intro: 'The lines that sign-offs released to the ERP, and the answers of the ERP.',
     from: 'Accepted from',
     to: 'Accepted to',
     overdueDays: 'Overdue after days',
     show: 'Show',
-    badFilter: 'A date or the number of days could not be read, and does not count.',
+    badFilter: 'A date or the number of days could not be read and was ignored.',
     states: {
       all: 'All',
       released: 'Released',
@@ -32,6 +32,7 @@ const en = {
     answer: 'Document or reason',
     consumer: 'Consumer',
     version: 'Version',
+    key: 'Line',
     receivedAt: 'Received',
     outcome: 'Result',
     outcomes: {
@@ -43,8 +44,8 @@ const en = {
       dismissed: 'Dismissed',
       none: 'Not compared yet',
     },
-    history: 'One booking',
-    historyHelp: 'The lines of the booking, the newest last, and what the ERP answered.',
+    history: 'History of the booking',
+    historyHelp: 'The lines of the booking, the newest last, and the answers of the ERP.',
     receipts: 'Receipts',
     noReceipts: 'The ERP has not answered yet.',
     waiting: 'Signed-off days that wait for their release',
@@ -54,7 +55,7 @@ const en = {
     waitingMore: (count: string) => `and ${count} more`,
     waitingReasons: {
       booked_outside:
-        'Signed off before bookings began. Enter what was booked with "conciliation bookings outside".',
+        'Signed off before bookings began. Record the bookings with "conciliation bookings outside".',
       receipts: 'A receipt does not fit. Decide about the receipts below.',
       altered:
         'Titles of the day were changed outside of the program. The days are released when a pull has restored the titles.',
@@ -91,7 +92,7 @@ const ptBR: typeof en = {
     to: 'Aceite até',
     overdueDays: 'Em atraso após (dias)',
     show: 'Mostrar',
-    badFilter: 'Uma data ou a quantidade de dias não pôde ser lida e foi desconsiderada.',
+    badFilter: 'Uma data ou a quantidade de dias não pôde ser lida e foi ignorada.',
     states: {
       all: 'Todos',
       released: 'Liberado',
@@ -117,6 +118,7 @@ const ptBR: typeof en = {
     answer: 'Documento ou motivo',
     consumer: 'Consumidor',
     version: 'Versão',
+    key: 'Chave do lançamento',
     receivedAt: 'Recebido em',
     outcome: 'Resultado',
     outcomes: {
@@ -146,7 +148,7 @@ const ptBR: typeof en = {
       not_reconciled:
         'Há uma resposta mais nova retida, ou o dia tem títulos rejeitados ou apontamentos em aberto. Abra o dia e decida.',
       not_matched:
-        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução do vínculo libera os dias.',
+        'Ainda não vinculados às contas a pagar do ERP depois da última alteração. A próxima execução da vinculação libera os dias.',
       urgent_break: 'O ERP já pagou um título ao fornecedor. Resolva as divergências do dia.',
       none: 'Nenhuma decisão pendente. Os dias são liberados em até um minuto.',
     },

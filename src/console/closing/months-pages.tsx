@@ -14,6 +14,7 @@ import { type PageContext, usePage } from '../shell/page-context.ts';
 import {
   ActionForm,
   AmountCell,
+  authorText,
   Banner,
   Card,
   DayLink,
@@ -79,7 +80,7 @@ export function MonthsPage(props: { readonly months: readonly Month[] }) {
                   {month.seal === null ? (
                     <span class="quiet">–</span>
                   ) : (
-                    `${month.seal.sealedBy}, ${formats.instant(month.seal.sealedAt)}`
+                    `${authorText(text, month.seal.sealedBy)}, ${formats.instant(month.seal.sealedAt)}`
                   )}
                 </td>
               </tr>
@@ -146,7 +147,7 @@ export function MonthPage({ data }: { readonly data: MonthPageData }) {
           <ul class="small">
             {data.seals.slice(1).map((seal) => (
               <li key={seal.id}>
-                {months.sealedByAt(seal.sealedBy, formats.instant(seal.sealedAt))}
+                {months.sealedByAt(authorText(text, seal.sealedBy), formats.instant(seal.sealedAt))}
                 {seal.reason !== null && <span class="quiet"> ({seal.reason})</span>}
                 <br />
                 <span class="quiet">
@@ -181,7 +182,9 @@ function SealCard({ data }: { data: MonthPageData }) {
           <p>{months.notSealed}</p>
         ) : (
           <>
-            <p>{months.sealedByAt(seal.sealedBy, formats.instant(seal.sealedAt))}</p>
+            <p>
+              {months.sealedByAt(authorText(text, seal.sealedBy), formats.instant(seal.sealedAt))}
+            </p>
             {seal.reason !== null && <p class="quiet">{seal.reason}</p>}
             <Totals totals={seal.totals} />
             <p class="small">
@@ -267,7 +270,7 @@ function DaysTable(props: { readonly days: readonly MonthDay[] }) {
               {seal === null ? (
                 <span class="quiet">–</span>
               ) : (
-                `${seal.signed_off_by}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`
+                `${authorText(text, seal.signed_off_by ?? '')}, ${formats.instant(new Date(seal.signed_off_at ?? 0))}`
               )}
             </td>
           </tr>

@@ -45,13 +45,13 @@ const en = {
     evidenceHelp:
       'A ZIP file with the seals, the titles of each day as they stood when signed, and a verifier that runs offline with Node.js alone. It holds tax identifiers, names and bank accounts. The audit log records each download.',
     evidenceDownload: 'Download the evidence file',
-    evidenceBroken: 'The file has what was sealed, although the seal no longer holds.',
+    evidenceBroken: 'The file has the sealed content, although the seal is no longer valid.',
     evidenceForbidden: 'The role Viewer cannot download it.',
     refusals: {
       not_begun: 'The month ends before the start date of the ledger.',
       not_signed: 'Not every day of the month is signed off.',
       restated: 'Days of the month were restated after their sign-off.',
-      waiting: 'Days of the month are held or have rejected titles.',
+      waiting: 'Days of the month are held, or have rejected titles or open findings.',
       already_sealed: 'The month is sealed already.',
       changed_meanwhile:
         'Days of the month were signed off again since you looked at it. Check the month once more.',
@@ -72,7 +72,7 @@ const ptBR: typeof en = {
       open: 'Em aberto',
       ready: 'Pronto para fechar',
       sealed: 'Fechado',
-      broken: 'Fechamento rompido',
+      broken: 'Fechamento invalidado',
     },
     signedDays: 'Dias fechados',
     ofDays: (signed, days) => `${signed} de ${days}`,
@@ -111,7 +111,7 @@ const ptBR: typeof en = {
       not_begun: 'O mês termina antes da data inicial.',
       not_signed: 'Nem todos os dias do mês estão fechados.',
       restated: 'Há dias do mês alterados depois do fechamento.',
-      waiting: 'Há dias do mês retidos ou com títulos rejeitados.',
+      waiting: 'Há dias do mês retidos, com títulos rejeitados ou com apontamentos em aberto.',
       already_sealed: 'O mês já está fechado.',
       changed_meanwhile:
         'Houve dias fechados de novo depois da sua consulta. Confira o mês mais uma vez.',

@@ -145,7 +145,11 @@ export function SignOffPreviewPage({ data }: { readonly data: PreviewPageData })
       <div>
         <h1>{signOffs.previewTitle}</h1>
         <p class="quiet">
-          {data.days.length === 0 ? signOffs.nothingChosen : signOffs.previewIntro}
+          {data.days.length > 0
+            ? signOffs.previewIntro
+            : data.refused.length > 0
+              ? signOffs.noneSignable
+              : signOffs.nothingChosen}
         </p>
       </div>
       {data.days.length > 0 && (
@@ -254,7 +258,9 @@ function Refused(props: { readonly title: string; readonly refused: readonly Sig
             <th scope="row">
               <DayLink date={date} />
             </th>
-            <td>{refusal === null ? '' : text.signOffs.refusals[refusal]}</td>
+            <td class="prose">
+              <p>{refusal === null ? '' : text.signOffs.refusals[refusal]}</p>
+            </td>
           </tr>
         ))}
       </DataTable>
@@ -324,7 +330,7 @@ function SumRow(props: {
   );
 }
 
-/** What a person should know of a day before signing it. */
+/** The facts about a day that a person should know before the sign-off. */
 function Remarks(props: { readonly day: LedgerDay; readonly fault: FourEyesFault | null }) {
   const context = usePage();
   const { day, fault } = props;

@@ -28,6 +28,7 @@ const en = {
     previewTitle: 'Preview of the sign-off',
     previewIntro: 'Nothing is signed off yet. A day that changes from now on is refused.',
     nothingChosen: 'No day is selected.',
+    noneSignable: 'None of the selected days can be signed off.',
     cannot: 'Not in this sign-off',
     reason: 'Reason',
     note: 'Note for each day (optional)',
@@ -58,8 +59,7 @@ const en = {
 const ptBR: typeof en = {
   signOffs: {
     title: 'Dias a fechar',
-    intro:
-      'Dias conciliados que não estão fechados na situação atual, do mais recente ao mais antigo.',
+    intro: 'Dias conciliados que aguardam o fechamento, do mais recente ao mais antigo.',
     all: 'Todos',
     clean: 'Somente sem ressalva',
     cleanHelp:
@@ -84,6 +84,7 @@ const ptBR: typeof en = {
     previewTitle: 'Conferência do fechamento',
     previewIntro: 'Nada foi fechado ainda. Um dia que mudar a partir de agora será recusado.',
     nothingChosen: 'Nenhum dia selecionado.',
+    noneSignable: 'Nenhum dos dias selecionados pode ser fechado.',
     cannot: 'Fora deste fechamento',
     reason: 'Motivo',
     note: 'Observação para cada dia (opcional)',

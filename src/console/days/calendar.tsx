@@ -78,7 +78,7 @@ function DayCell({ date, day }: { readonly date: CivilDate; readonly day: Ledger
   const number = Number(date.slice(8));
   if (day === undefined) return <span class="cell is-absent">{number}</span>;
   const look = lookOf(day);
-  const titles = `${formats.count(day.titles)} ${text.days.titles.toLowerCase()}`;
+  const titles = text.schedule.titleCount(formats.count(day.titles));
   return (
     <a
       class={`cell is-${look}`}

@@ -4,7 +4,7 @@ import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import type { SignOff } from '../../ledger/sign-off.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, DayLink, Disclosure, Submit } from '../shell/parts.tsx';
+import { ActionForm, authorText, Card, DayLink, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 export function DayActions(props: { readonly date: CivilDate; readonly day: LedgerDay | null }) {
@@ -12,13 +12,14 @@ export function DayActions(props: { readonly date: CivilDate; readonly day: Ledg
   const { date, day } = props;
   const { text } = context;
   const role = context.principal?.role ?? 'viewer';
+  const pull = day === null ? text.day.pullFirst : text.day.pull;
   return (
     <div class="buttons">
       {mayUse(role, 'POST', '/days/:date/pull') && (
-        <Disclosure label={text.day.pull}>
+        <Disclosure label={pull}>
           <ActionForm action={`/days/${date}/pull`}>
-            <p class="small">{text.day.pullHelp}</p>
-            <Submit class="primary">{text.day.pull}</Submit>
+            {day !== null && <p class="small">{text.day.pullHelp}</p>}
+            <Submit class="primary">{pull}</Submit>
           </ActionForm>
         </Disclosure>
       )}
@@ -51,7 +52,12 @@ export function SignOffCard(props: {
       <div class="stack">
         {day.signedOffAt !== null && day.signedOffBy !== null ? (
           <div>
-            <p>{text.day.signedBy(day.signedOffBy, formats.instant(day.signedOffAt))}</p>
+            <p>
+              {text.day.signedBy(
+                authorText(text, day.signedOffBy),
+                formats.instant(day.signedOffAt),
+              )}
+            </p>
             {note !== null && <p class="quiet">{note}</p>}
           </div>
         ) : (
@@ -99,9 +105,13 @@ export function SignOffCard(props: {
             <ul class="small">
               {ended.map((seal) => (
                 <li key={seal.id}>
-                  {text.day.signedBy(seal.signedOffBy, formats.instant(seal.signedOffAt))};{' '}
+                  {text.day.signedBy(
+                    authorText(text, seal.signedOffBy),
+                    formats.instant(seal.signedOffAt),
+                  )}
+                  ;{' '}
                   {text.day.sealEnded(
-                    seal.endedBy ?? '',
+                    authorText(text, seal.endedBy ?? ''),
                     seal.endedAt === null ? '' : formats.instant(seal.endedAt),
                   )}
                   {seal.endReason !== null && <span class="quiet"> ({seal.endReason})</span>}

@@ -120,7 +120,7 @@ function DayBody({ data, day }: { data: DayPageData; day: LedgerDay }) {
       </Card>
       <p class="quiet small">
         {text.day.digest}: <span class="mono">{day.contentDigest ?? '–'}</span>.{' '}
-        {text.day.digestHelp} {formats.count(day.titles)} {text.days.titles.toLowerCase()}.
+        {text.day.digestHelp} {text.schedule.titleCount(formats.count(day.titles))}.
       </p>
     </>
   );

@@ -2,7 +2,7 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayReject } from '../../ledger/day-pulls.ts';
 import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Submit } from '../shell/parts.tsx';
+import { ActionForm, authorText, Card, Disclosure, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 
 /** The titles of a day that break the contract, with the possible actions. */
@@ -28,7 +28,7 @@ export function DayRejects(props: {
               <p class="quiet small">
                 {reject.status === 'open'
                   ? text.day.rejectOpen
-                  : text.day.rejectAccepted(reject.decidedBy ?? '')}
+                  : text.day.rejectAccepted(authorText(text, reject.decidedBy ?? ''))}
                 {' · '}
                 {text.day.rejectBytes(formats.count(reject.rawBytes))}
               </p>

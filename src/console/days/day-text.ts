@@ -7,10 +7,11 @@ const en = {
     previous: 'Previous day',
     next: 'Next day',
     notInLedger: 'This date is not in the ledger yet.',
-    notInLedgerHelp: 'It begins to be with its first pull.',
+    notInLedgerHelp: 'Its first pull adds it.',
     verified: (at: string) => `Last compared with the platform ${at}`,
-    never: 'Never pulled',
+    never: 'Not compared with the platform yet',
     actions: 'Actions',
+    pullFirst: 'Pull',
     pull: 'Pull again',
     pullHelp: 'Requests the date from the platform again. Unchanged titles stay as they are.',
     controlTotals: 'Control totals',
@@ -42,13 +43,13 @@ const en = {
     reviewersSign: 'A reviewer signs it off.',
     altered: (titles: string) => `Changes made outside of the program: ${titles}`,
     alteredHelp:
-      'A user of the database has changed the day or its titles. The day can be signed off when a pull has restored them. Tell the operator.',
+      'A database user has changed the day or its titles. The day can be signed off after a pull has restored them. Inform the operator.',
     paymentsHeld: (titles: string) => `Titles whose payment is on hold: ${titles}`,
     paymentsHeldHelp:
       'They name another bank account than the one last seen. Do not pay them. Call the party at a number you know, then acknowledge the change.',
     paymentsHeldSign: 'The day can be signed off after the changed bank accounts are acknowledged.',
     reopen: 'Reopen',
-    reopenHelp: 'Takes the seal off. It stays on record.',
+    reopenHelp: 'Ends the sign-off, which stays on record.',
     reason: 'Reason',
     seals: 'Earlier seals',
     sealEnded: (name: string, at: string) => `ended by ${name}, ${at}`,
@@ -73,7 +74,7 @@ const en = {
     before: 'Before',
     after: 'After',
     rejects: 'Rejected titles',
-    rejectsHelp: 'They broke the contract and are in no sum.',
+    rejectsHelp: 'They do not have the documented format, and are in no sum.',
     rejectNumber: (number: string) => `Title ${number} of the response`,
     rejectAccepted: (name: string) => `accepted by ${name}`,
     rejectOpen: 'open',
@@ -97,26 +98,26 @@ const en = {
         ? '1 title came and could not be read'
         : `${titles} titles came, none could be read`,
     unreadable: (pull: string) =>
-      `Every title of the response to pull ${pull} breaks the contract. Nothing was changed. Pull again when the platform has corrected them.`,
+      `No title of the response to pull ${pull} has the documented format. Nothing was changed. Pull again when the platform has corrected them.`,
     withheld: (count: number, titles: string) =>
       count === 1
         ? '1 title is not in the newest response and stays as it was, because a rejected title may be that title.'
         : `${titles} titles are not in the newest response and stay as they were, because a rejected title may be one of them.`,
     review: 'Preview the release',
     waitsForOperator: 'An operator decides about it.',
-    attentionTitle: 'Titles of this day broke the contract',
-    failedTitle: 'Every attempt to pull this day was spent',
-    failedHelp: 'Pull it again when the cause is removed.',
-    pulls: 'Pulls that touched it',
+    attentionTitle: 'Titles of this day do not have the documented format',
+    failedTitle: 'All attempts to pull this day failed',
+    failedHelp: 'Pull it again when the cause is corrected.',
+    pulls: 'Pulls of this day',
     pullsEmpty: 'None yet.',
     pullNumber: 'Pull',
-    origin: 'Why',
+    origin: 'Origin',
     origins: {
       daily: 'daily',
       lookback: 'lookback',
       backfill: 'backfill',
       sweep: 'sweep',
-      manual: 'asked for',
+      manual: 'manual',
       repair: 'repair',
     },
     outcome: 'Outcome',
@@ -145,13 +146,16 @@ const en = {
     gone: 'This pull no longer holds a response: it was released, superseded, or its titles were lost in a crash of the database. Pull the date again.',
     now: 'Titles now',
     response: 'In the response',
+    change: 'What the release would do',
     withdrawnSum: 'Withdrawn, original value',
+    changed: 'Changed',
+    added: 'New',
     ofBuyer: (buyer: string) => `Buyer: ${buyer}.`,
     reasons: {
       emptied: 'The platform returned no title for a date that has some.',
       withdrawal_limit: 'More titles vanished than the limit allows.',
       unreadable:
-        'The response has titles, and every one of them breaks the contract. Pull again when the platform has corrected them.',
+        'The response has titles, and none of them has the documented format. Pull again when the platform has corrected them.',
     },
     withheld: (count: number, titles: string) =>
       count === 1
@@ -175,8 +179,9 @@ const ptBR: typeof en = {
     notInLedger: 'Esta data ainda não tem registro.',
     notInLedgerHelp: 'A primeira busca registra a data.',
     verified: (at) => `Comparado com a plataforma pela última vez em ${at}`,
-    never: 'Nunca buscado',
+    never: 'Ainda não comparado com a plataforma',
     actions: 'Ações',
+    pullFirst: 'Buscar',
     pull: 'Buscar de novo',
     pullHelp: 'Consulta a plataforma mais uma vez. O que não mudou permanece igual.',
     controlTotals: 'Totais de controle',
@@ -254,15 +259,15 @@ const ptBR: typeof en = {
     held: (pull, withdrawals, titles) =>
       `A busca ${pull} retiraria ${withdrawals} dos ${titles} títulos, mais do que o limite permite. Nada mudou.`,
     heldImplausible: (pull, response, titles) =>
-      `A resposta à busca ${pull} traz ${response} títulos; a data tem ${titles}. Nada mudou.`,
+      `A resposta da busca ${pull} traz ${response} títulos; a data tem ${titles}. Nada mudou.`,
     heldEmptied: (pull, titles) =>
-      `A resposta à busca ${pull} não traz nenhum título para esta data, que tem ${titles}. Nada mudou.`,
+      `A resposta da busca ${pull} não traz nenhum título para esta data, que tem ${titles}. Nada mudou.`,
     unreadableTitle: (count, titles) =>
       count === 1
         ? 'Veio 1 título, que não pôde ser lido'
         : `Vieram ${titles} títulos, e nenhum pôde ser lido`,
     unreadable: (pull) =>
-      `Nenhum título da resposta à busca ${pull} segue o formato documentado. Nada mudou. Busque de novo quando a plataforma os corrigir.`,
+      `Nenhum título da resposta da busca ${pull} segue o formato documentado. Nada mudou. Busque de novo quando a plataforma os corrigir.`,
     withheld: (count, titles) =>
       count === 1
         ? '1 título não veio na última resposta e continua como estava, porque pode ser um dos rejeitados.'
@@ -270,7 +275,7 @@ const ptBR: typeof en = {
     review: 'Simular a liberação',
     waitsForOperator: 'Um operador decide.',
     attentionTitle: 'Há títulos deste dia fora do formato documentado',
-    failedTitle: 'Todas as tentativas de buscar este dia se esgotaram',
+    failedTitle: 'Todas as tentativas de buscar este dia falharam',
     failedHelp: 'Busque de novo quando a causa estiver resolvida.',
     pulls: 'Buscas deste dia',
     pullsEmpty: 'Nenhuma ainda.',
@@ -310,7 +315,10 @@ const ptBR: typeof en = {
     gone: 'Esta busca não está mais retida: foi liberada ou substituída, ou seus títulos se perderam em uma queda do banco de dados. Busque a data de novo.',
     now: 'Títulos agora',
     response: 'Na resposta',
+    change: 'O que a liberação faria',
     withdrawnSum: 'Retirados, valor original',
+    changed: 'Alterados',
+    added: 'Novos',
     ofBuyer: (buyer) => `Comprador: ${buyer}.`,
     reasons: {
       emptied: 'A plataforma não devolveu nenhum título para uma data que tem títulos.',

@@ -115,7 +115,7 @@ function Headline({ data }: { data: DaysPageData }) {
           href="/sign-offs"
         />
         <Metric
-          label={text.restated.title}
+          label={days.changedSince}
           class={data.restated > 0 ? 'is-warning' : ''}
           value={formats.count(data.restated)}
           href="/restated"

@@ -3,9 +3,9 @@ import { type CivilDate, datesBetween } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { DataTable, MainAmountCells, mainAmountHeads, right } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
+import { Author, Card, DayLink, lookOf, StateBadge } from '../shell/parts.tsx';
 
-/** The days as a table, newest first. A row tells of the dates without a day between two days. */
+/** The days as a table, newest first. A row names the dates without a day between two days. */
 export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
   const context = usePage();
   const { text, formats } = context;
@@ -40,7 +40,13 @@ export function DaysTable({ days }: { days: readonly LedgerDay[] }) {
               <td class={`right number ${day.rejected === 0 ? 'quiet' : ''}`}>
                 {formats.count(day.rejected)}
               </td>
-              <td>{day.signedOffBy ?? <span class="quiet">–</span>}</td>
+              <td>
+                {day.signedOffBy === null ? (
+                  <span class="quiet">–</span>
+                ) : (
+                  <Author name={day.signedOffBy} />
+                )}
+              </td>
             </tr>
           </Fragment>
         ))}

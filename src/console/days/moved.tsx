@@ -1,3 +1,4 @@
+import { parseCivilDate } from '../../domain/business-day.ts';
 import type { MovedField, MovedTitles } from '../../ledger/moved-titles.sql.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
 import { maskColumn } from '../shell/masking.ts';
@@ -21,6 +22,8 @@ export function Moves(props: {
     const shown = isRevealed ? value : maskColumn(column, value);
     if (shown === null) return text.day.notStated;
     if (column === 'platform_commission') return context.formats.decimalText(shown);
+    const date = column.endsWith('_date') ? parseCivilDate(shown) : null;
+    if (date !== null) return context.formats.date(date);
     if (column === 'buyer_is_financial') return text.title[shown === 'true' ? 'yes' : 'no'];
     return AMOUNT_COLUMN.test(column) ? context.formats.amount(shown) : shown;
   };

@@ -27,22 +27,30 @@ export function ReleasePage(props: {
   }
   return (
     <>
+      <nav class="crumbs" aria-label={text.nav.days}>
+        <a href={`/days/${preview.date}`}>← {formats.date(preview.date)}</a>
+      </nav>
       <div>
         <h1>{release.title(String(props.pullId))}</h1>
         <p class="quiet">{release.intro}</p>
       </div>
-      <Card title={text.days.table}>
+      <Card title={release.change}>
+        <p>
+          {isImplausible(preview.holdReason)
+            ? holdText(context, preview.holdReason, preview.holdDetail)
+            : preview.holdReason !== null && release.reasons[preview.holdReason]}
+          {preview.isSignedOff && <strong> {release.signedOff}</strong>}
+        </p>
         <DataTable
-          label={text.days.table}
+          label={release.change}
           heads={[
             text.days.date,
             right(release.now),
             right(release.response),
-            right(text.day.kinds.withdrawn),
+            right(text.days.withdrawn),
             right(release.withdrawnSum),
-            right(text.day.kinds.changed),
-            right(text.day.kinds.inserted),
-            text.day.reason,
+            right(release.changed),
+            right(release.added),
           ]}
         >
           <tr>
@@ -55,12 +63,6 @@ export function ReleasePage(props: {
             <AmountCell value={preview.withdrawnSum} />
             <td class="right number">{formats.count(preview.changed)}</td>
             <td class="right number">{formats.count(preview.inserted + preview.restored)}</td>
-            <td>
-              {isImplausible(preview.holdReason)
-                ? holdText(context, preview.holdReason, preview.holdDetail)
-                : preview.holdReason !== null && release.reasons[preview.holdReason]}
-              {preview.isSignedOff && <strong> {release.signedOff}</strong>}
-            </td>
           </tr>
         </DataTable>
         {preview.rejected > 0 && (

@@ -8,7 +8,7 @@ import type {
 import { DataTable, right } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, Card } from '../shell/parts.tsx';
+import { ActionForm, authorText, Card } from '../shell/parts.tsx';
 import { MovedTable } from './moved.tsx';
 import { RESTATED_FILES } from './restated-export.ts';
 
@@ -94,7 +94,9 @@ function DayCard({ day }: { readonly day: RestatedPageData['days'][number] }) {
   const date = formats.date(day.date);
   return (
     <Card title={date} aside={<a href={`/days/${day.date}`}>{text.restated.openDay}</a>}>
-      <p>{text.day.signedBy(day.signedOffBy, formats.instant(day.signedOffAt))}</p>
+      <p>
+        {text.day.signedBy(authorText(text, day.signedOffBy), formats.instant(day.signedOffAt))}
+      </p>
       <Differences label={date} differences={day.differences} />
       <p class="small">
         {text.day.digestSigned}: <span class="mono">{day.sealedDigest}</span>

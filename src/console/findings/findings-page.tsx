@@ -7,10 +7,12 @@ import {
 import { parseCivilDate } from '../../domain/business-day.ts';
 import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { DataTable, right } from '../shell/data-table.tsx';
+import { Field } from '../shell/layout.tsx';
 import { usePage } from '../shell/page-context.ts';
 import { Pager, type Paging } from '../shell/paging.tsx';
-import { ActionForm, AmountCell, Card, DayLink, Submit } from '../shell/parts.tsx';
+import { ActionForm, AmountCell, authorText, Card, DayLink, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
+import type { Text } from '../shell/texts.ts';
 import { findingsHref } from './finding-address.ts';
 
 export interface FindingsPageData {
@@ -161,14 +163,23 @@ export function ResolveForm(props: {
       {props.titleId !== undefined && (
         <input type="hidden" name="titleId" value={String(props.titleId)} />
       )}
-      <label>
-        {props.label}: {text.day.reason}
-        <input type="text" name="reason" required maxLength={500} />
-      </label>
+      <Field label={`${props.label}: ${text.day.reason}`}>
+        <input name="reason" required maxLength={500} />
+      </Field>
       <p class="quiet small">{text.findings.resolveHelp}</p>
       <Submit>{text.findings.resolve}</Submit>
     </ActionForm>
   );
+}
+
+/** A field of the interface as other pages name it: `provider.identification` is the column `provider_identification`. */
+function fieldName({ title }: Text, field: string): string {
+  const column = field
+    .replace('identificationNumber', 'identification')
+    .replace(/\.|(?=[A-Z])/g, '_')
+    .toLowerCase();
+  const names: Readonly<Record<string, string>> = title.fields;
+  return names[column] ?? field;
 }
 
 /** The fields and values of a finding. */
@@ -181,7 +192,8 @@ export function Compared({ finding }: { readonly finding: FindingRow }) {
     return /^-?\d+(\.\d+)?$/.test(value) ? formats.amount(value) : value;
   };
   const parts = Object.entries(detail).map(
-    ([name, value]) => `${text.findings.detail[name] ?? name}: ${show(value)}`,
+    ([name, value]) =>
+      `${text.findings.detail[name] ?? name}: ${name === 'field' ? fieldName(text, value) : show(value)}`,
   );
   return (
     <>
@@ -204,7 +216,7 @@ export function FindingStateText({ finding }: { readonly finding: FindingRow }) 
   }
   return (
     <>
-      {text.findings.resolvedBy(resolvedBy, formats.instant(resolvedAt))}
+      {text.findings.resolvedBy(authorText(text, resolvedBy), formats.instant(resolvedAt))}
       <br />
       <span class="quiet">{reason}</span>
     </>

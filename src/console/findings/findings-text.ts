@@ -5,7 +5,7 @@ const en = {
   findings: {
     title: 'Findings',
     intro:
-      'What the checks found in the titles of a day. A day with an open finding that a person has to resolve is not reconciled.',
+      'The findings of the checks in the titles of a day. A day with an open finding that a person has to resolve is not reconciled.',
     all: 'All dates',
     toResolve: 'To resolve',
     none: 'No finding.',
@@ -13,7 +13,7 @@ const en = {
     check: 'Check',
     severity: 'Severity',
     severities: {
-      review: 'a person resolves it',
+      review: 'to resolve',
       info: 'for information',
     } satisfies Record<FindingSeverity, string>,
     state: 'State',
@@ -29,15 +29,15 @@ const en = {
       value: 'value',
       before: 'before',
       limit: 'limit',
-      least: 'usual from',
-      most: 'usual to',
+      least: 'usual minimum',
+      most: 'usual maximum',
       otherDate: 'other date',
     } as Readonly<Record<string, string>>,
     otherTitle: 'Other title',
     resolveOne: 'Resolve this finding',
     resolveAll: (count: string) => `Resolve all ${count} findings of this check on this date`,
     resolveHelp:
-      'A resolved finding stays resolved while the title has the same content. The person who resolves a finding does not sign the day off under four eyes.',
+      'A resolved finding stays resolved while the title has the same content. The person who resolves a finding cannot sign the day off while two persons are required.',
     resolve: 'Resolve',
     resolvedBy: (by: string, at: string) => `Resolved by ${by} on ${at}`,
     ofDay: (count: string) =>
@@ -70,8 +70,8 @@ const ptBR: typeof en = {
       value: 'valor',
       before: 'antes',
       limit: 'limite',
-      least: 'usual de',
-      most: 'usual até',
+      least: 'mínimo usual',
+      most: 'máximo usual',
       otherDate: 'outra data',
     },
     otherTitle: 'Outro título',

@@ -46,7 +46,7 @@ export function BreakPage(props: BreakPageProps) {
 function TitleSide({ title }: { title: BreakTitle | null }) {
   const { text, formats } = usePage();
   const { matching } = text;
-  if (title === null) return <p class="quiet">{matching.nothing}</p>;
+  if (title === null) return <p class="quiet">{matching.noTitle}</p>;
   return (
     <dl class="fields">
       <dt>{matching.order}</dt>
@@ -73,7 +73,7 @@ function TitleSide({ title }: { title: BreakTitle | null }) {
 export function PayableSide({ payable }: { readonly payable: BreakPayable | null }) {
   const { text, formats } = usePage();
   const { matching } = text;
-  if (payable === null) return <p class="quiet">{matching.nothing}</p>;
+  if (payable === null) return <p class="quiet">{matching.noPayable}</p>;
   const rows: readonly (readonly [string, string | null])[] = [
     [matching.key, payable.erpKey],
     [matching.company, payable.company],

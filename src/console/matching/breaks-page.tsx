@@ -37,7 +37,11 @@ export function BreaksPage({ data }: PageProps) {
       {data.list.counts.length > 0 && <Counts data={data} />}
       <section class="card stack">
         {data.list.breaks.length === 0 ? (
-          <p class="quiet">{matching.none}</p>
+          <p class="quiet">
+            {Object.values(data.filter).some((value) => value !== null)
+              ? matching.noneFound
+              : matching.none}
+          </p>
         ) : (
           <Breaks data={data} />
         )}
@@ -86,12 +90,14 @@ function Filters({ data }: PageProps) {
   const { filter } = data;
   return (
     <form method="get" action="/breaks" class="filters card">
-      <Field label={matching.kind}>
-        <select name="kind">
-          <option value="">{matching.all}</option>
-          <Options values={BREAK_KINDS} chosen={filter.kind} texts={matching.kinds} />
-        </select>
-      </Field>
+      <div class="wide">
+        <Field label={matching.kind}>
+          <select name="kind">
+            <option value="">{matching.all}</option>
+            <Options values={BREAK_KINDS} chosen={filter.kind} texts={matching.kinds} />
+          </select>
+        </Field>
+      </div>
       <Field label={matching.date}>
         <input type="date" name="date" value={filter.date ?? ''} />
       </Field>
@@ -129,8 +135,7 @@ function Counts({ data }: PageProps) {
 }
 
 function Breaks({ data }: PageProps) {
-  const { text, formats } = usePage();
-  const { matching } = text;
+  const { matching } = usePage().text;
   return (
     <>
       <DataTable
@@ -151,7 +156,12 @@ function Breaks({ data }: PageProps) {
             <tr key={breakHref(found)}>
               <th scope="row">
                 <a href={breakHref(found)}>{matching.kinds[kind]}</a>
-                {URGENT_BREAKS.includes(kind) && <span class="tag is-withdrawn">!</span>}
+                {URGENT_BREAKS.includes(kind) && (
+                  <>
+                    {' '}
+                    <span class="tag is-withdrawn">{matching.urgent}</span>
+                  </>
+                )}
               </th>
               <DayCell date={title?.acceptedDate ?? null} />
               <td class="anywhere">{title?.orderUid ?? payable?.orderUid ?? '–'}</td>
@@ -168,7 +178,6 @@ function Breaks({ data }: PageProps) {
         paging={data.paging}
         hrefOf={(page) => breaksHref(data.filter, page)}
       />
-      <p class="sr">{formats.count(data.list.total)}</p>
     </>
   );
 }

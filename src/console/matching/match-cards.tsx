@@ -2,14 +2,14 @@ import type { CivilDate } from '../../domain/business-day.ts';
 import type { DayMatching, TitleMatch } from '../../matching/match-reads.sql.ts';
 import { MATCHING_ACTOR } from '../../matching/run-matching.sql.ts';
 import { type PageContext, usePage } from '../shell/page-context.ts';
-import { ActionForm, Card, Disclosure, Metric, Submit } from '../shell/parts.tsx';
+import { ActionForm, authorText, Card, Disclosure, Metric, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { breaksHref } from './break-address.ts';
 import { PayableSide, ReasonField } from './break-page.tsx';
 
 /** The author of a match or of its end. */
 export const authorOf = ({ text }: PageContext, name: string) =>
-  name === MATCHING_ACTOR ? text.matching.matching : name;
+  name === MATCHING_ACTOR ? text.matching.matching : authorText(text, name);
 
 /** How far a day is: captured, matched with the ERP, signed. */
 export function DayStages(props: {
@@ -34,7 +34,10 @@ export function DayStages(props: {
           class={matching.isStale || matching.matched < matching.titles ? 'is-warning' : ''}
           href={breaksHref({ date })}
         />
-        <Metric label={words.signed} value={signedOffBy ?? words.notSigned} />
+        <Metric
+          label={words.signed}
+          value={signedOffBy === null ? words.notSigned : authorText(text, signedOffBy)}
+        />
       </dl>
       {matching.isStale && <p class="error">{words.stale}</p>}
     </Card>

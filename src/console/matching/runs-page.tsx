@@ -22,47 +22,51 @@ export function RunsPage({ runs }: { runs: readonly RunRow[] }) {
         <p class="quiet">{matching.runsHelp}</p>
       </div>
       <section class="card">
-        <DataTable
-          label={matching.runs}
-          heads={[
-            matching.run,
-            matching.at,
-            right(matching.made),
-            right(matching.reopened),
-            matching.undoRun,
-          ]}
-        >
-          {runs.map((run) => (
-            <tr key={String(run.id)}>
-              <th scope="row">{String(run.id)}</th>
-              <td>
-                <Instant at={run.startedAt} />
-                <br />
-                <span class="quiet small">{authorOf(context, run.requestedBy)}</span>
-              </td>
-              <td class="right number">{formats.count(run.matched)}</td>
-              <td class="right number">{formats.count(run.reopened)}</td>
-              <td>
-                {run.undoneAt !== null ? (
-                  matching.undone(
-                    run.undoneBy ?? '',
-                    formats.instant(run.undoneAt),
-                    run.undoReason ?? '',
-                  )
-                ) : mayUndo && run.matched > 0 ? (
-                  <Disclosure label={matching.undoRun}>
-                    <ActionForm action={`/match-runs/${run.id}/undo`}>
-                      <ReasonField />
-                      <Submit class="primary">{matching.undoRun}</Submit>
-                    </ActionForm>
-                  </Disclosure>
-                ) : (
-                  '–'
-                )}
-              </td>
-            </tr>
-          ))}
-        </DataTable>
+        {runs.length === 0 ? (
+          <p class="quiet">{matching.runsNone}</p>
+        ) : (
+          <DataTable
+            label={matching.runs}
+            heads={[
+              matching.run,
+              matching.at,
+              right(matching.made),
+              right(matching.reopened),
+              matching.undoRun,
+            ]}
+          >
+            {runs.map((run) => (
+              <tr key={String(run.id)}>
+                <th scope="row">{String(run.id)}</th>
+                <td>
+                  <Instant at={run.startedAt} />
+                  <br />
+                  <span class="quiet small">{authorOf(context, run.requestedBy)}</span>
+                </td>
+                <td class="right number">{formats.count(run.matched)}</td>
+                <td class="right number">{formats.count(run.reopened)}</td>
+                <td>
+                  {run.undoneAt !== null ? (
+                    matching.undone(
+                      authorOf(context, run.undoneBy ?? ''),
+                      formats.instant(run.undoneAt),
+                      run.undoReason ?? '',
+                    )
+                  ) : mayUndo && run.matched > 0 ? (
+                    <Disclosure label={matching.undoRun}>
+                      <ActionForm action={`/match-runs/${run.id}/undo`}>
+                        <ReasonField />
+                        <Submit class="primary">{matching.undoRun}</Submit>
+                      </ActionForm>
+                    </Disclosure>
+                  ) : (
+                    '–'
+                  )}
+                </td>
+              </tr>
+            ))}
+          </DataTable>
+        )}
       </section>
     </>
   );

@@ -2,7 +2,7 @@ import type { AccountChange } from '../../accounts/account-changes.sql.ts';
 import { Field } from '../shell/layout.tsx';
 import { maskTaxId } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, DayLink, Disclosure, Instant, Submit } from '../shell/parts.tsx';
+import { ActionForm, authorText, DayLink, Disclosure, Instant, Submit } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import { AccountText } from './account-text.tsx';
 import { providerHref } from './provider-address.ts';
@@ -76,7 +76,7 @@ function Acknowledgement({ change }: { change: AccountChange }) {
       <div>
         <p class="small">
           {providers.acknowledgedBy(
-            change.acknowledgedBy,
+            authorText(context.text, change.acknowledgedBy),
             context.formats.instant(change.acknowledgedAt),
           )}
         </p>
@@ -107,14 +107,16 @@ export function RevealForm(props: {
   readonly mayReveal: boolean;
 }) {
   const { title } = usePage().text;
+  const mayAsk = !props.isRevealed && props.mayReveal;
   return (
     <div class="buttons">
-      <p class="quiet">{props.isRevealed ? title.revealed : title.masked}</p>
-      {!props.isRevealed && props.mayReveal && (
+      <p class="quiet">
+        {props.isRevealed ? title.revealed : title.masked}
+        {mayAsk && ` ${title.revealHelp}`}
+      </p>
+      {mayAsk && (
         <ActionForm action={props.action}>
-          <button type="submit" class="button" title={title.revealHelp}>
-            {title.reveal}
-          </button>
+          <Submit>{title.reveal}</Submit>
         </ActionForm>
       )}
     </div>

@@ -251,7 +251,7 @@ function Accounts({ data }: PageProps) {
 function Titles({ data }: PageProps) {
   const { text, formats } = usePage();
   const { titles, titleCount } = data;
-  if (titles.rows.length === 0) return <p class="quiet">{text.titles.none}</p>;
+  if (titles.rows.length === 0) return <p class="quiet">{text.providers.titlesNone}</p>;
   return (
     <>
       <p class="quiet">

@@ -115,7 +115,8 @@ function List({ data }: { data: ProvidersPageData }) {
   const { providers, titles } = text;
   const { filter } = data;
   if (data.providers.length === 0) {
-    return <p class="quiet">{filter.text === null ? providers.none : providers.noneFound}</p>;
+    const isFiltered = filter.text !== null || filter.state !== null || filter.taxId !== null;
+    return <p class="quiet">{isFiltered ? providers.noneFound : providers.none}</p>;
   }
   return (
     <section class="card">

@@ -18,7 +18,7 @@ export function renderErrorPage(
   const { errors } = context.text;
   const message = fault === null ? null : faultSentence(context, fault);
   const [title, help] = {
-    400: [message === null ? errors.badRequest : errors.refused, null],
+    400: message === null ? [errors.badRequest, errors.badRequestHelp] : [errors.refused, null],
     403: [errors.forbidden, errors.forbiddenHelp],
     404: [errors.notFound, errors.notFoundHelp],
     503: [isBusy ? errors.busy : errors.unavailable, errors.unavailableHelp],
@@ -56,6 +56,7 @@ export function faultSentence({ text, formats }: PageContext, error: InputError)
       Object.entries(values).map(([name, value]) => {
         const date = typeof value === 'string' ? parseCivilDate(value) : null;
         if (date !== null) return [name, formats.date(date)];
+        if (name === 'month') return [name, formats.month(String(value))];
         return [name, typeof value === 'number' ? formats.count(value) : String(value)];
       }),
     ),

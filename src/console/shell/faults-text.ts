@@ -33,14 +33,14 @@ const en = {
     linked_decision: ({ date }: Values) =>
       `A user who made a decision about ${date} counts as the same person as you, because of a password link or a key. A third person has to sign it off.`,
     days_to_sign: ({ max }: Values) => `Choose at least one day and at most ${max}.`,
-    month_open: ({ month }: Values) => `The month ${month} is not sealed.`,
+    month_open: ({ month }: Values) => `${month} is not sealed.`,
     due_range: ({ max }: Values) =>
       `Two due dates are required, in order, with at most ${max} days between them.`,
     day_form: () => 'The form has a day that cannot be read. Load the list again.',
     rejects_sealed: ({ date }: Values) =>
       `${date} is signed off: reopen the day, then accept its rejects; another person then signs it off.`,
     no_rejects: ({ date }: Values) => `${date} has no rejected titles that wait for a decision.`,
-    not_held: ({ pull }: Values) => `Pull ${pull} holds no date any more.`,
+    not_held: ({ pull }: Values) => `Pull ${pull} is no longer held.`,
     hold_lost: ({ date, pull }: Values) =>
       `The titles that pull ${pull} held for ${date} were lost in a database crash. Pull the date again.`,
     match_title: () => 'The title is withdrawn, or has a match.',
@@ -94,7 +94,7 @@ const ptBR: typeof en = {
     linked_decision: ({ date }) =>
       `Quem tomou uma decisão sobre o dia ${date} conta como a mesma pessoa que você, por causa de um link de senha ou de uma chave. Uma terceira pessoa precisa fechá-lo.`,
     days_to_sign: ({ max }) => `Escolha pelo menos um dia e no máximo ${max}.`,
-    month_open: ({ month }) => `O mês ${month} não está fechado.`,
+    month_open: ({ month }) => `${month} não está fechado.`,
     due_range: ({ max }) =>
       `Informe dois vencimentos, em ordem, com no máximo ${max} dias de intervalo.`,
     day_form: () => 'O formulário tem um dia que não pôde ser lido. Carregue a lista de novo.',

@@ -24,7 +24,7 @@ const en = {
     signOut: 'Sign out',
     language: 'Language',
     theme: 'Colours',
-    themes: { auto: 'As the system', light: 'Light', dark: 'Dark' },
+    themes: { auto: 'Same as the system', light: 'Light', dark: 'Dark' },
     apply: 'Apply',
     settings: 'Display',
   },
@@ -33,7 +33,13 @@ const en = {
     scheduler: 'scheduler',
     verification: 'verification',
     'command line': 'command line',
+    'identity provider': 'identity provider',
+    'conciliation demo': 'demo',
+    service: 'service',
   } as Readonly<Record<string, string>>,
+  /** A key of scripts as an author. */
+  keyAuthor: (id: string, owner: string | null, purpose: string) =>
+    `key ${id}${owner === null ? '' : ` of ${owner}`}: ${purpose}`,
   /** Words for values of the platform. An unknown value has none. */
   values: {
     BANK_TRANSFER: 'bank transfer',
@@ -54,8 +60,10 @@ const en = {
       'Your role does not allow it, or the page was open for too long. Go back, load it again, and retry.',
     refused: 'The request cannot be carried out',
     badRequest: 'The request was refused',
+    badRequestHelp: 'The form could not be read. Go back, load the page again, and retry.',
     internal: 'The request failed',
-    internalHelp: 'An administrator finds the cause in the log of the service.',
+    internalHelp:
+      'Try again. If it fails again, tell an administrator: the log of the service has the cause.',
     busy: 'Too many people are signing in just now',
     unavailable: 'The database does not answer',
     unavailableHelp: 'Nothing is lost. Try again in a moment.',
@@ -123,7 +131,12 @@ const ptBR: typeof en = {
     scheduler: 'agendador',
     verification: 'conferência',
     'command line': 'linha de comando',
+    'identity provider': 'provedor de identidade',
+    'conciliation demo': 'demonstração',
+    service: 'serviço',
   },
+  keyAuthor: (id, owner, purpose) =>
+    `chave ${id}${owner === null ? '' : ` de ${owner}`}: ${purpose}`,
   values: {
     BANK_TRANSFER: 'transferência bancária',
     INDIVIDUAL: 'cadastro individual',
@@ -140,9 +153,11 @@ const ptBR: typeof en = {
       'Seu perfil não permite, ou a página ficou aberta tempo demais. Volte, recarregue e tente de novo.',
     refused: 'Não foi possível concluir',
     badRequest: 'A solicitação foi recusada',
+    badRequestHelp: 'O formulário não pôde ser lido. Volte, recarregue a página e tente de novo.',
     internal: 'Ocorreu um erro',
-    internalHelp: 'O administrador encontra a causa no log do serviço.',
-    busy: 'Muitas solicitações ao mesmo tempo',
+    internalHelp:
+      'Tente de novo. Se o erro se repetir, avise um administrador: a causa está no log do serviço.',
+    busy: 'Há acessos demais neste momento',
     unavailable: 'O banco de dados não responde',
     unavailableHelp: 'Nada se perdeu. Tente de novo em instantes.',
     back: 'Voltar',

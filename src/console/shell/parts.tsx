@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import type { CivilDate } from '../../domain/business-day.ts';
 import type { LedgerDay } from '../../ledger/ledger-days.sql.ts';
 import { usePage } from './page-context.ts';
+import type { Text } from './texts.ts';
 
 /** The displayed state of a day, which combines the state and the sign-off. */
 export type DayLook =
@@ -97,10 +98,17 @@ export function StateBadge(props: { readonly look: DayLook }) {
   );
 }
 
-/** The author of a request: a person, a key, or a part of the program. */
+/** The author of an action: a person, a key, an account at the command line, or a part of the program. */
+export function authorText({ actors, keyAuthor }: Text, name: string): string {
+  const [, id, owner = null, purpose = ''] =
+    /^key (\d+)(?: of (\S+))?: ([\s\S]*)$/.exec(name) ?? [];
+  if (id !== undefined) return keyAuthor(id, owner, purpose);
+  const [, part = name, account = ''] = /^(command line)(: [\s\S]+)$/.exec(name) ?? [];
+  return Object.hasOwn(actors, part) ? `${actors[part]}${account}` : name;
+}
+
 export function Author({ name }: { readonly name: string }) {
-  const { text } = usePage();
-  return <>{Object.hasOwn(text.actors, name) ? text.actors[name] : name}</>;
+  return <>{authorText(usePage().text, name)}</>;
 }
 
 /** A value of the platform, with a word for it where there is one. */

@@ -37,11 +37,13 @@ export function ExportPage(props: {
           <Field label={exports.to}>
             <input type="date" name="to" required value={form.to} />
           </Field>
-          <Field label={exports.format}>
-            <select name="format">
-              <Options values={EXPORT_FORMATS} chosen={form.format} texts={exports.formats} />
-            </select>
-          </Field>
+          <div class="wide">
+            <Field label={exports.format}>
+              <select name="format">
+                <Options values={EXPORT_FORMATS} chosen={form.format} texts={exports.formats} />
+              </select>
+            </Field>
+          </div>
         </div>
         <label class="check">
           <input

@@ -8,10 +8,11 @@ import { Undocumented } from '../amounts/undocumented.tsx';
 import { Moves } from '../days/moved.tsx';
 import { TitleFindings } from '../findings/title-findings.tsx';
 import { TitleMatches } from '../matching/match-cards.tsx';
+import { RevealForm } from '../providers/change-list.tsx';
 import { providerHref } from '../providers/provider-address.ts';
 import { isSensitive, maskColumn } from '../shell/masking.ts';
 import { usePage } from '../shell/page-context.ts';
-import { ActionForm, Author, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
+import { Author, Card, DayLink, Instant, PlatformValue } from '../shell/parts.tsx';
 import { mayUse } from '../shell/route-access.ts';
 import type { ChangingPull, RelatedTitle, TitleDetail } from './title-detail.sql.ts';
 
@@ -94,22 +95,11 @@ export function TitlePageBody(props: {
           <Replaced before={relatedOf(title)} after={title.successor} />
         </p>
       )}
-      <div class="buttons">
-        {isRevealed ? (
-          <p class="quiet">{text.title.revealed}</p>
-        ) : (
-          <>
-            <p class="quiet">{text.title.masked}</p>
-            {mayUse(role, 'POST', '/titles/:id') && (
-              <ActionForm action={`/titles/${title.id}`}>
-                <button type="submit" class="button" title={text.title.revealHelp}>
-                  {text.title.reveal}
-                </button>
-              </ActionForm>
-            )}
-          </>
-        )}
-      </div>
+      <RevealForm
+        action={`/titles/${title.id}`}
+        isRevealed={isRevealed}
+        mayReveal={mayUse(role, 'POST', '/titles/:id')}
+      />
       <div class="columns">
         {GROUPS.filter((group) => group !== 'other' || title.fields.extra !== null).map((group) => (
           <Card key={group} title={text.title[group]}>

@@ -64,7 +64,7 @@ const en = {
     firstSeen: 'The title appeared.',
     masked: 'Tax identifiers and accounts are masked.',
     reveal: 'Show them',
-    revealHelp: 'That you looked is kept in the audit log.',
+    revealHelp: 'Showing them is kept in the audit log.',
     revealed: 'Tax identifiers and accounts are shown; this was noted in the audit log.',
     empty: 'empty',
     yes: 'yes',
@@ -107,7 +107,7 @@ const en = {
     intro:
       'Titles of a range of dates, as they are at one instant. Every export is kept in the audit log.',
     from: 'Accepted from',
-    to: 'to',
+    to: 'Accepted to',
     format: 'Format',
     formats: {
       csv: 'CSV, for Excel',
@@ -200,7 +200,7 @@ const ptBR: typeof en = {
     intro:
       'Títulos de um intervalo de datas, todos na posição do mesmo instante. Toda exportação fica registrada na auditoria.',
     from: 'Aceite de',
-    to: 'até',
+    to: 'Aceite até',
     format: 'Formato',
     formats: {
       csv: 'CSV, para o Excel',

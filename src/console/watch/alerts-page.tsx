@@ -128,7 +128,7 @@ function AlertTable(props: {
                 {kinds[alert.kind] ?? alert.kind}
               </span>
             </p>
-            {capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.
+            <p>{capitalised(context.language === 'pt-BR' ? alert.messagePt : alert.message)}.</p>
             <NextStep step={nextSteps[alert.kind]} />
           </td>
           <DayCell date={alert.date} />

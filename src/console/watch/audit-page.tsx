@@ -1,9 +1,10 @@
 import type { AuditRow } from '../../audit/audit.ts';
 import type { ChainLink } from '../../audit/audit-chain.sql.ts';
 import { type CivilDate, parseCivilDate } from '../../domain/business-day.ts';
+import { CHECK_TEXTS } from '../../domain/checks/checks.ts';
 import { DataTable } from '../shell/data-table.tsx';
 import { usePage } from '../shell/page-context.ts';
-import { DayCell, InstantCell } from '../shell/parts.tsx';
+import { Author, authorText, DayCell, InstantCell } from '../shell/parts.tsx';
 
 export function AuditPage(props: {
   readonly entries: readonly AuditRow[];
@@ -12,18 +13,20 @@ export function AuditPage(props: {
   readonly isFirst: boolean;
   /** The newest link of the log's chain; null: the log is empty. */
   readonly head: ChainLink | null;
-  /** The next page shows entries with smaller ids; null: there is no next page. */
+  /** The next page shows entries with smaller ids; null: no next page. */
   readonly older: number | null;
 }) {
   const { entries, date, head } = props;
   const { text, formats } = usePage();
   const day = date === null ? '' : `date=${date}&`;
+  // An entry of an older version may have an action without a text.
+  const actions: Readonly<Record<string, string>> = text.audit.actions;
   return (
     <>
       <h1>{date === null ? text.audit.title : text.audit.of(formats.date(date))}</h1>
       {head !== null && (
         <p class="quiet small">
-          {text.audit.chained(head.position)}{' '}
+          {text.audit.chained(formats.count(head.position))}{' '}
           <span class="mono">{`${head.position}:${head.hash}`}</span>
         </p>
       )}
@@ -45,9 +48,11 @@ export function AuditPage(props: {
             {entries.map((entry) => (
               <tr key={entry.id}>
                 <InstantCell at={entry.at} />
-                <th scope="row">{entry.actor}</th>
+                <th scope="row">
+                  <Author name={entry.actor} />
+                </th>
                 <td>
-                  {text.audit.actions[entry.action] ?? entry.action}
+                  {actions[entry.action] ?? entry.action}
                   <Details entry={entry} />
                 </td>
                 <DayCell date={entry.date} />
@@ -80,12 +85,19 @@ function Details({ entry }: { entry: AuditRow }) {
   const values = new Map<string, unknown>(Object.entries(details));
   const { text } = context;
   const labels = new Map(Object.entries(text.audit.details));
+  const checkNames = Object.fromEntries(
+    Object.entries(CHECK_TEXTS[context.language]).map(([code, check]) => [code, check.name]),
+  );
   const show = (name: string, value: unknown): string => {
     if (typeof value === 'boolean') return text.title[value ? 'yes' : 'no'];
     if (Array.isArray(value)) return value.map((item) => show(name, item)).join(', ');
-    if (typeof value === 'object' && value !== null) return String(Reflect.get(value, 'name'));
+    if (typeof value === 'object' && value !== null) {
+      return authorText(text, String(Reflect.get(value, 'name')));
+    }
     if (typeof value === 'number' && !name.endsWith('Id')) return context.formats.count(value);
+    if (name === 'month') return context.formats.month(String(value));
     const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      check: checkNames,
       role: text.roles,
       scopes: text.users.scopeNames,
       reason: text.audit.refusals,

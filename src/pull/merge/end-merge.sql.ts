@@ -1,6 +1,7 @@
 import { stageAccounts, watchAccounts } from '../../accounts/account-watch.sql.ts';
 import { holdPayments } from '../../accounts/payment-holds.sql.ts';
 import type { Transaction } from '../../database/database.ts';
+import type { CivilDate } from '../../domain/business-day.ts';
 import { stateAfterMerge } from '../../domain/day-state.ts';
 import type { NamedAccounts } from '../../domain/named-accounts.ts';
 import type { TitleFold } from '../../domain/title-fold.ts';
@@ -89,7 +90,10 @@ async function mergeOwnDate(
   const { pullId, fence, day, plan, state, loadedAccounts, dateWasClosed, fold } = merge;
   const { date } = day;
   if (state === 'superseded') return { isNewlyReconciled: false };
-  if (day.heldPullId !== null && day.heldPullId !== pullId) await supersedeHold(tx, day);
+  const hasOtherHold = day.heldPullId !== null && day.heldPullId !== pullId;
+  // A repair does not believe the row of the day that no other pull is held.
+  if (hasOtherHold || merge.isRepair) await supersedeHolds(tx, date, pullId);
+  if (hasOtherHold && day.heldFence !== null) await discardStaged(tx, day.heldFence);
   if (state === 'held') {
     await setHeldDay(tx, { date, pullId, fold });
     return { isNewlyReconciled: false };
@@ -114,14 +118,13 @@ async function mergeOwnDate(
   return { isNewlyReconciled: newState === 'reconciled' && day.state !== 'reconciled' };
 }
 
-/** Ends an older pull that is held in the date, because a newer response is merged or held there. */
-async function supersedeHold(tx: Transaction, { heldPullId, heldFence }: LockedDay): Promise<void> {
+/** Ends the older pulls that are held in the date, because a newer response is merged or held there. */
+async function supersedeHolds(tx: Transaction, date: CivilDate, pullId: bigint): Promise<void> {
   await tx.$executeRaw`
     UPDATE conciliation.pull
     SET state = 'superseded', finished_at = now(), inserted = 0, changed = 0, withdrawn = 0,
         restored = 0, unchanged = 0, withheld = 0
-    WHERE id = ${heldPullId} AND state = 'held'`;
-  if (heldFence !== null) await discardStaged(tx, heldFence);
+    WHERE date = ${date}::date AND state = 'held' AND id <> ${pullId}`;
 }
 
 async function recordDrift(

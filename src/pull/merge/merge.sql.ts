@@ -77,7 +77,7 @@ export interface PullReport extends ChangeCounts {
  * `held` where a person has to decide first, and merged otherwise.
  *
  * @throws StaleFenceError when another attempt has taken the pull over; nothing was changed
- * @throws StagingUnavailableError when the database went away, or lost the staged rows in a crash
+ * @throws StagingUnavailableError if the database became unavailable, or lost the staged rows in a crash
  */
 export function mergeStaged(
   database: Database,
@@ -256,7 +256,7 @@ function withdrawalHold(day: LockedDay, plan: MergePlan, policy: MergePolicy): H
   });
 }
 
-/** Only where the response changes the date: the question costs a statement. */
+/** Runs only if the response changes the date, because the check needs one more statement. */
 async function findImplausible(
   tx: Transaction,
   fence: bigint,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordAudit } from '../../../src/audit/audit.ts';
+import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
 import {
   type ChainFault,
   type ChainLink,
@@ -15,6 +15,12 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
+/** Writes an entry. The chain knows no action, so any text will do. */
+const record = (
+  client: Parameters<typeof recordAudit>[0],
+  entry: Omit<AuditRecord, 'action'> & { readonly action: string },
+) => recordAudit(client, entry as AuditRecord);
+
 const verify = (anchor: ChainLink | null = null) => verifyAuditChain(world.database, anchor);
 
 /** Five entries, every kind of value among them. */
@@ -26,7 +32,7 @@ async function fill(): Promise<void> {
     { actor: '2:x\n-', action: '', reason: '' },
     { actor: 'service', action: 'last', date: DAY },
   ];
-  for (const entry of entries) await recordAudit(world.database.prisma, entry);
+  for (const entry of entries) await record(world.database.prisma, entry);
 }
 
 /** As somebody with the rights of the owner, past every trigger. */
@@ -68,17 +74,17 @@ test('an action that is rolled back leaves neither entry nor link', async () => 
   await fill();
   await world.database.prisma
     .$transaction(async (tx) => {
-      await recordAudit(tx, { actor: 'ana', action: 'undone' });
+      await record(tx, { actor: 'ana', action: 'undone' });
       throw new Error('rolled back');
     })
     .catch(() => {});
-  await recordAudit(world.database.prisma, { actor: 'ana', action: 'done' });
+  await record(world.database.prisma, { actor: 'ana', action: 'done' });
   expect(await verify()).toMatchObject({ links: 6, fault: null });
 });
 
 test('entries of one transaction are chained in their order', async () => {
   await world.database.prisma.$transaction(async (tx) => {
-    for (const action of ['a', 'b', 'c']) await recordAudit(tx, { actor: 'ana', action });
+    for (const action of ['a', 'b', 'c']) await record(tx, { actor: 'ana', action });
   });
   const rows = await world.database.prisma.$queryRaw<{ action: string }[]>`
     SELECT action FROM conciliation.audit_chain JOIN conciliation.audit_entry ON id = entry_id
@@ -92,7 +98,7 @@ test('twenty writers at once make one chain without a fork', async () => {
       world.database.prisma.$transaction(
         async (tx) => {
           for (let entry = 0; entry < 5; entry += 1) {
-            await recordAudit(tx, { actor: `writer ${writer}`, action: String(entry) });
+            await record(tx, { actor: `writer ${writer}`, action: String(entry) });
           }
         },
         { maxWait: 60_000, timeout: 60_000 },
@@ -104,8 +110,8 @@ test('twenty writers at once make one chain without a fork', async () => {
 
 test('an open transaction with an entry does not make others wait', async () => {
   await world.database.prisma.$transaction(async (tx) => {
-    await recordAudit(tx, { actor: 'slow', action: 'first' });
-    await recordAudit(world.database.prisma, { actor: 'fast', action: 'second' });
+    await record(tx, { actor: 'slow', action: 'first' });
+    await record(world.database.prisma, { actor: 'fast', action: 'second' });
   });
   expect(await verify()).toMatchObject({ links: 2, fault: null });
 });
@@ -165,7 +171,7 @@ describe('tampering shows', () => {
     await expectFault('unlinked', 77);
   });
 
-  test('when an entry is put in with a link of its own', async () => {
+  test('when an entry is inserted with its own link', async () => {
     await tamper(
       `INSERT INTO conciliation.audit_entry (id, actor, action) VALUES (77, 'ana', 'never')`,
       `INSERT INTO conciliation.audit_chain VALUES (6, 77, repeat('1', 64), repeat('2', 64))`,

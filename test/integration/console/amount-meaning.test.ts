@@ -103,7 +103,7 @@ test('pages have the names of the interface by default, and say that they are no
     }
     const page = await viewer.get(`/amount-meaning?from=${range.from}&to=${DAY}`, portuguese);
     expect(page.text).toContain('não documentado');
-    expect(page.text).toContain('3 títulos (60,0 %)');
+    expect(page.text).toContain('3 títulos (60,0%)');
     expect(page.text).toContain('100.000 títulos');
     expect((await viewer.get('/amount-meaning?from=2026-02-30&to=x')).status).toBe(200);
   } finally {
@@ -111,7 +111,7 @@ test('pages have the names of the interface by default, and say that they are no
   }
 });
 
-test('a declared discount has a name, and the net amount is calculated to the digit', async () => {
+test('a declared discount has a name, and the net amount is exact', async () => {
   const amountMeanings = parseAmountMeanings(
     'platformDiscountedValue=discount, financialDiscountedValue=net',
   );

@@ -60,7 +60,9 @@ test('the list counts and sums the whole filter, in both languages', async () =>
   expect(text).toContain('Divergências com o ERP');
   expect(text).toContain('Não encontrado no ERP');
   expect(text).toContain('40,00');
-  expect((await pages.viewer.get('/breaks?date=2020-01-01')).text).toContain('No break is open');
+  const none = (await pages.viewer.get('/breaks?date=2020-01-01')).text;
+  expect(none).toContain('No open break matches.');
+  expect(none).not.toContain('No break is open.');
   expect((await pages.viewer.get('/breaks?kind=x&date=x&page=0')).status).toBe(200);
 });
 
@@ -110,6 +112,10 @@ test('a person matches, undoes the match, and resolves the break with a reason',
 });
 
 test('a run is undone', async () => {
+  await pages.world.database.prisma
+    .$executeRaw`TRUNCATE conciliation.title_match, conciliation.match_run`;
+  expect((await pages.viewer.get('/match-runs')).text).toContain('No run has made or ended');
+  await runMatching(pages.world.database, { by: 'test' });
   const page = (await pages.reviewer.get('/match-runs')).text;
   const [, runId = ''] = /\/match-runs\/(\d+)\/undo/.exec(page) ?? [];
   await pages.reviewer.post(`/match-runs/${runId}/undo`, reason);

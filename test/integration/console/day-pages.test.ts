@@ -58,7 +58,7 @@ describe('a day', () => {
     const { text } = await viewer.get(`/days/${date}`);
     expect(text).toContain('This day changed after it was signed off');
     expect(text).toMatch(/platformDiscountedValue[\s\S]*12\.34[\s\S]*→[\s\S]*12\.35/);
-    expect((await viewer.get('/')).text).toContain('Restated after sign-off');
+    expect((await viewer.get('/')).text).toContain('Restated after the sign-off');
   });
 
   test('that changed after the page was loaded is not signed off from that page', async () => {
@@ -72,7 +72,7 @@ describe('a day', () => {
 
   test('with rejects waits for a decision, and the user who accepted them may not sign', async () => {
     await pull(title('a'), `{"order":{},"acceptedDate":"${date}"}`);
-    expect((await viewer.get(`/days/${date}`)).text).toContain('broke the contract');
+    expect((await viewer.get(`/days/${date}`)).text).toContain('do not have the documented format');
     expect((await reviewer.post(`/days/${date}/accept-rejects`)).status).toBe(400);
     await reviewer.post(`/days/${date}/accept-rejects`, { reason: 'a test of the platform' });
     const own = await reviewer.get(`/days/${date}`);
@@ -110,7 +110,7 @@ describe('a day', () => {
     await pull(title('a'), title('b'));
     const { pullId } = await pull(title('x', { value: '"ten"' }));
     const preview = await operator.get(`/pulls/${pullId}/release`);
-    expect(preview.text).toContain('every one of them breaks the contract');
+    expect(preview.text).toContain('none of them has the documented format');
     expect(preview.text).not.toContain('no title');
   });
 

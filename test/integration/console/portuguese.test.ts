@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AuditRecord, recordAudit } from '../../../src/audit/audit.ts';
 import { reasonsInPortuguese } from '../../../src/console/days/reason-text.ts';
 import { ROUTE_ACCESS } from '../../../src/console/shell/route-access.ts';
 import { TEXTS } from '../../../src/console/shell/texts.ts';
@@ -40,6 +41,13 @@ const REJECTS = daysFrom(2);
 const UNREADABLE = daysFrom(3);
 const RESTATED = daysFrom(4);
 const FAILED = daysFrom(5);
+
+const ENTRIES: readonly AuditRecord[] = [
+  { actor: 'command line: root', action: 'start_date.set', reason: 'x' },
+  { actor: 'key 3 of ana: ERP', action: 'payables.import', details: { inserted: 4 } },
+  { actor: 'key 4: ERP', action: 'month.seal', details: { month: '2026-02', days: 28 } },
+  { actor: 'ana', action: 'findings.resolve', details: { check: 'value_not_positive' } },
+];
 
 let world: PullWorld;
 let console: ConsoleWorld;
@@ -101,6 +109,7 @@ beforeAll(async () => {
   await admin.post('/backfills', { from: daysFrom(-5), to: daysFrom(-3), concurrency: '2' });
   await admin.post('/users', { name: 'bia', role: 'viewer' });
   await admin.post('/keys', { name: 'ERP', role: 'viewer', scope_read: 'on', days: '5' });
+  for (const entry of ENTRIES) await recordAudit(world.database.prisma, entry);
 });
 afterAll(async () => {
   await console.close();
@@ -237,6 +246,18 @@ test('no page in Portuguese has English text', async () => {
   expect(found).toEqual({});
   const { text: title } = await admin.get(`/titles/${titleId}`, portuguese);
   expect(title).toMatch(/BANK_TRANSFER<[^>]*> \(transferência bancária\)/);
+  const { text: audit } = await admin.get('/audit', portuguese);
+  for (const words of [
+    'linha de comando: root',
+    'chave 3 de ana: ERP',
+    'chave 4: ERP',
+    'importou contas a pagar do ERP',
+    'fechou um mês',
+    'mês Fevereiro de 2026',
+    'regra Valor não positivo',
+  ]) {
+    expect(audit).toContain(words);
+  }
   const { text: failed } = await admin.get(`/days/${FAILED}`, portuguese);
   for (const author of ['agendador', 'linha de comando', 'conferência']) {
     expect(failed).toContain(`<td>${author}</td>`);
@@ -273,6 +294,7 @@ test('each sentence is in both languages, and few are the same', () => {
       "buyerDiscountedValue",
       "financialDiscountedValue",
       "financialDiscountedValue",
+      "manual",
       "platformDiscountedValue",
       "platformDiscountedValue",
     ]

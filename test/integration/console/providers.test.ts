@@ -80,6 +80,8 @@ test('two clicks from the start page answer whether a provider was sent', async 
   expect(row).toMatch(/Synced[\s\S]*5 Mar 2026, 12:04[\s\S]*HTTP 200[\s\S]*5 Mar 2026, 12:05/);
   expect((await search('NEVER')).text).toMatch(/Pending[\s\S]*never/);
   expect((await search('F000002')).text).toMatch(/Pending[\s\S]*under way/);
+  const none = (await pages.viewer.get('/providers?q=nobody&state=synced')).text;
+  expect(none).toContain('No provider matches.');
 });
 
 test('a provider is found by code, name without case or accents, and whole tax identifier', async () => {

@@ -208,3 +208,16 @@ test('an export of titles has the commission with a decimal comma in Portuguese 
   expect(await take(portuguese)).toMatch(/;0,18;/);
   expect(await take()).toMatch(/,0\.18,/);
 });
+
+test('a due date that changed is written as the reader writes dates', async () => {
+  const { world, viewer } = pages;
+  const date = daysFrom(DAYS + 2, DAY);
+  for (const dueDate of ['2026-06-30', '2026-07-15']) {
+    const rest = Array.from({ length: 8 }, (_, number) => titleText({ uid: `r${number}`, date }));
+    world.sandbox.setDayTexts(date, [titleText({ uid: 'moved', date, dueDate }), ...rest]);
+    await world.pull(date);
+  }
+  const { text } = await viewer.get(`/days/${date}`, portuguese);
+  expect(text).toContain('</span>30/06/2026</del>');
+  expect(text).toContain('</span>15/07/2026</ins>');
+});

@@ -164,6 +164,9 @@ async function sign(client: ConsoleClient, chosen: readonly CivilDate[], reason 
 describe('many days at once', () => {
   test('are previewed with totals and the sum of all, and sealed one by one', async () => {
     await pullAll('1000.10');
+    expect((await preview(pages.reviewer, [daysFrom(900)])).text).toContain(
+      'None of the selected days can be signed off.',
+    );
     const seen = await preview(pages.reviewer, dates);
     expect(
       rowsIn(seen, 'Preview of the sign-off')
@@ -212,7 +215,7 @@ describe('many days at once', () => {
     await sign(pages.reviewer, [day(1)]);
   });
 
-  test('two persons at once: each day has one seal, and the other person is told', async () => {
+  test('two persons at once: each day has one seal, and the other person gets a message', async () => {
     await pullAll();
     const other = await pages.console.as('reviewer', 'rosa');
     const seen = daysIn(await preview(pages.reviewer, dates));

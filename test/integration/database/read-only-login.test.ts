@@ -77,7 +77,7 @@ test('where a reader may take advisory locks, they stop neither pulls, plans, al
     ...STALENESS_LIMITS,
     timeZone: 'America/Sao_Paulo',
   });
-  await recordAudit(world.database.prisma, { actor: 'ana', action: 'test' });
+  await recordAudit(world.database.prisma, { actor: 'ana', action: 'export' });
   const lock = await tryPushLock(world.database);
   expect(lock).not.toBeNull();
   await lock?.release();

@@ -169,7 +169,7 @@ const ofTaxId = (erpKey: string, supplierTaxId: string) => ({
 const HEAD_OFFICE = '11222333000181';
 const BRANCH = '11222333000262';
 
-test('another branch of the company is the supplier only where no branch is in doubt', async () => {
+test('another branch of the company counts as the supplier only if the branch is unambiguous', async () => {
   await pullTaxIds(['a', HEAD_OFFICE]);
   await load(ofTaxId('k1', BRANCH));
   expect(await lasting()).toEqual(['a=k1 exact']);
