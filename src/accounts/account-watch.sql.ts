@@ -104,6 +104,7 @@ interface PartyAccounts {
 /**
  * Looks only at parties with several accounts. Most parties have one account, and the titles name that one. A party
  * without accounts has those of its tax identifier, so that a supplier that is registered again is not a new one.
+ * Those with an open change are not among them.
  */
 async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Promise<PartyChange[]> {
   const parties = await tx.$queryRaw<PartyAccounts[]>`
@@ -121,8 +122,13 @@ async function findChanges(tx: Transaction, { fence, date }: WatchedMerge): Prom
     ), related AS MATERIALIZED (
       SELECT kind, tax_id, account_hash, min(party_key) AS of_key,
              max(last_accepted_date) AS last_accepted_date, max(last_seen_at) AS last_seen_at
-      FROM conciliation.party_account
+      FROM conciliation.party_account AS account
       WHERE tax_id = ANY(ARRAY(SELECT tax_id FROM newcomer))
+        -- An account that waits for a person is not known by a new name of its party.
+        AND NOT EXISTS (
+          SELECT FROM conciliation.account_change AS change
+          WHERE change.kind = account.kind AND change.party_key = account.party_key
+            AND change.account_hash = account.account_hash AND change.acknowledged_at IS NULL)
       GROUP BY kind, tax_id, account_hash
     ), latest AS (
       SELECT DISTINCT ON (kind, tax_id) * FROM related

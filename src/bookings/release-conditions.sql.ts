@@ -55,8 +55,9 @@ const CONDITIONS: Readonly<
         AND NOT EXISTS (
           SELECT FROM conciliation.erp_payable AS paid JOIN conciliation.title AS title
             ON title.accepted_date = ${date} AND title.status = 'current'
-           AND title.original_value = paid.open_value
-           AND (title.order_uid = paid.order_uid OR title.anticipated_due_date = paid.due_date)
+           AND (title.original_value = paid.open_value
+                  AND (title.order_uid = paid.order_uid OR title.anticipated_due_date = paid.due_date)
+                OR paid.open_value = 0 AND title.order_uid = paid.order_uid)
           WHERE paid.status = 'paid' AND paid.changed_at >= run.started_at))`,
   urgent_break: (date) => Prisma.sql`EXISTS (
     SELECT FROM conciliation.match_run AS run

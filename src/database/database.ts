@@ -147,12 +147,10 @@ const MARK = 'conciliation.connection';
 
 /**
  * Marks the session as that of the connection. A session that a pooler gives to several clients has the mark of one
- * of them, and only that one prepares statements there. Those of the connection before are removed, because the same
- * statements have the same names.
+ * of them, and a session that a pooler resets between transactions loses the mark with the prepared statements.
  */
 async function markSession(client: pg.ClientBase): Promise<string> {
   const mark = randomUUID();
-  await client.query('DEALLOCATE ALL');
   await client.query('SELECT set_config($1, $2, false)', [MARK, mark]);
   return mark;
 }

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import pg, { type ClientBase } from 'pg';
 import { Prisma } from '../generated/prisma/client.ts';
 import { getTypeParser, mapErrors, type Transaction } from './database.ts';
@@ -24,7 +24,7 @@ export function withDirectSql(
 ): Transaction {
   const send = ([query, ...values]: SqlCall) => {
     const sql = query instanceof Prisma.Sql ? query : Prisma.sql(query, ...values);
-    const name = isPrepared ? { name: hash('md5', sql.text) } : {};
+    const name = isPrepared ? { name: statementName(connection, sql.text) } : {};
     return mapErrors(
       connection.query({ ...name, text: sql.text, values: sql.values, types: PRISMA_TYPES }),
     );
@@ -36,6 +36,18 @@ export function withDirectSql(
   return new Proxy(tx, {
     get: (target, name) => Reflect.get(name in direct ? direct : target, name),
   });
+}
+
+const names = new WeakMap<ClientBase, string>();
+
+/**
+ * The name of a prepared statement, of no other connection: a pooler may give the session, with its statements, to a
+ * connection of another process.
+ */
+function statementName(connection: ClientBase, text: string): string {
+  const name = names.get(connection) ?? randomUUID();
+  names.set(connection, name);
+  return hash('md5', name + text);
 }
 
 const { INT8, NUMERIC } = pg.types.builtins;

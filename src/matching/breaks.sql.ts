@@ -96,7 +96,7 @@ const sameParty = (taxId: Prisma.Sql) => Prisma.sql`
 export const SAME_SUPPLIER = Prisma.sql`(${SAME_CODE} OR ${sameParty(TITLE_TAX_ID)})`;
 
 const COMPARED = Prisma.sql`payable.erp_key, payable.status, payable.document,
-  payable.open_value = title.original_value AS same_value,
+  payable.open_value = title.original_value AS same_value, payable.open_value = 0 AS is_empty,
   payable.order_uid = title.order_uid AS same_order,
   payable.due_date = title.anticipated_due_date AS same_due,
   abs(payable.due_date - title.anticipated_due_date) AS days`;
@@ -184,7 +184,9 @@ const breaksOf = (scope: Scope) => Prisma.sql`
     )}
   ), judged AS MATERIALIZED (
     SELECT title_id,
-           min(erp_key) FILTER (WHERE status = 'paid' AND same_value AND (same_order OR same_due)) AS paid,
+           -- An ERP may state the value that is left of a paid payable, which is zero. Then the order decides.
+           min(erp_key) FILTER (WHERE status = 'paid' AND (same_value AND (same_order OR same_due)
+                                      OR is_empty AND same_order AND same_due IS NOT FALSE)) AS paid,
            min(erp_key) FILTER (WHERE fits) AS fit,
            count(*) FILTER (WHERE fits) > 1
              AND count(document) FILTER (WHERE fits) = count(*) FILTER (WHERE fits)

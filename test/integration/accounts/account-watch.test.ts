@@ -280,6 +280,20 @@ describe.each(WAYS)('a party that is registered again ($way)', ({ isStaged }) =>
     expect(told(await changes())).toEqual([]);
   });
 
+  test('does not escape the open change of its account', async () => {
+    await pull(day(0), title(day(0)));
+    await pull(day(1), title(day(1), { provider: 'B' }));
+    await pull(day(2), registered(`again-${party}-${isStaged}`, day(2), { provider: 'B' }));
+    expect(told(await changes())).toEqual(['provider A -> B', 'provider A -> B']);
+    const held = await world.database.prisma.paymentHold.count({
+      where: { acceptedDate: day(2) },
+    });
+    expect(held).toBe(1);
+    await acknowledge();
+    await pull(day(3), registered(`third-${party}-${isStaged}`, day(3), { provider: 'B' }));
+    expect(told(await changes())).toEqual([]);
+  });
+
   test('is no change with a known account, nor with the punctuation of the tax identifier', async () => {
     const one = JSON.parse(title(day(0)));
     one.provider.identification = `PROVIDER.${party}`;

@@ -42,6 +42,27 @@ test('a partial payment is a break of the value', async () => {
   expect(await breaks()).toEqual(['value_differs a k1']);
 });
 
+test('a paid payable of the order is paid to the supplier, also where the ERP states what is left of it', async () => {
+  await pullTitles(world, [
+    { uid: 'a', value: '10' },
+    { uid: 'b', value: '20', dueDate: '2026-07-30' },
+    { uid: 'c', value: '30', dueDate: '2026-08-30' },
+  ]);
+  await load(
+    { erpKey: 'k1', openValue: '0', orderUid: 'a', status: 'paid' },
+    // Another instalment of the order.
+    { erpKey: 'k2', openValue: '0.00', orderUid: 'b', status: 'paid', dueDate: '2026-06-30' },
+    // Nothing tells what was paid.
+    { erpKey: 'k3', openValue: '0', status: 'paid', dueDate: '2026-08-30' },
+  );
+  expect(await lasting()).toEqual([]);
+  expect(await breaks()).toEqual([
+    'paid_to_supplier a k1',
+    'missing_in_erp c -',
+    'missing_in_erp b -',
+  ]);
+});
+
 test('instalments of one order are told apart by their due dates', async () => {
   await pullTitles(world, [
     { uid: 'a', value: '50', dueDate: '2026-06-30' },
@@ -73,15 +94,15 @@ test('a credit note alone is matched with no title', async () => {
 
 test('a payable that names another order is left to the title of that order', async () => {
   await pullTitles(world, [{ uid: 'a', value: '10' }]);
-  await load({ erpKey: 'k1', openValue: '10', orderUid: 'b' });
+  await load({ erpKey: 'k1', openValue: '10', orderUid: 'later' });
   expect(await lasting()).toEqual([]);
   expect(await breaks()).toEqual(['in_doubt a k1', 'missing_on_platform - k1']);
   await pullTitles(world, [
     { uid: 'a', value: '10' },
-    { uid: 'b', value: '10' },
+    { uid: 'later', value: '10' },
   ]);
   await load({ erpKey: 'k2', openValue: '10', orderUid: 'a' });
-  expect(await lasting()).toEqual(['a=k2 order', 'b=k1 order']);
+  expect(await lasting()).toEqual(['a=k2 order', 'later=k1 order']);
 });
 
 test('copies that arrive after the match of the first one are matched, whatever their keys', async () => {

@@ -60,4 +60,7 @@ test('a payable that the ERP has paid after the run keeps the bookings of its da
   expect(await faults()).toEqual(['not_matched']);
   await match(world.database);
   expect(await faults()).toEqual([]);
+  const settled = { erpKey: 'k5', openValue: '0', orderUid: 'a', status: 'paid' };
+  await importPayables(world.database, [settled]);
+  expect(await faults()).toEqual(['not_matched']);
 });
